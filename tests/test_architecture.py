@@ -104,7 +104,7 @@ OTHER_SEARCHES = {
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
     ("dpsco_core.geometry.hull", "argmin"),
-    ("dpsco_core.geometry.sparse_hull", "minimize_scalar"),
+    ("dpsco_core.geometry.sparse", "minimize_scalar"),
     ("dpsco_core.explain.errata.su_runs", "min"),
 }
 

@@ -1,21 +1,14 @@
 """Norms, constraint sets, Gaussian widths, mirror maps and mirror steps."""
 
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.ball import Ball, Box, Ellipsoid, L1Ball, LqBall, lq_ball
 from dpsco_core.geometry.base import ConstraintSet, Width
-from dpsco_core.geometry.box import Box
-from dpsco_core.geometry.capped_ball import CappedL1Ball
-from dpsco_core.geometry.ellipsoid import Ellipsoid
 from dpsco_core.geometry.geometries import GEOMETRIES, L2, Geometry
-from dpsco_core.geometry.group_ball import GroupBall
 from dpsco_core.geometry.hull import Hull
-from dpsco_core.geometry.l1_ball import L1Ball
-from dpsco_core.geometry.lq_ball import LqBall, lq_ball
-from dpsco_core.geometry.mirror import EntropyMirror, PowerMirror
+from dpsco_core.geometry.mirror import EntropyMirror, PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.geometry.sparse_hull import SparseHull
-from dpsco_core.geometry.steps import bregman_point, mirror_step
+from dpsco_core.geometry.sparse import CappedL1Ball, GroupBall, SparseHull
 from dpsco_core.geometry.width import (
     WidthSample,
     gaussian_width_sample,

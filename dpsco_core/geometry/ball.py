@@ -1,62 +1,319 @@
-"""The Euclidean ball, centred at 0."""
+"""Balls of the l_q norms, boxes and ellipsoids, centred at 0."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
-from dpsco_core.geometry.norms import lq_norm, norm_ratio, unit_vector
-from dpsco_core.geometry.width import chi_mean
+from dpsco_core.base.errors import require
+from dpsco_core.geometry.base import (
+    Sized,
+    Symmetric,
+    Width,
+    check_dimension,
+    check_radius,
+    freeze_array,
+)
+from dpsco_core.geometry.norms import (
+    check_exponent,
+    dual_exponent,
+    lq_norm,
+    norm_ratio,
+    shrink_to_sum,
+    unit_vector,
+)
+from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_ball_width_bounds
+
+CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
+
+
+class NormBall(Sized, Symmetric):
+    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`: what follows from the exponent alone."""
+
+    exponent: float  # q
+
+    @property
+    def inradius(self) -> float:
+        r""":math:`r\,d^{\min(0, 1/2 - 1/q)}`."""
+        return self.radius / norm_ratio(self.d, self.exponent, 2.0)
+
+    def support(self, g: Vector) -> float:
+        return self.radius * lq_norm(g, dual_exponent(self.exponent))
+
+    def diameter_in(self, exponent: float) -> float:
+        """Return the diameter in the l_q norm, attained along an axis or a diagonal."""
+        return 2 * self.radius * norm_ratio(self.d, exponent, self.exponent)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return lq_norm(w, self.exponent) / self.radius
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ball(Symmetric):
+class Ball(NormBall):
     r"""The set :math:`\{w \in R^d : \|w\|_2 \le r\}`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> Ball(d=2, radius=1.0).project(np.array([3.0, 4.0]))
     array([0.6, 0.8])
     """
 
-    d: int  # dimension, at least 1
-    radius: float  # r, finite and positive
+    d: int
+    radius: float
 
-    def __post_init__(self) -> None:
-        check_dimension(self.d)
-        check_radius(self.radius)
-
-    @property
-    def l2_radius(self) -> float:
-        """The radius r."""
-        return self.radius
-
-    @property
-    def inradius(self) -> float:
-        """The radius r."""
-        return self.radius
+    exponent = 2.0
 
     def project(self, w: Vector) -> Vector:
-        """Return the point of the ball that is nearest to the finite vector `w`, shape (d,)."""
         norm = lq_norm(w, 2.0)
         return w if norm <= self.radius else w * (self.radius / norm)
 
-    def support(self, g: Vector) -> float:
-        r"""Return :math:`\max_{w} \langle g, w\rangle = r\|g\|_2`, the support function."""
-        return self.radius * lq_norm(g, 2.0)
-
     def support_point(self, g: Vector) -> Vector:
-        r"""Return :math:`rg/\|g\|_2`, and 0 for g = 0; shape (d,)."""
         return self.radius * unit_vector(g, 2.0)
-
-    def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2r\,d^{\max(0, 1/q - 1/2)}`."""
-        return 2 * self.radius * norm_ratio(self.d, exponent, 2.0)
-
-    def minkowski_norm(self, w: Vector) -> float:
-        r"""Return :math:`\|w\|_2/r`."""
-        return lq_norm(w, 2.0) / self.radius
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\chi_d`, exact."""
         return Width.known(self.radius * chi_mean(self.d))
+
+
+@dataclass(frozen=True, kw_only=True)
+class L1Ball(NormBall):
+    r"""The set :math:`\{w \in R^d : \|w\|_1 \le r\}`.
+
+    Examples
+    --------
+    >>> L1Ball(d=3, radius=1.0).project(np.array([1.5, -1.0, 0.2]))
+    array([ 0.75, -0.25,  0.  ])
+    """
+
+    d: int
+    radius: float
+
+    exponent = 1.0
+
+    @property
+    def inradius(self) -> float:
+        r""":math:`r/\sqrt d`: the middle of a facet."""
+        return self.radius / math.sqrt(self.d)
+
+    def project(self, w: Vector) -> Vector:
+        size = np.abs(w)
+        top = float(size.max())
+        if top <= self.radius and float(size.sum()) <= self.radius:
+            return w
+        return np.copysign(shrink_to_sum(size, self.radius, top), w)
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return the vertex at the first of the largest entries, shape (d,)."""
+        found = np.zeros(self.d)
+        top = int(np.abs(g).argmax())
+        found[top] = math.copysign(self.radius, g[top])
+        return found
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`r E\|\xi\|_\infty`, exact by quadrature; at most r sqrt(2 ln(2d))."""
+        return Width.known(self.radius * largest_absolute_mean(self.d))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LqBall(NormBall):
+    r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`.
+
+    Examples
+    --------
+    >>> ball = LqBall(d=2, exponent=4.0, radius=1.0)
+    >>> ball.project(np.array([2.0, 2.0])).round(6)
+    array([0.840896, 0.840896])
+    """
+
+    d: int
+    exponent: float  # q, above 1 and finite
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
+
+    def project(self, w: Vector) -> Vector:
+        r"""Return the nearest point of the ball to the finite `w`, shape (d,).
+
+        Its entries solve :math:`x_j + \nu x_j^{q-1} = |w_j|` at the nu for which the norm is r.
+        """
+        norm = lq_norm(w, self.exponent)
+        if norm <= self.radius:
+            return w
+        if self.exponent == 2:
+            return w * (self.radius / norm)
+        size = np.abs(w) / norm  # on the unit sphere; the ball has radius r/norm < 1
+        found = np.zeros(self.d)
+        moving = size > 0
+        found[moving] = _project_positive(size[moving], self.exponent, self.radius / norm)
+        found *= self.radius / lq_norm(found, self.exponent)
+        return np.copysign(found, w)
+
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return r times :math:`\mathrm{sign}(g_j)|g_j|^{q'-1}`, normalised; 0 for g = 0."""
+        top = lq_norm(g, math.inf)
+        if top == 0:
+            return np.zeros(self.d)
+        sizes = np.abs(g / top) ** (dual_exponent(self.exponent) - 1)
+        return np.copysign(self.radius * unit_vector(sizes, self.exponent), g)
+
+    def gaussian_width(self) -> Width:
+        """Return bounds a few per cent apart; exact for q = 2."""
+        if self.exponent == 2:
+            return Width.known(self.radius * chi_mean(self.d))
+        lower, upper = lq_ball_width_bounds(self.d, self.exponent)
+        return Width.between(self.radius * lower, self.radius * upper)
+
+
+def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
+    r"""Project positive entries of l_q norm 1 on the ball of radius `target` < 1."""
+    p, logs, log_target = exponent - 1, np.log(size), math.log(target)
+    z: Vector | None = None
+
+    def norm_at(log_nu: float) -> tuple[float, float]:
+        """ln of the norm over the target, and its slope in ln nu."""
+        nonlocal z
+        z, share = solve_power_sums(logs, (1.0, p), (0.0, log_nu), z)
+        weights = np.exp(exponent * (z - float(z.max())))
+        total = float(weights.sum())
+        slope = -float(weights @ (share / (1 + (p - 1) * share))) / total
+        return math.log(total) / exponent + float(z.max()) - log_target, slope
+
+    # With the second term alone, the norm is too small at nu = |v|_{q'} / target^{q-1}.
+    high = math.log(lq_norm(size, dual_exponent(exponent))) - p * log_target
+    # Near the sphere the norm is about 1 - nu sum v^{2q-2}.
+    near = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))
+    root = safeguarded_root(norm_at, -math.inf, high, min(near, high))
+    return np.exp(solve_power_sums(logs, (1.0, p), (0.0, root), z)[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Box(Symmetric):
+    r"""The set :math:`\{w \in R^d : |w_j| \le b_j\}`; the l_infinity ball is the cube among them.
+
+    Examples
+    --------
+    >>> Box(half_widths=np.array([1.0, 2.0])).project(np.array([5.0, -1.0]))
+    array([ 1., -1.])
+    """
+
+    half_widths: Vector  # shape (d,): b, finite and positive
+    d: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        freeze_array(self, "half_widths", "a vector of finite positive numbers", ndim=1, least=0)
+
+    @classmethod
+    def cube(cls, d: int, radius: float) -> Self:
+        r"""Return the ball :math:`\{\|w\|_\infty \le r\}` of :math:`R^d`."""
+        check_dimension(d)
+        check_radius(radius)
+        return cls(half_widths=np.full(d, radius))
+
+    @property
+    def inradius(self) -> float:
+        return float(self.half_widths.min())
+
+    def project(self, w: Vector) -> Vector:
+        return np.clip(w, -self.half_widths, self.half_widths)
+
+    def support(self, g: Vector) -> float:
+        return float(self.half_widths @ np.abs(g))
+
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return :math:`b_j\,\mathrm{sign}(g_j)`, with sign(0) = 0; shape (d,)."""
+        found: Vector = self.half_widths * np.sign(g)
+        return found
+
+    def diameter_in(self, exponent: float) -> float:
+        return 2 * lq_norm(self.half_widths, exponent)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return float((np.abs(w) / self.half_widths).max())
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`\sqrt{2/\pi}\sum_j b_j`, exact."""
+        return Width.known(math.sqrt(2 / math.pi) * math.fsum(self.half_widths))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ellipsoid(Symmetric):
+    r"""The set :math:`\{w \in R^d : \sum_j w_j^2/a_j^2 \le 1\}`."""
+
+    half_axes: Vector  # shape (d,): a, finite and positive
+    d: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        freeze_array(self, "half_axes", "a vector of finite positive numbers", ndim=1, least=0)
+
+    @property
+    def inradius(self) -> float:
+        return float(self.half_axes.min())
+
+    def project(self, w: Vector) -> Vector:
+        r"""Return the nearest point to the finite `w`, shape (d,).
+
+        It is :math:`w_j a_j^2/(a_j^2 + \nu)` at the nu that puts it on the boundary.
+        """
+        if self.minkowski_norm(w) <= 1:
+            return w
+        scale = max(float(np.abs(w).max()), float(self.half_axes.max()))
+        v, a = w / scale, self.half_axes / scale
+        square = a * a
+
+        def log_norm(log_nu: float) -> tuple[float, float]:
+            """ln of the Minkowski norm, and its slope in ln nu."""
+            shrink = square / (square + math.exp(log_nu))
+            y = shrink * (v / a)
+            size = lq_norm(y, 2.0)
+            y /= size
+            return math.log(size), -float((y * y) @ (1 - shrink))
+
+        # nu <= |a v|_2, at which the norm is at most 1 even without a_j^2 in the denominator.
+        high = math.log(lq_norm(a * v, 2.0))
+        root = safeguarded_root(log_norm, -math.inf, high, high)
+        found: Vector = v * (square / (square + math.exp(root)))
+        return found / lq_norm(found / a, 2.0) * scale
+
+    def support(self, g: Vector) -> float:
+        return lq_norm(self.half_axes * g, 2.0)
+
+    def support_point(self, g: Vector) -> Vector:
+        found: Vector = self.half_axes * unit_vector(self.half_axes * g, 2.0)
+        return found
+
+    def diameter_in(self, exponent: float) -> float:
+        r"""Return :math:`2\max a_j` for q >= 2, and :math:`2\|a\|_c`, 1/c = 1/q - 1/2, below."""
+        check_exponent(exponent)
+        if exponent >= 2:
+            return 2 * float(self.half_axes.max())
+        return 2 * lq_norm(self.half_axes, 1 / (1 / exponent - 0.5))
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return lq_norm(w / self.half_axes, 2.0)
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`\sqrt{2/\pi}\|a\|_2 \le G \le \|a\|_2`."""
+        upper = lq_norm(self.half_axes, 2.0)
+        return Width.between(math.sqrt(2 / math.pi) * upper, upper)
+
+
+def lq_ball(d: int, exponent: float, radius: float) -> L1Ball | Ball | LqBall | Box:
+    """Return the ball of the l_q norm, 1 <= q <= infinity, in the form that is cheapest.
+
+    Examples
+    --------
+    >>> lq_ball(3, 1.0, 2.0)
+    L1Ball(d=3, radius=2.0)
+    """
+    if exponent == 1:
+        return L1Ball(d=d, radius=radius)
+    if exponent == 2:
+        return Ball(d=d, radius=radius)
+    return (
+        Box.cube(d, radius) if exponent >= CUBE else LqBall(d=d, exponent=exponent, radius=radius)
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -39,92 +38,93 @@ class Width:
         return cls(value=upper, lower=min(lower, upper), upper=upper, exact=False)
 
 
-class ConstraintSet(Protocol):
+class ConstraintSet(ABC):
     """A compact convex set of :math:`R^d` that the parameters must lie in."""
 
-    @property
-    def d(self) -> int:
-        """The dimension."""
+    d: int
 
     @property
+    @abstractmethod
     def centre(self) -> Vector:
         """A point in the middle of the set, shape (d,): where optimisers start."""
 
     @property
     def diameter(self) -> float:
         """The l2 diameter: the paper's norm of the set."""
+        return self.diameter_in(2.0)
 
     @property
     def l2_radius(self) -> float:
         """The largest l2 norm of a point of the set: its radius about 0."""
+        return self.radius_in(2.0)
 
     @property
+    @abstractmethod
     def inradius(self) -> float:
         """The smallest l2 norm of a boundary point; `InvalidInput` unless 0 is inside."""
 
+    @abstractmethod
     def project(self, w: Vector) -> Vector:
         """Return the point of the set that is nearest in l2 to the finite `w`, shape (d,)."""
 
+    @abstractmethod
     def support(self, g: Vector) -> float:
         r"""Return :math:`\max_{w \in C} \langle g, w\rangle`."""
 
+    @abstractmethod
     def support_point(self, g: Vector) -> Vector:
         r"""Return a point w of the set with :math:`\langle g, w\rangle` largest, shape (d,).
 
         The same one for the same `g`, ties included.
         """
 
+    @abstractmethod
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         """Whether `w` lies in the set, up to `tolerance` relative to the size of the set."""
 
+    @abstractmethod
     def diameter_in(self, exponent: float) -> float:
         """Return the diameter in the l_q norm, q >= 1, infinity allowed."""
 
+    @abstractmethod
     def radius_in(self, exponent: float) -> float:
         """Return the largest l_q norm of a point of the set, q >= 1, infinity allowed."""
 
+    @abstractmethod
     def minkowski_norm(self, w: Vector) -> float:
         r"""Return :math:`\min\{t > 0 : w \in tC\}`; `InvalidInput` unless C = -C."""
 
+    @abstractmethod
     def gaussian_width(self) -> Width:
         """Return the Gaussian width, exact or between two bounds."""
 
 
-class Symmetric(ABC):
-    """What a set C = -C has in common with every other one. It is its norm's unit ball."""
-
-    d: int
+class Symmetric(ConstraintSet):
+    """A set C = -C: the unit ball of its Minkowski norm."""
 
     @property
     def centre(self) -> Vector:
-        """The centre 0, shape (d,)."""
         return np.zeros(self.d)
 
     @property
-    @abstractmethod
-    def l2_radius(self) -> float:
-        """The largest l2 norm of a point of the set."""
-
-    @property
     def diameter(self) -> float:
-        """The l2 diameter, twice the radius."""
         return 2 * self.l2_radius
 
-    @abstractmethod
-    def diameter_in(self, exponent: float) -> float:
-        """Return the diameter in the l_q norm."""
-
     def radius_in(self, exponent: float) -> float:
-        """Return the largest l_q norm of a point: half the diameter."""
         return self.diameter_in(exponent) / 2
 
-    @abstractmethod
-    def minkowski_norm(self, w: Vector) -> float:
-        """Return the norm whose unit ball the set is."""
-
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
-        """Whether the Minkowski norm of `w` is at most 1 + `tolerance`."""
         return bool(np.isfinite(w).all()) and self.minkowski_norm(w) <= 1 + tolerance
+
+
+class Sized(ConstraintSet):
+    """A set that its dimension, at least 1, and its radius, finite and positive, give."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        check_dimension(self.d)
+        check_radius(self.radius)
 
 
 def check_radius(radius: float, name: str = "radius") -> None:
@@ -135,6 +135,17 @@ def check_radius(radius: float, name: str = "radius") -> None:
 def check_dimension(d: int) -> None:
     """Refuse what is not an integer of at least 1."""
     require(isinstance(d, int) and d >= 1, "d", "a positive integer", d)
+
+
+def freeze_array(body: ConstraintSet, name: str, shape: str, *, ndim: int, least: float) -> None:
+    """Hold a copy of a set's array, above `least` and finite, and its last length as d."""
+    given = getattr(body, name)
+    array = np.array(given, dtype=float)
+    finite = bool(((array > least) & (array < math.inf)).all())
+    require(array.ndim == ndim and array.size > 0 and finite, name, shape, given)
+    array.flags.writeable = False
+    object.__setattr__(body, name, array)
+    object.__setattr__(body, "d", array.shape[-1])
 
 
 def not_symmetric(quantity: str, name: str) -> InvalidInput:

@@ -9,12 +9,11 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.geometry.ball import lq_ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.geometry.group_ball import GroupBall
-from dpsco_core.geometry.lq_ball import lq_ball
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.geometry.sparse_hull import SparseHull
+from dpsco_core.geometry.sparse import GroupBall, SparseHull
 
 Kind = Literal["l2", "l1", "lq", "linf", "simplex", "solid-simplex", "group-l1", "sparse"]
 GEOMETRIES: tuple[str, ...] = get_args(Kind)

@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
 from dpsco_core.base.arrays import Matrix, Vector
-from dpsco_core.base.errors import InvalidInput, NotApplicable, require
-from dpsco_core.geometry.base import Width, not_symmetric
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.geometry.base import ConstraintSet, Width, freeze_array, not_symmetric
 from dpsco_core.geometry.norms import lq_norm, row_norms
 
 # Facets are enumerated for the inradius: their number grows like k^(d/2).
@@ -18,34 +18,20 @@ FACET_DIMENSIONS = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Hull:
+class Hull(ConstraintSet):
     r"""The set of the convex combinations of points :math:`v_1, \dots, v_k` of :math:`R^d`."""
 
     points: Matrix  # shape (k, d): finite, k >= 1. They need not all be vertices.
     d: int = field(init=False)
 
     def __post_init__(self) -> None:
-        points = np.array(self.points, dtype=float)
-        ok = points.ndim == 2 and points.size > 0 and bool(np.isfinite(points).all())
-        require(ok, "points", "a matrix of finite numbers, one point a row", self.points)
-        points.flags.writeable = False
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "d", points.shape[1])
+        shape = "a matrix of finite numbers, one point a row"
+        freeze_array(self, "points", shape, ndim=2, least=-math.inf)
 
     @cached_property
     def centre(self) -> Vector:
-        """The mean of the points, shape (d,)."""
         mean: Vector = self.points.mean(axis=0)
         return mean
-
-    @property
-    def l2_radius(self) -> float:
-        """The largest l2 norm of a point, about 0."""
-        return float(row_norms(self.points, 2.0).max())
-
-    @property
-    def diameter(self) -> float:
-        return self.diameter_in(2.0)
 
     @property
     def inradius(self) -> float:
@@ -77,26 +63,23 @@ class Hull:
         Wolfe's method of the nearest point (1976): an active set of points, exact after finitely
         many steps; the residual of its optimality conditions is at rounding.
         """
-        if len(self.points) == 1:
-            return np.array(self.points[0])
         offsets = self.points - self.centre
         scale = float(row_norms(offsets, 2.0).max())
-        if scale == 0:
+        if len(self.points) == 1 or scale == 0:
             return np.array(self.points[0])
-        nearest = _nearest_point(offsets / scale, (w - self.centre) / scale)
-        found: Vector = self.centre + scale * nearest
+        found: Vector = self.centre + scale * _nearest_point(
+            offsets / scale, (w - self.centre) / scale
+        )
         return found
 
     def support(self, g: Vector) -> float:
-        r"""Return :math:`\max_i \langle v_i, g\rangle`."""
         return float((self.points @ g).max())
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         """Whether `w` is within `tolerance` times the diameter of the hull."""
         if not bool(np.isfinite(w).all()):
             return False
-        size = max(self.diameter, 1e-300)
-        return lq_norm(self.project(w) - w, 2.0) <= tolerance * size
+        return lq_norm(self.project(w) - w, 2.0) <= tolerance * max(self.diameter, 1e-300)
 
     def support_point(self, g: Vector) -> Vector:
         """Return the first of the points that lie farthest along g, shape (d,)."""
@@ -107,7 +90,6 @@ class Hull:
         return max(float(row_norms(self.points - v, exponent).max()) for v in self.points)
 
     def radius_in(self, exponent: float) -> float:
-        r"""Return :math:`\max_i\|v_i\|_q`."""
         return float(row_norms(self.points, exponent).max())
 
     def minkowski_norm(self, w: Vector) -> float:
@@ -141,17 +123,13 @@ class Hull:
         k = len(self.points)
         if k <= 2:
             return Width.known(lower)
-        return Width.between(lower, self._covering_radius() * math.sqrt(2 * math.log(k)))
-
-    def _covering_radius(self) -> float:
-        """The radius about a nearly best centre (Badoiu and Clarkson 2003)."""
-        c, best = self.centre, math.inf
+        c, radius = self.centre, math.inf  # about a nearly best centre (Badoiu and Clarkson 2003)
         for step in range(1, 101):
             distances = row_norms(self.points - c, 2.0)
             far = int(distances.argmax())
-            best = min(best, float(distances[far]))
+            radius = min(radius, float(distances[far]))
             c = c + (self.points[far] - c) / (step + 1)
-        return best
+        return Width.between(lower, radius * math.sqrt(2 * math.log(k)))
 
 
 def _nearest_point(points: Matrix, target: Vector) -> Vector:
@@ -166,8 +144,8 @@ def _nearest_point(points: Matrix, target: Vector) -> Vector:
             return x
         active, weights = _restricted(points, [*active, best], np.append(weights, 0.0), target)
         new: Vector = weights @ points[active]
-        # <residual, new - x> - |new - x|^2/2 is what is gained, without cancellation.
         step = new - x
+        # <residual, step> - |step|^2/2 is what is gained, without cancellation.
         if float(step @ residual) - float(step @ step) / 2 <= 0:
             return x  # nothing but rounding is left to gain
         x = new

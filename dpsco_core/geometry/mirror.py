@@ -1,17 +1,27 @@
-"""Mirror maps: gradients, conjugates and Bregman divergences, stable at 0 and at every scale."""
+r"""Mirror maps, stable at 0 and at every scale, and constrained mirror steps.
+
+:math:`\arg\min_{w \in C} \langle g, w\rangle + \gamma D_\Phi(w, w_0)
+= \arg\min_{w \in C} \Phi(w) - \langle u, w\rangle` with :math:`u = \nabla\Phi(w_0) - g/\gamma`:
+theory/su-zhao-wang.md, 2.0. With gamma = 1/eta it is the step of online stochastic mirror descent,
+projection included (Arora et al. 2020, eq. (2)), in closed form or by one-dimensional root finding.
+"""
 
 import math
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import kl_div, logsumexp, xlogy
+from scipy.optimize import brentq
+from scipy.special import xlogy
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
-from dpsco_core.geometry.base import check_radius
-from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.geometry.ball import Box, L1Ball, NormBall
+from dpsco_core.geometry.base import ConstraintSet, check_radius
+from dpsco_core.geometry.norms import dual_exponent, lq_norm
+from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,52 +58,24 @@ class PowerMirror:
         return self.exponent / (self.exponent - 1)
 
     def value(self, w: Vector) -> float:
-        r"""Return :math:`\frac\kappa2\|w\|_s^2`."""
-        return self.kappa / 2 * _square(lq_norm(w, self.exponent))
+        norm = lq_norm(w, self.exponent)
+        return self.kappa / 2 * (norm * norm)
 
     def gradient(self, w: Vector) -> Vector:
         r"""Return :math:`\kappa\|w\|_s(|w_j|/\|w\|_s)^{s-1}\mathrm{sgn}(w_j)`, 0 at 0."""
         return _powered(w, self.exponent, self.kappa)
 
-    def conjugate(self, u: Vector) -> float:
-        r"""Return :math:`\|u\|_r^2/(2\kappa)`."""
-        return _square(lq_norm(u, self.dual_exponent)) / (2 * self.kappa)
-
     def conjugate_gradient(self, u: Vector) -> Vector:
         r"""Return :math:`\kappa^{-1}\|u\|_r(|u_j|/\|u\|_r)^{r-1}\mathrm{sgn}(u_j)`, 0 at 0."""
         return _powered(u, self.dual_exponent, 1 / self.kappa)
 
-    def divergence(self, to: Vector, at: Vector) -> float:
-        r"""Return :math:`D_\Phi(y, x)`, accurate also where y is close to x.
 
-        With X, Y the norms, and a, b the vectors divided by them, in the signs of x, it is
-        :math:`\kappa[(Y-X)^2/2 + XY\sum_j \frac{s-1}s a_j^s + \frac1s|b_j|^s - a_j^{s-1}b_j]`:
-        no term is negative, and none cancels where a is not near b. There, t = b/a - 1 gives
-        :math:`a^s[(1+t)^s - 1 - st]/s`, and t itself comes from (y - x)/x.
-        """
-        s = self.exponent
-        x_norm, y_norm = lq_norm(at, s), lq_norm(to, s)
-        if x_norm == 0 or y_norm == 0:
-            return self.kappa / 2 * _square(max(x_norm, y_norm))
-        size, aligned = np.abs(at), np.where(at < 0, -to, to)
-        a, b = size / x_norm, aligned / y_norm
-        growth = y_norm / x_norm - 1
-        weight = a**s
-        terms = (s - 1) / s * weight + np.abs(b) ** s / s - a ** (s - 1) * b
-        if abs(growth) < 0.5:
-            near = (a > 1e-300) & (np.abs(aligned - size) < 0.5 * size)
-            change = np.divide(aligned - size, size, out=np.zeros(len(a)), where=near)
-            gains = weight * np.expm1(s * np.log1p(change))
-            gains[~near] = (np.abs(aligned[~near]) / x_norm) ** s - weight[~near]
-            growth = math.expm1(math.log1p(float(gains.sum())) / s)
-            t = (change - growth) / (1 + growth)
-            close = near & (np.abs(t) < 0.02)
-            terms[close] = weight[close] * _second_order(t[close], s)
-        hoelder = math.fsum(np.maximum(terms, 0.0))
-        top = max(x_norm, y_norm)
-        x_share, y_share = x_norm / top, y_norm / top
-        apart = x_share * growth if abs(growth) < 0.5 else y_share - x_share
-        return self.kappa * _square(top) * (apart * apart / 2 + x_share * y_share * hoelder)
+def _powered(w: Vector, exponent: float, factor: float) -> Vector:
+    norm = lq_norm(w, exponent)
+    if norm == 0:
+        return np.zeros(len(w))
+    found: Vector = np.copysign(factor * norm * (np.abs(w) / norm) ** (exponent - 1), w)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,38 +101,177 @@ class EntropyMirror:
             found: Vector = self.radius * (np.log(w / self.radius) + 1)
         return found
 
-    def conjugate(self, u: Vector) -> float:
-        r"""Return :math:`r^2\ln\sum_j e^{u_j/r}`."""
-        return self.radius**2 * float(logsumexp(u / self.radius))
-
     def conjugate_gradient(self, u: Vector) -> Vector:
         r"""Return :math:`r\,\mathrm{softmax}(u/r)`; an entry of -infinity gives 0."""
         powers = np.exp((u - u.max()) / self.radius)
         found: Vector = self.radius * (powers / powers.sum())
         return found
 
-    def divergence(self, to: Vector, at: Vector) -> float:
-        r"""Return r times the Kullback-Leibler divergence; infinite where only `at` is 0."""
-        return self.radius * float(kl_div(to, at).sum())
+
+def mirror_step(
+    mirror: PowerMirror | EntropyMirror,
+    constraint: ConstraintSet,
+    w: Vector,
+    gradient: Vector,
+    weight: float,
+) -> Vector:
+    r"""Return :math:`\arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)`, shape (d,).
+
+    Raises `NotApplicable` where no closed form or root finding is known for this map and this set.
+
+    Parameters
+    ----------
+    w, gradient : array, shape (d,)
+    weight : float
+        gamma, positive: one over the step size.
+    """
+    require(0 < weight < math.inf, "weight", "finite and positive", weight)
+    return bregman_point(mirror, constraint, mirror.gradient(w) - gradient / weight)
 
 
-def _square(x: float) -> float:
-    return x * x
+def bregman_point(
+    mirror: PowerMirror | EntropyMirror, constraint: ConstraintSet, u: Vector
+) -> Vector:
+    r"""Return :math:`\arg\min_{w \in C} \Phi(w) - \langle u, w\rangle`, shape (d,).
+
+    With :math:`u = \nabla\Phi(v)` it is the Bregman projection of v.
+    """
+    if isinstance(mirror, EntropyMirror):
+        if not isinstance(constraint, Simplex) or constraint.radius != mirror.radius:
+            raise NotApplicable(
+                f"The entropy of sum {mirror.radius:g} is a mirror map on its simplex only.",
+                nearest="set geometry=simplex",
+                changes=(("geometry", "simplex"),),
+            )
+        return mirror.conjugate_gradient(u)
+    if isinstance(constraint, Simplex):
+        return _to_sum(mirror, u, constraint.radius)
+    free = mirror.conjugate_gradient(u)
+    if mirror.exponent == 2:
+        return constraint.project(free)
+    match constraint:
+        case Box():
+            return free if constraint.minkowski_norm(free) <= 1 else _in_box(mirror, constraint, u)
+        case L1Ball(radius=radius):
+            if lq_norm(free, 1.0) <= radius:
+                return free
+            return np.copysign(_to_sum(mirror, np.abs(u), radius), u)
+        case SolidSimplex(radius=radius):
+            free = mirror.conjugate_gradient(np.maximum(u, 0.0))
+            return free if lq_norm(free, 1.0) <= radius else _to_sum(mirror, u, radius)
+        case NormBall(radius=radius, exponent=exponent):
+            return _in_lq_ball(mirror, u, free, exponent, radius)
+    raise NotApplicable(
+        f"No mirror step of exponent {mirror.exponent:g} is known on a "
+        f"{type(constraint).__name__}.",
+        nearest="use the Euclidean mirror map, exponent 2",
+        changes=(("geometry", "l2"), ("q", None)),
+    )
 
 
-def _powered(w: Vector, exponent: float, factor: float) -> Vector:
-    r"""Return the gradient of :math:`\frac c2\|w\|_s^2`."""
-    norm = lq_norm(w, exponent)
-    if norm == 0:
-        return np.zeros(len(w))
-    found: Vector = np.copysign(factor * norm * (np.abs(w) / norm) ** (exponent - 1), w)
+def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
+    r"""Return :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which its entries sum to `total`.
+
+    In t = max - nu: the sum is at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
+    """
+    gap = float(u.max()) - u
+    high = mirror.kappa * total
+    low = high * len(u) ** (-2 / mirror.dual_exponent)
+
+    def at(t: float) -> Vector:
+        return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
+
+    low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # they are known up to rounding
+    root = brentq(lambda t: float(at(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15)
+    w = at(float(root))
+    found: Vector = w * (total / float(w.sum()))
     return found
 
 
-def _second_order(t: Vector, s: float) -> Vector:
-    """Return ((1 + t)^s - 1 - st)/s for small t, by its series."""
-    total = np.zeros(len(t))
-    for k in range(12, 2, -1):
-        total = (s - k + 1) / k * t * (1 + total)
-    found: Vector = (s - 1) / 2 * t * t * (1 + total)
-    return found
+def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
+    r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`, S its norm.
+
+    In logarithms, because the power 1/(s - 1) overflows.
+    """
+    s = mirror.exponent
+    moving = u != 0
+    logs, caps = np.log(np.abs(u[moving])), np.log(box.half_widths[moving])
+    floor = float(caps.max())  # where only the ratio of sizes matters
+
+    def at(log_norm: float) -> Vector:
+        free = (logs - math.log(mirror.kappa) - (2 - s) * log_norm) / (s - 1)
+        capped: Vector = np.minimum(free, caps)
+        return capped
+
+    def log_ratio(log_norm: float) -> float:
+        z = at(log_norm) - floor
+        return _log_norm(z, s) + floor - log_norm
+
+    # S is at most the norm of the corner, and positive.
+    high = _log_norm(caps - floor, s) + floor
+    low, step = high - 1, 1.0
+    while log_ratio(low) < 0:
+        low, step = low - step, 2 * step
+    root = float(brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
+    found = np.zeros(len(u))
+    found[moving] = np.exp(at(root))
+    return np.copysign(found, u)
+
+
+def _log_norm(z: Vector, exponent: float) -> float:
+    """Return ln of the norm of exp(z)."""
+    top = float(z.max())
+    return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
+
+
+def _in_lq_ball(
+    mirror: PowerMirror, u: Vector, free: Vector, exponent: float, radius: float
+) -> Vector:
+    r"""Return the minimiser over :math:`\|w\|_a \le \rho`; a scaling of `free` where a = s.
+
+    Else :math:`\kappa S^{2-s}w_j^{s-1} + \nu w_j^{a-1} = |u_j|`, S the s-norm of w: an outer
+    search for nu, and one for S inside. With sigma_j the share of the second term, and
+    :math:`e_j = (s-1)(1-\sigma_j) + (a-1)\sigma_j`, all derivatives are known.
+    """
+    norm = lq_norm(free, exponent)
+    if norm <= radius:
+        return free
+    s = mirror.exponent
+    if exponent == s:
+        return free * (radius / norm)
+    moving = u != 0
+    logs, powers = np.log(np.abs(u[moving])), (s - 1, exponent - 1)
+    log_kappa, log_radius = math.log(mirror.kappa), math.log(radius)
+    z = np.zeros(0)
+    log_size = log_radius
+
+    def settle(log_nu: float) -> tuple[float, float]:
+        """Solve for S and w; return ln of the norm over the radius, and its slope in ln nu."""
+        nonlocal z, log_size
+        parts: list[Vector] = []
+
+        def scale(log_norm: float) -> tuple[float, float]:
+            sizes = log_kappa + (2 - s) * log_norm, log_nu
+            solution, share = solve_power_sums(logs, powers, sizes)
+            weights = np.exp(s * (solution - float(solution.max())))
+            weights /= weights.sum()
+            bend = (s - 1) * (1 - share) + (exponent - 1) * share
+            slope = -(2 - s) * float(weights @ ((1 - share) / bend)) - 1
+            parts[:] = [solution, share, bend, weights]
+            return _log_norm(solution, s) - log_norm, slope
+
+        log_size = safeguarded_root(scale, -math.inf, math.inf, log_size)
+        z, share, bend, weights = parts
+        drop = float(weights @ (share / bend))
+        size_slope = -drop / (1 + (2 - s) * float(weights @ ((1 - share) / bend)))
+        own = -(share + (1 - share) * (2 - s) * size_slope) / bend
+        mass = np.exp(exponent * (z - float(z.max())))
+        slope = float(mass @ own) / float(mass.sum())
+        return _log_norm(z, exponent) - log_radius, slope
+
+    high = math.log(lq_norm(u, dual_exponent(exponent))) - (exponent - 1) * log_radius
+    settle(safeguarded_root(settle, -math.inf, high, high))
+    found = np.zeros(len(u))
+    found[moving] = np.exp(z)
+    found *= radius / lq_norm(found, exponent)
+    return np.copysign(found, u)

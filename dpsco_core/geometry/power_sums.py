@@ -8,7 +8,6 @@ and neither large nor tiny v overflow.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,40 +22,28 @@ _MOST_STEPS = 40
 _ROUNDING = 4e-16
 
 
-@dataclass(frozen=True, kw_only=True)
-class PowerSums:
-    r"""Solutions of :math:`e^\alpha w_j^p + e^\beta w_j^q = v_j`."""
-
-    log_values: Vector  # shape (k,): ln v, finite
-    # positive exponents
-    p: float
-    q: float
-
-    def solve(
-        self, log_first: float, log_second: float, start: Vector | None = None
-    ) -> tuple[Vector, Vector]:
-        r"""Return ln w and the share :math:`e^\beta w^q/v` of the second term, shapes (k,).
-
-        `log_first` and `log_second` are alpha and beta; `start`, shape (k,), is ln w for nearby
-        coefficients.
-        """
-        # Where one term alone makes up v is right of the solution.
-        right = np.minimum(
-            (self.log_values - log_first) / self.p, (self.log_values - log_second) / self.q
-        )
-        z = right.copy() if start is None else np.minimum(start, right)
-        shift = log_first - self.log_values, log_second - self.log_values
-        for _ in range(_MOST_STEPS):
-            first = np.exp(self.p * z + shift[0])
-            second = np.exp(self.q * z + shift[1])
-            total = first + second
-            step = np.log(total) * total / (self.p * first + self.q * second)
-            z -= step
-            np.minimum(z, right, out=z)  # a start on the left may overshoot, once
-            step[z < _VANISHED] = 0
-            if float(np.abs(step).max()) <= _CLOSE:
-                break
-        return z, second / total
+def solve_power_sums(
+    log_values: Vector,  # shape (k,): ln v, finite
+    powers: tuple[float, float],  # p and q, positive
+    logs: tuple[float, float],  # ln a and ln b
+    start: Vector | None = None,  # shape (k,): ln w for nearby coefficients
+) -> tuple[Vector, Vector]:
+    """Return ln w and the share b w^q/v of the second term, shapes (k,)."""
+    p, q = powers
+    shifts = logs[0] - log_values, logs[1] - log_values
+    # Where one term alone makes up v is right of the solution.
+    right = np.minimum(-shifts[0] / p, -shifts[1] / q)
+    z = right.copy() if start is None else np.minimum(start, right)
+    for _ in range(_MOST_STEPS):
+        first, second = np.exp(p * z + shifts[0]), np.exp(q * z + shifts[1])
+        total = first + second
+        step = np.log(total) * total / (p * first + q * second)
+        z -= step
+        np.minimum(z, right, out=z)  # a start on the left may overshoot, once
+        step[z < _VANISHED] = 0
+        if float(np.abs(step).max()) <= _CLOSE:
+            break
+    return z, second / total
 
 
 def safeguarded_root(

@@ -56,8 +56,7 @@ class RegularSpace:
 
     @property
     def mirror_exponent(self) -> float:
-        """The exponent s = r/(r - 1) of the mirror map, conjugate to r; q itself in the branch
-        "power"."""
+        """The exponent s = r/(r - 1) of the mirror map; q itself in the branch "power"."""
         if self.d == 1:
             return 2.0
         return self.exponent if self.branch == "power" else 1 + 1 / self.kappa_plus

@@ -10,10 +10,12 @@ from dpsco_core.geometry import (
     CappedL1Ball,
     ConstraintSet,
     Ellipsoid,
+    EntropyMirror,
     GroupBall,
     Hull,
     L1Ball,
     LqBall,
+    PowerMirror,
     Simplex,
     SolidSimplex,
     SparseHull,
@@ -49,3 +51,8 @@ def all_sets(d: int = D, scale: float = 1.0) -> dict[str, ConstraintSet]:
 NAMES = tuple(all_sets())
 ASYMMETRIC = ("simplex", "solid simplex", "hull", "flat hull")
 SYMMETRIC = tuple(name for name in NAMES if name not in ASYMMETRIC)
+
+
+def divergence(mirror: PowerMirror | EntropyMirror, to: np.ndarray, at: np.ndarray) -> float:
+    """The Bregman divergence by the textbook formula, which cancels where the two are close."""
+    return mirror.value(to) - mirror.value(at) - float(mirror.gradient(at) @ (to - at))

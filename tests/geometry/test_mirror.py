@@ -1,7 +1,7 @@
-"""Mirror maps: identities to 1e-12, strong convexity, and divergences against 60 digits.
+"""Mirror maps: identities to 1e-12 and strong convexity.
 
-Faults that these tests would catch: the printed index of the map, a power taken before the norm is
-divided out, and the cancellation of the textbook formula of the divergence.
+Faults that these tests would catch: the printed index of the map, and a power taken before the norm
+is divided out.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import EntropyMirror, PowerMirror, RegularSpace, Simplex, lq_norm
 from tests.folded import each
+from tests.geometry.sets import divergence
 
 S = (1.01, 1.05, 1.25, 1.5, 1.9, 2.0, 3.0, 8.0)
 VECTORS = {
@@ -43,8 +42,8 @@ def test_the_gradients_are_inverse_to_each_other(s: float, name: str) -> None:
         assert close(mirror.gradient(mirror.conjugate_gradient(x)), x)
     assert lq_norm(u, mirror.dual_exponent) == pytest.approx(1.7 * lq_norm(x, s), rel=1e-12)
     if name not in ("huge", "tiny"):  # where squares leave the range of numbers
-        total = mirror.value(x) + mirror.conjugate(u)
-        assert total == pytest.approx(float(x @ u), rel=1e-12)
+        conjugate = lq_norm(u, mirror.dual_exponent) ** 2 / (2 * 1.7)
+        assert mirror.value(x) + conjugate == pytest.approx(float(x @ u), rel=1e-12)
 
 
 @pytest.mark.parametrize("s", S)
@@ -68,13 +67,13 @@ def test_the_gradient_is_odd_homogeneous_and_zero_at_zero(s: float) -> None:
     assert np.array_equal(mirror.gradient(-x), -mirror.gradient(x))
     assert close(mirror.gradient(8.0 * x), 8.0 * mirror.gradient(x), 1e-15)
     assert not mirror.gradient(0 * x).any() and not mirror.conjugate_gradient(0 * x).any()
-    assert mirror.value(0 * x) == 0 == mirror.conjugate(0 * x) == mirror.divergence(0 * x, 0 * x)
+    assert mirror.value(0 * x) == 0
 
 
 def test_exponent_two_is_the_identity() -> None:
     mirror, x = PowerMirror(exponent=2.0), VECTORS["plain"]
     assert close(mirror.gradient(x), x, 1e-15)
-    assert mirror.divergence(x, 0.5 * x) == pytest.approx(float(x @ x) / 8, rel=1e-14)
+    assert divergence(mirror, x, 0.5 * x) == pytest.approx(float(x @ x) / 8, rel=1e-14)
 
 
 @pytest.mark.parametrize(("d", "q"), [(6, 1.1), (6, 1.5), (50, 1.9), (50, 1.05), (20, 1.0)])
@@ -84,10 +83,10 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
     for _ in range(200):
         x, y = rng.standard_normal((2, d)) * rng.choice([0.01, 1, 10], size=(2, 1))
         y = x + y
-        assert mirror.divergence(y, x) >= 0.5 * lq_norm(y - x, q) ** 2 * (1 - 1e-9)
+        assert divergence(mirror, y, x) >= 0.5 * lq_norm(y - x, q) ** 2 * (1 - 1e-9)
     x = np.ones(d)  # where it is tight in the branch "power"
     y = x + 1e-4 * np.where(np.arange(d) % 2, 1.0, -1.0)
-    ratio = 2 * mirror.divergence(y, x) / lq_norm(y - x, q) ** 2
+    ratio = 2 * mirror.kappa * exact_divergence(mirror.exponent, y, x) / lq_norm(y - x, q) ** 2
     assert 1 - 1e-7 <= ratio < 1.4
 
 
@@ -96,7 +95,7 @@ def test_with_the_printed_index_it_is_not() -> None:
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
         y = np.ones(50)
-        found = 2 * printed.divergence(y, 0 * y) / lq_norm(y, q) ** 2
+        found = 2 * divergence(printed, y, 0 * y) / lq_norm(y, q) ** 2
         assert found == pytest.approx(ratio, rel=5e-3)
 
 
@@ -116,39 +115,6 @@ def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
         return float((norms[1] ** 2 - norms[0] ** 2) / 2 - slope)
 
 
-@each("s", S)
-@each("distance", [1e-12, 1e-8, 1e-4, 1e-2, 0.3, 1.0, 100.0])
-def test_the_divergence_does_not_cancel(s: float, distance: float) -> None:
-    rng = np.random.default_rng(6)
-    x = rng.standard_normal(7)
-    y = x * (1 + distance * rng.standard_normal(7))
-    exact = exact_divergence(s, y, x)
-    assert PowerMirror(exponent=s).divergence(y, x) == pytest.approx(exact, rel=1e-10)
-
-
-@each("s", S)
-@each("scale", [1e-150, 1e-100, 1e100, 1e150])
-def test_the_divergence_at_extreme_scales(s: float, scale: float) -> None:
-    mirror = PowerMirror(exponent=s)
-    x, y = VECTORS["plain"], np.array([0.0, 1.0, 0.3, 2.0, -1.0])
-    expected = exact_divergence(s, y, x)
-    assert mirror.divergence(y * scale, x * scale) / scale**2 == pytest.approx(expected, rel=1e-11)
-    apart = mirror.divergence(y * scale, x)
-    assert apart == pytest.approx(exact_divergence(s, y * scale, x), rel=1e-9)
-
-
-@given(
-    st.sampled_from(S),
-    st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=6),
-)
-@settings(max_examples=100, deadline=None)
-def test_the_divergence_is_never_negative(s: float, pairs: list[tuple[float, float]]) -> None:
-    x, y = np.array(pairs).T
-    mirror = PowerMirror(exponent=s)
-    assert mirror.divergence(y, x) >= 0
-    assert mirror.divergence(x, x) == 0
-
-
 def test_entropy_identities() -> None:
     mirror, simplex = EntropyMirror(radius=2.5), Simplex(d=5, radius=2.5)
     rng = np.random.default_rng(7)
@@ -156,11 +122,10 @@ def test_entropy_identities() -> None:
         w = mirror.conjugate_gradient(u)
         assert simplex.contains(w, 1e-14)
         assert close(mirror.conjugate_gradient(mirror.gradient(w)), w)
-        assert mirror.value(w) + mirror.conjugate(u) == pytest.approx(float(w @ u), rel=1e-12)
+        conjugate = 2.5**2 * math.log(float(np.exp(u / 2.5).sum()))
+        assert mirror.value(w) + conjugate == pytest.approx(float(w @ u), rel=1e-12)
         v = mirror.conjugate_gradient(rng.standard_normal(5))
-        textbook = mirror.value(v) - mirror.value(w) - mirror.gradient(w) @ (v - w)
-        assert mirror.divergence(v, w) == pytest.approx(textbook, rel=1e-9)
-        assert mirror.divergence(v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2  # 1-strongly convex
+        assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2  # 1-strongly convex
 
 
 def test_entropy_at_the_boundary_and_at_extreme_scales() -> None:
@@ -169,10 +134,8 @@ def test_entropy_at_the_boundary_and_at_extreme_scales() -> None:
     assert mirror.value(corner) == 0
     assert mirror.gradient(corner)[1] == -math.inf
     assert np.array_equal(mirror.conjugate_gradient(mirror.gradient(corner)), corner)
-    assert mirror.divergence(corner, np.array([0.0, 1.0])) == math.inf
     far = mirror.conjugate_gradient(np.array([1e300, -1e300, 1e300]))
     assert np.array_equal(far, [0.5, 0.0, 0.5])
-    assert mirror.conjugate(np.array([1e300, 0.0])) == 1e300
 
 
 @pytest.mark.parametrize("s", [1.0, 0.5, math.inf, math.nan])

@@ -13,9 +13,8 @@ from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_between
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.ball import Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.geometry.lq_ball import LqBall
 from dpsco_core.methods.base import Calibration, Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho

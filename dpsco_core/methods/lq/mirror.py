@@ -27,10 +27,9 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
-from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.geometry.steps import bregman_point, mirror_step
 from dpsco_core.methods.base import Calibration, Plan, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure

@@ -8,15 +8,11 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.ball import Ball, Box, L1Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.geometry.box import Box
-from dpsco_core.geometry.l1_ball import L1Ball
-from dpsco_core.geometry.lq_ball import LqBall
-from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.geometry.steps import bregman_point
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure

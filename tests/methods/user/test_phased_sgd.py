@@ -14,7 +14,7 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.phased_sgd import phased_sgd_risk
 from dpsco_core.data import DenseRows
-from dpsco_core.geometry.box import Box
+from dpsco_core.geometry.ball import Box
 from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average
 from dpsco_core.methods.user import chains, phased_sgd, phased_shapes
 from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain

@@ -1,0 +1,304 @@
+"""Balls whose extreme points are sparse: flat vectors, s-sparse vectors, blocks of coordinates."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.geometry.base import Sized, Symmetric, Width
+from dpsco_core.geometry.norms import (
+    check_exponent,
+    lq_norm,
+    norm_ratio,
+    row_norms,
+    shrink_to_sum,
+    unit_vector,
+)
+from dpsco_core.geometry.width import (
+    chi_mean,
+    largest_absolute_mean,
+    largest_block_mean,
+    sparse_width_bound,
+    top_absolute_mean,
+)
+
+
+class Sparse(Sized, Symmetric):
+    """A ball of a number of entries that may differ from 0 at its extreme points."""
+
+    sparsity: int  # s
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ok = isinstance(self.sparsity, int) and 1 <= self.sparsity <= self.d
+        require(ok, "sparsity", f"an integer between 1 and d={self.d}", self.sparsity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CappedL1Ball(Sparse):
+    r"""The set :math:`\{\|w\|_1 \le sr, \|w\|_\infty \le r\}`.
+
+    Its extreme points have s entries of size r, and zeros.
+    """
+
+    d: int
+    sparsity: int  # s, between 1 (the l1 ball) and d (the cube)
+    radius: float  # r
+
+    @property
+    def l2_radius(self) -> float:
+        return self.radius * math.sqrt(self.sparsity)
+
+    @property
+    def inradius(self) -> float:
+        return self.radius * min(1.0, self.sparsity / math.sqrt(self.d))
+
+    def project(self, w: Vector) -> Vector:
+        r"""Return the nearest point to the finite `w`, shape (d,).
+
+        Entries are shrunk by tau >= 0, then clipped at r; the sum is linear in tau between the
+        sizes of entries, and the sizes less r, so that one sort finds tau.
+        """
+        size, r, total = np.abs(w), self.radius, self.sparsity * self.radius
+        clipped = np.minimum(size, r)
+        if float((clipped / r).sum()) <= self.sparsity:
+            return np.copysign(clipped, w)
+        # tau is below the s-th largest size by r at most: what is farther than r from that is full
+        # or 0, however far, and no digits are lost to it.
+        rank = self.d - self.sparsity
+        size = np.clip(size - float(np.partition(size, rank)[rank]), -r, r)
+        # In t = max - tau: entry j starts to grow at its gap to the largest, and ends r later.
+        gap = float(size.max()) - size
+        knots = np.concatenate([gap, gap + r])
+        order = np.argsort(knots, kind="stable")
+        slopes = np.cumsum(np.where(order < self.d, 1.0, -1.0))
+        reached = np.concatenate([[0.0], np.cumsum(slopes[:-1] * np.diff(knots[order]))])
+        k = int(np.searchsorted(reached, total, side="left")) - 1
+        grown = np.zeros(2 * self.d, dtype=bool)
+        grown[order[: k + 1]] = True
+        full = grown[self.d :]
+        free = grown[: self.d] & ~full
+        # The same equation once more, from the largest of those that move: no digits are lost to
+        # entries far above them.
+        near = float(size[free].max()) - size[free]
+        level = (total - r * int(full.sum()) + float(near.sum())) / len(near)
+        shrunk = np.where(full, r, 0.0)
+        shrunk[free] = np.clip(level - near, 0.0, r)
+        return np.copysign(shrunk, w)
+
+    def support(self, g: Vector) -> float:
+        s = self.sparsity
+        return self.radius * float(np.partition(np.abs(g), self.d - s)[self.d - s :].sum())
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return r with the signs of the s largest entries, the first of equal ones; else 0."""
+        found = np.zeros(self.d)
+        top = np.argsort(-np.abs(g), kind="stable")[: self.sparsity]
+        found[top] = self.radius * np.sign(g[top])
+        return found
+
+    def diameter_in(self, exponent: float) -> float:
+        check_exponent(exponent)
+        return 2 * self.radius * math.pow(self.sparsity, 1 / exponent)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return max(lq_norm(w, 1.0) / self.sparsity, lq_norm(w, math.inf)) / self.radius
+
+    def gaussian_width(self) -> Width:
+        """Return r times the mean of the s largest sizes, exact; <= rs sqrt(2 ln(2d/s))."""
+        return Width.known(self.radius * top_absolute_mean(self.d, self.sparsity))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseHull(Sparse):
+    r"""The set :math:`\{\|w\|_1 \le \sqrt s\,r, \|w\|_2 \le r\}`.
+
+    With S the s-sparse vectors of l2 norm at most r, conv S is the ball of the s-support norm, and
+    :math:`\mathrm{conv}\,S \subset C \subset 2\,\mathrm{conv}\,S` (Plan and Vershynin 2013,
+    Lemma 3.1). This set is taken rather than conv S because both of its constraints are plain
+    norms: its projection is one sort and a square root, and a point's membership can be read off.
+    The width is within a factor 2 of that of S.
+    """
+
+    d: int
+    sparsity: int  # s, between 1 (the l1 ball) and d (the l2 ball)
+    radius: float  # r
+
+    @property
+    def l1_radius(self) -> float:
+        r""":math:`\sqrt s\,r`, the largest l1 norm."""
+        return math.sqrt(self.sparsity) * self.radius
+
+    @property
+    def inradius(self) -> float:
+        return self.radius * math.sqrt(self.sparsity / self.d)
+
+    def project(self, w: Vector) -> Vector:
+        """Return the nearest point to the finite `w`, shape (d,).
+
+        If neither constraint alone decides, entries are shrunk until the norms have the ratio
+        sqrt(s), and then scaled.
+        """
+        size = np.abs(w)
+        norm = lq_norm(size, 2.0)
+        scaled = w if norm <= self.radius else w * (self.radius / norm)
+        if lq_norm(scaled, 1.0) <= self.l1_radius:
+            return scaled
+        shrunk = shrink_to_sum(size, self.l1_radius, float(size.max()))
+        if lq_norm(shrunk, 2.0) > self.radius * (1 + 1e-14):
+            shrunk = _shrink_to_ratio(size, self.sparsity)
+            shrunk *= self.radius / lq_norm(shrunk, 2.0)
+        return np.copysign(shrunk, w)
+
+    def support(self, g: Vector) -> float:
+        r"""Return :math:`\min_\tau \sqrt s\,r\tau + r\|(|g|-\tau)_+\|_2`, in closed form."""
+        return float(self.support_point(g) @ g)
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return a maximiser: flat on the entries at the top if there are s, or shrunk by tau."""
+        size = np.abs(g)
+        top = float(size.max())
+        if top == 0:
+            return np.zeros(self.d)
+        size /= top
+        if lq_norm(size, 1.0) <= math.sqrt(self.sparsity) * lq_norm(size, 2.0):
+            return np.copysign(self.radius * unit_vector(size, 2.0), g)
+        equal = size == 1
+        if int(np.count_nonzero(equal)) >= self.sparsity:
+            flat = np.where(equal, self.l1_radius / np.count_nonzero(equal), 0.0)
+            return np.copysign(flat, g)
+        shrunk = _shrink_to_ratio(size, self.sparsity)
+        return np.copysign(self.radius * unit_vector(shrunk, 2.0), g)
+
+    def diameter_in(self, exponent: float) -> float:
+        r"""Return :math:`2rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
+        check_exponent(exponent)
+        return 2 * self.radius * math.pow(self.sparsity, max(0.0, 1 / exponent - 0.5))
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)
+
+    def gaussian_width(self) -> Width:
+        r"""Return two bounds; exact for s = 1 and s = d.
+
+        Above: :math:`r\min_\tau \sqrt s\,\tau + (d\,E(|\xi_1|-\tau)_+^2)^{1/2}` (Jensen, at any
+        fixed tau), and twice the bound of `sparse_width_bound`. Below: the s-sparse vectors that
+        take the largest entry of each of s blocks of coordinates, and the l1 ball of radius r.
+        """
+        d, s = self.d, self.sparsity
+        if s in (1, d):
+            return Width.known(self.radius * (largest_absolute_mean(d) if s == 1 else chi_mean(d)))
+        lower = max(
+            math.sqrt(s) * largest_absolute_mean(d // s),
+            math.sqrt(s / d) * chi_mean(d),
+            largest_absolute_mean(d),
+        )
+        found = minimize_scalar(
+            lambda tau: math.sqrt(s) * tau + math.sqrt(d * _excess_square(tau)),
+            bounds=(0.0, math.sqrt(2 * math.log(d)) + 1),
+            method="bounded",
+        )
+        upper = min(float(found.fun), 2 * sparse_width_bound(d, s), chi_mean(d))
+        return Width.between(self.radius * lower, self.radius * upper)
+
+
+def _excess_square(tau: float) -> float:
+    r"""Return :math:`E(|\xi|-\tau)_+^2 = 2[(1+\tau^2)\Phi(-\tau) - \tau\varphi(\tau)]`."""
+    density = math.exp(-tau * tau / 2) / math.sqrt(2 * math.pi)
+    return max(0.0, 2 * ((1 + tau * tau) * float(ndtr(-tau)) - tau * density))
+
+
+def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
+    r"""Return :math:`y = (v-\tau)_+/c` with :math:`\|y\|_1 = \sqrt s\|y\|_2`, any c > 0.
+
+    Needs fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
+    t = max - tau, and gaps g to the largest, k entries above tau give
+    :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)`.
+    """
+    gap = float(size.max()) - size
+    gap = gap / float(gap.max())
+    ordered = np.sort(gap)
+    # The ratio of the norms grows with t; at the next gap it first passes sqrt(s).
+    t, k = ordered[1:], np.arange(1.0, len(gap))
+    g1, g2 = np.cumsum(ordered)[:-1], np.cumsum(ordered**2)[:-1]
+    passed = (k * t - g1) ** 2 >= sparsity * (k * t * t - 2 * t * g1 + g2)
+    passed &= k > sparsity
+    kept = int(np.argmax(passed)) + 1 if bool(passed.any()) else len(gap)
+    level = _level(ordered[:kept], sparsity)
+    # Entries at the level itself, of which there may be many, are no more than its rounding.
+    fewer = int(np.searchsorted(ordered, level * (1 - 1e-14)))
+    if sparsity < fewer < kept:
+        level = _level(ordered[:fewer], sparsity)
+    shrunk: Vector = np.maximum(level - gap, 0.0)
+    return shrunk
+
+
+def _level(gap: Vector, sparsity: int) -> float:
+    r"""Return the root t of the equation above for k gaps: with their mean m and the variance V,
+    :math:`(t - m)^2 = sV/(k - s)`, where nothing cancels.
+    """
+    mean = float(gap.mean())
+    variance = float(np.square(gap - mean).mean())
+    return mean + math.sqrt(sparsity / (len(gap) - sparsity) * variance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupBall(Sized, Symmetric):
+    r"""The set :math:`\{w : \sum_g \|w_g\|_2 \le r\}` over consecutive blocks of one size."""
+
+    d: int  # dimension, a multiple of `group_size`
+    group_size: int  # coordinates in a block: 1 gives the l1 ball, d the l2 ball
+    radius: float  # r
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole = isinstance(self.group_size, int) and self.group_size >= 1
+        fits = whole and self.d % self.group_size == 0
+        require(fits, "group_size", f"a divisor of d={self.d}", self.group_size)
+
+    @property
+    def groups(self) -> int:
+        return self.d // self.group_size
+
+    @property
+    def inradius(self) -> float:
+        return self.radius / math.sqrt(self.groups)
+
+    def project(self, w: Vector) -> Vector:
+        """Return the nearest point to the finite `w`, shape (d,): the l1 ball of the norms."""
+        norms = self._norms(w)
+        top = float(norms.max())
+        if top <= self.radius and float(norms.sum()) <= self.radius:
+            return w
+        shrunk = shrink_to_sum(norms, self.radius, top)
+        kept = np.divide(shrunk, norms, out=np.zeros(self.groups), where=norms > 0)
+        found: Vector = w * np.repeat(kept, self.group_size)
+        return found
+
+    def support(self, g: Vector) -> float:
+        return self.radius * float(self._norms(g).max())
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return the longest block of g, the first of them, at length r; 0 elsewhere."""
+        found = np.zeros((self.groups, self.group_size))
+        top = int(self._norms(g).argmax())
+        found[top] = self.radius * unit_vector(g.reshape(found.shape)[top], 2.0)
+        return found.ravel()
+
+    def diameter_in(self, exponent: float) -> float:
+        """Return the diameter in the l_q norm, attained within one block."""
+        return 2 * self.radius * norm_ratio(self.group_size, exponent, 2.0)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        return float((self._norms(w) / self.radius).sum())
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`r E\max_g\|\xi_g\|_2`, exact; at most r (sqrt m + sqrt(2 ln K))."""
+        return Width.known(self.radius * largest_block_mean(self.groups, self.group_size))
+
+    def _norms(self, w: Vector) -> Vector:
+        return row_norms(w.reshape(self.groups, self.group_size), 2.0)
