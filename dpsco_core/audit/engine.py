@@ -278,8 +278,7 @@ def _mechanism(task: Audit) -> _Mechanism:
             known = next(m.card.slug for m in METHODS if m.stage.flawed)
             raise NotApplicable(
                 "No constant that is printed for this method is too small for its claim.",
-                nearest=f"choose {known}",
-                changes=(("method", known),),
+                method=known,
             )
         field, value = own.flawed
         method = replace(method, calibration="paper", **{field: value})

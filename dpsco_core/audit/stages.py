@@ -63,9 +63,7 @@ def refuse_unseen(method: str) -> None:
     """Raise `NotApplicable` for the methods whose worst neighbours give away too little to see."""
     own = method_class(method).stage
     if own.unseen:
-        raise NotApplicable(
-            own.unseen, nearest=f"choose {own.instead}", changes=(("method", own.instead),)
-        )
+        raise NotApplicable(own.unseen, method=own.instead)
 
 
 def neighbours(point: Scenario, plan: object = None) -> Neighbours:
@@ -101,8 +99,7 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     else:
         raise NotApplicable(
             "The worst neighbours of this problem's records are not known here.",
-            nearest="choose the problem quadratic",
-            changes=(("problem", "quadratic"),),
+            problem="quadratic",
         )
     if family.card.level == "user":
         items = point.m

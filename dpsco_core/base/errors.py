@@ -12,22 +12,40 @@ class NotApplicable(Exception):
     ----------
     reason : str
         One sentence that names what is missing.
+    otherwise : str, optional
+        What else would let it run, after the change: ``"raise epsilon"``.
     nearest : str, optional
-        The nearest change that would let it run, such as ``"set delta=1e-06"``.
+        The nearest change in words, such as ``"set delta=1e-06"``, where it is not `change`.
     changes : tuple of (str, value) pairs, optional
         The same change as scenario fields, for a page that offers it as a button; the field
         ``"method"`` stands for another method in the place of this one.
+    change : value
+        One field of it by its name, which is put into words here.
     """
 
     def __init__(
         self,
         reason: str,
         *,
+        otherwise: str = "",
         nearest: str = "",
         changes: tuple[tuple[str, float | str | None], ...] = (),
+        **change: float | str,
     ) -> None:
+        for name, value in change.items():
+            said = f"{value:g}" if isinstance(value, float) else str(value)
+            nearest = CHOSEN.get(name, f"set {name}=") + said
+            nearest += f", or {otherwise}" if otherwise else ""
         super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
-        self.reason, self.nearest, self.changes = reason, nearest, changes
+        self.reason, self.nearest, self.changes = reason, nearest, (*changes, *change.items())
+
+
+# How a change begins of a field whose value is a name.
+CHOSEN = {
+    "distribution": "choose the distribution ",
+    "problem": "choose the problem ",
+    "method": "choose ",
+}
 
 
 def require(condition: bool, name: str, must_be: str, value: object) -> None:

@@ -43,8 +43,7 @@ class Hull(ConstraintSet):
         if self.d > FACET_DIMENSIONS:
             raise NotApplicable(
                 f"The inradius of a hull is found facet by facet, up to d = {FACET_DIMENSIONS}.",
-                nearest=f"set d={FACET_DIMENSIONS}",
-                changes=(("d", FACET_DIMENSIONS),),
+                d=FACET_DIMENSIONS,
             )
         if self.d == 1:
             inner = min(float(self.points.max()), -float(self.points.min()))

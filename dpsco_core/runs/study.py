@@ -150,8 +150,8 @@ def require_held(point: Scenario, method: str) -> None:
     raise NotApplicable(
         f"{method_card(method).name} does not read the records in their order, and holds all of "
         f"them: n times d must be at most {LIBRARY.elements:,}.",
-        nearest=f"set n={enough}, or choose a method that reads them in order",
-        changes=(("n", enough),),
+        n=enough,
+        otherwise="choose a method that reads them in order",
     )
 
 

@@ -168,9 +168,7 @@ def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
     if setting.n < needed:
         where = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
         raise NotApplicable(
-            f"{where} need at least {needed:,} records, and n={setting.n:,}.",
-            nearest="set tuning=practical",
-            changes=(("tuning", "practical"),),
+            f"{where} need at least {needed:,} records, and n={setting.n:,}.", tuning="practical"
         )
 
 

@@ -175,14 +175,13 @@ def condition(setting: Setting) -> tuple[float, float]:
     if constants.strong_convexity <= 0:
         raise NotApplicable(
             "The method needs a strongly convex population risk, and this problem certifies none.",
-            nearest="choose the problem quadratic, or sco.cwme",
-            changes=(("problem", "quadratic"),),
+            problem="quadratic",
+            otherwise="sco.cwme",
         )
     if math.isinf(constants.smoothness):
         raise NotApplicable(
             "The method needs a smooth population risk, and this problem certifies none.",
-            nearest="choose the problem quadratic",
-            changes=(("problem", "quadratic"),),
+            problem="quadratic",
         )
     return constants.strong_convexity, constants.smoothness
 
@@ -280,8 +279,7 @@ def practical_blocks(
         raise NotApplicable(
             "The number of steps follows from a moment of the gradients, and the problem certifies "
             "none.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     counts = range(1, min(setting.n, MOST_BLOCKS) + 1) if steps is None else (steps,)
 

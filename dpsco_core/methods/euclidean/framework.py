@@ -104,8 +104,7 @@ def whole_steps(steps: float) -> int:
     if not steps <= MOST_STEPS:
         raise NotApplicable(
             f"The theorem's number of steps is {steps:,.0f}, and at most {MOST_STEPS:,} can run.",
-            nearest="set tuning=practical",
-            changes=(("tuning", "practical"),),
+            tuning="practical",
         )
     return max(1, math.floor(steps))
 
@@ -118,7 +117,6 @@ def finite(value: float, what: str) -> float:
     if not 0 < value < math.inf:
         raise NotApplicable(
             f"The theorem's parameters need {what}, which the problem does not certify.",
-            nearest="set tuning=practical",
-            changes=(("tuning", "practical"),),
+            tuning="practical",
         )
     return value

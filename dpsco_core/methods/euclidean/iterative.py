@@ -135,8 +135,7 @@ class IterativeDescent(FrameworkMethod):
             raise NotApplicable(
                 f"The union bound over the parameters needs {groups:,} groups and at least as many "
                 f"records, and n={n:,}.",
-                nearest="set tuning=practical",
-                changes=(("tuning", "practical"),),
+                tuning="practical",
             )
         # The noise energy of the groups' average at R = 1, with the whole budget.
         unit = 2 * d / (rho * (n // groups) ** 2 * groups)

@@ -127,11 +127,7 @@ def sco_share(setting: Setting, calibration: Calibration) -> float:
 def refuse_pure(setting: Setting) -> None:
     """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
     if isinstance(setting.budget, PureDP):
-        raise NotApplicable(
-            "Gaussian noise cannot give pure DP.",
-            nearest="set delta=1e-06",
-            changes=(("delta", 1e-6),),
-        )
+        raise NotApplicable("Gaussian noise cannot give pure DP.", delta=1e-06)
 
 
 def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:

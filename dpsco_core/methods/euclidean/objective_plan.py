@@ -91,8 +91,8 @@ def approximate_budget(setting: Setting, calibration: Calibration) -> ApproxDP:
         raise NotApplicable(
             f"The paper's noise is proven for epsilon below 1, and here epsilon="
             f"{budget.epsilon:g}.",
-            nearest="set calibration=tight, or epsilon=0.99",
-            changes=(("calibration", "tight"),),
+            calibration="tight",
+            otherwise="epsilon=0.99",
         )
     return budget
 
@@ -104,21 +104,20 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
         raise NotApplicable(
             "The strongly convex version needs losses whose strong convexity does not depend on "
             "the record, and this problem has none.",
-            nearest="choose the problem quadratic, or the method sco.objective-perturbation",
-            changes=(("problem", "quadratic"),),
+            problem="quadratic",
+            otherwise="the method sco.objective-perturbation",
         )
     if not constants.twice_differentiable:
         raise NotApplicable(
             "Objective perturbation needs a twice differentiable loss, and this one has kinks.",
-            nearest="choose the problem logistic, or the method sco.private-sgd",
-            changes=(("problem", "logistic"),),
+            problem="logistic",
+            otherwise="the method sco.private-sgd",
         )
     if constants.structure == "other":
         raise NotApplicable(
             "The privacy of objective perturbation is proven for generalised linear and mean-type "
             "losses only.",
-            nearest="choose the problem logistic",
-            changes=(("problem", "logistic"),),
+            problem="logistic",
         )
 
 

@@ -168,11 +168,7 @@ class PhasedSgd(PrivateMethod):
 def check_two_records(setting: Setting) -> None:
     """Raise `NotApplicable` where there is no first half of the records."""
     if setting.n < 2:
-        raise NotApplicable(
-            "The first phase takes n/2 records, and there is only one.",
-            nearest="set n=2",
-            changes=(("n", 2),),
-        )
+        raise NotApplicable("The first phase takes n/2 records, and there is only one.", n=2)
 
 
 def phased_plan(
@@ -303,8 +299,8 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
             f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
-            nearest=f"set n={enough}, or tuning=practical",
-            changes=(("n", enough),),
+            n=enough,
+            otherwise="tuning=practical",
         )
     return step_size
 

@@ -296,9 +296,7 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
     n, budget = setting.n, setting.budget
     if not isinstance(budget, ApproxDP):
         raise NotApplicable(
-            "The paper's noise is stated for (epsilon, delta) budgets only.",
-            nearest="set calibration=tight",
-            changes=(("calibration", "tight"),),
+            "The paper's noise is stated for (epsilon, delta) budgets only.", calibration="tight"
         )
     log = math.log(3 / budget.delta)
     _within(n >= 16, "n >= 16", f"n={n}", ("n", 16))

@@ -115,8 +115,7 @@ class Sgd(Method):
             raise NotApplicable(
                 "The step size follows from the variance of the gradients, and the problem "
                 "certifies none.",
-                nearest="choose the distribution gaussian",
-                changes=(("distribution", "gaussian"),),
+                distribution="gaussian",
             )
         size = radius / math.sqrt(steps * energy)
         return SgdPlan(setting=setting, rule="lipschitz", batch=batch, steps=steps, step_size=size)

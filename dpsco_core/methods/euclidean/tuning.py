@@ -91,15 +91,13 @@ def curvatures(setting: Setting) -> tuple[float, float]:
     if largest == 0:
         raise NotApplicable(
             "The gradient of the risk is 0 at every parameter: there is nothing to minimise.",
-            nearest="set offset=0.5",
-            changes=(("offset", 0.5),),
+            offset=0.5,
         )
     if not largest < math.inf:
         raise NotApplicable(
             "The step size follows from a smoothness constant or a bound on the mean gradient, "
             "and the problem certifies neither.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     certified = constants.strong_convexity
     return (certified if certified > 0 else largest / ASSUMED_CONDITION), largest
@@ -115,8 +113,7 @@ def start_distance(setting: Setting) -> float:
         raise NotApplicable(
             "The number of steps follows from the distance to the minimiser, and the constraint "
             "set is unbounded.",
-            nearest="set diameter=4",
-            changes=(("diameter", 4.0),),
+            diameter=4.0,
         )
     return distance
 
@@ -291,8 +288,7 @@ def typical_norm(setting: Setting, *, growing: bool = False) -> float:
         raise NotApplicable(
             "The clip radius follows from the variance of the gradients, and the problem "
             "certifies none.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     return typical
 
@@ -350,7 +346,6 @@ def _typical_coordinate(setting: Setting) -> float:
         raise NotApplicable(
             "The clip limit follows from the variance of the gradients, and the problem "
             "certifies none.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     return 3 * math.sqrt(setting.constants.variance_trace / setting.d)

@@ -119,11 +119,7 @@ def calibrated_sgd(
         members = users // groups
         if members < 1:
             least = groups << (phases - 1)
-            raise NotApplicable(
-                f"Phase {i + 1} has {users} users for C={groups} groups.",
-                nearest=f"set n={least}",
-                changes=(("n", least),),
-            )
+            raise NotApplicable(f"Phase {i + 1} has {users} users for C={groups} groups.", n=least)
         eta, steps = size * math.pow(2, -decay * i), members * at.m
         tau = sgd_radius(at, eta, steps, groups, radius, spread_failure)
         found.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
@@ -224,9 +220,7 @@ def full_batch(
         base = printed_regulariser(at) if regulariser is None else regulariser
         steps = erm_steps(at, base, steps_factor)
         least = full_batch_users(at, phases=phases, steps=2 * steps, keep=keep, halt=halt)
-        raise NotApplicable(
-            refused.reason, nearest=f"set n={least}", changes=(("n", least),)
-        ) from refused
+        raise NotApplicable(refused.reason, n=least) from refused
 
 
 def _full_batch(

@@ -242,11 +242,7 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Chain
     """
     n, m, d = setting.n, setting.m, setting.d
     if n < 2:
-        raise NotApplicable(
-            "The first phase takes n/2 users, and there is only one.",
-            nearest="set n=2",
-            changes=(("n", 2),),
-        )
+        raise NotApplicable("The first phase takes n/2 users, and there is only one.", n=2)
     unit = setting.constants.diameter / losses.lipschitz
     step = unit * min(4 / math.sqrt(n * m), math.sqrt(2 * rho / d) / (2 * m))
     limit = 2 * step_limit(n, m, d, losses.smoothness)
@@ -255,8 +251,8 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Chain
         raise NotApplicable(
             f"The theorem's step size is {step / 4:.3g}, above {limit:.3g}, beyond which steps may "
             "move points apart.",
-            nearest=f"set n={enough}, or tuning=practical",
-            changes=(("n", enough),),
+            n=enough,
+            otherwise="tuning=practical",
         )
     count = math.ceil(math.log2(n))
     found = [(n >> i, step * 4.0**-i) for i in range(1, count + 1) if n >> i]

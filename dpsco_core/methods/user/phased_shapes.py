@@ -77,8 +77,8 @@ def theorem_shape(at: UserLevel, groups: int) -> Shape:
         raise NotApplicable(
             f"The theorem's step size is {step:.3g}, and steps above {limit:.3g} may move points "
             "apart.",
-            nearest=f"set n={enough}, or tuning=practical",
-            changes=(("n", enough),),
+            n=enough,
+            otherwise="tuning=practical",
         )
     q, decay = best_decay(at.n), printed_decay(at)
     found = []

@@ -77,7 +77,6 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
         raise NotApplicable(
             f"The printed noise covers a sensitivity of {covered:.4g}, and its proof needs "
             f"{proven:.4g} with delta={release.total_delta:.3g} in all.",
-            nearest="set calibration=tight",
-            changes=(("calibration", "tight"),),
+            calibration="tight",
         )
     return FilterPlan(keep=keep, count=groups, kept=test.score_floor, release=release)

@@ -140,6 +140,6 @@ def _no_theory(at: UserLevel) -> NotApplicable:
     return NotApplicable(
         f"The recommended schedule has two phases at least, and the tests that hide one of their "
         f"users need {high} users; n={at.n}.",
-        nearest=f"set n={high}, or tuning=practical",
-        changes=(("n", high),),
+        n=high,
+        otherwise="tuning=practical",
     )

@@ -85,14 +85,11 @@ def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
     if at.delta * at.total >= 1:
         raise NotApplicable(
             f"The theorem needs delta below 1/(nm), and delta={at.delta:g} with nm={at.total}.",
-            nearest="set calibration=tight",
-            changes=(("calibration", "tight"),),
+            calibration="tight",
         )
     if at.n < 2:
         raise NotApplicable(
-            f"The phases are log2(n) in number, and n={at.n}.",
-            nearest="set n=2, or calibration=tight",
-            changes=(("n", 2),),
+            f"The phases are log2(n) in number, and n={at.n}.", n=2, otherwise="calibration=tight"
         )
     schedule = printed_erm(at, best_decay(at.n))
     phases = _phases(at, schedule)

@@ -207,8 +207,8 @@ def too_few(n: int, needed: int | None) -> NotApplicable:
     return NotApplicable(
         f"A test that hides one of {n} users leaves too few sure to be in the mean; it needs "
         f"{needed}.",
-        nearest=f"set n={needed}, or raise epsilon",
-        changes=(("n", needed),),
+        n=needed,
+        otherwise="raise epsilon",
     )
 
 

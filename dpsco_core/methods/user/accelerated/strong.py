@@ -154,9 +154,7 @@ class UserAcceleratedStrong(PrivateMethod):
                 raise
             # A stage has a part of the users: the number that it names is not that of all.
             raise NotApplicable(
-                f"Of one of the stages: {refusal.reason}",
-                nearest="set calibration=tight",
-                changes=(("calibration", "tight"),),
+                f"Of one of the stages: {refusal.reason}", calibration="tight"
             ) from refusal
 
     def release(
@@ -306,6 +304,6 @@ def _refusal(at: UserLevel) -> NotApplicable:
     return NotApplicable(
         f"{stages} stages of {STAGE_PHASES} phases, each with a test that hides a user, need "
         f"{high} users, and n={at.n}.",
-        nearest=f"set n={high}, or tuning=practical",
-        changes=(("n", high),),
+        n=high,
+        otherwise="tuning=practical",
     )
