@@ -140,8 +140,7 @@ def bregman_point(
         if not isinstance(constraint, Simplex) or constraint.radius != mirror.radius:
             raise NotApplicable(
                 f"The entropy of sum {mirror.radius:g} is a mirror map on its simplex only.",
-                nearest="set geometry=simplex",
-                changes=(("geometry", "simplex"),),
+                geometry="simplex",
             )
         return mirror.conjugate_gradient(u)
     if isinstance(constraint, Simplex):

@@ -44,11 +44,7 @@ def check_count(name: str, value: object) -> None:
 def check_parts(name: str, parts: int, n: int) -> None:
     """Raise `NotApplicable` where so many blocks or groups cannot have a record each."""
     if n < parts:
-        raise NotApplicable(
-            f"{parts} {name} need at least as many records, and n={n}.",
-            nearest=f"set n={parts}",
-            changes=(("n", parts),),
-        )
+        raise NotApplicable(f"{parts} {name} need at least as many records, and n={n}.", n=parts)
 
 
 def check_rows(rows: Rows, setting: Setting) -> None:
@@ -84,8 +80,8 @@ def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     if isinstance(budget, PureDP):
         raise NotApplicable(
             "Gaussian noise cannot give pure DP.",
-            nearest="choose mean.cwme-pure, or set delta=1e-06",
-            changes=(("method", "mean.cwme-pure"),),
+            method="mean.cwme-pure",
+            otherwise="set delta=1e-06",
         )
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return zcdp_rho(budget.epsilon, budget.delta, "paper")
