@@ -9,6 +9,7 @@ from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
     finite,
+    planned,
     whole_steps,
 )
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -134,18 +135,9 @@ class ClippedDescent(FrameworkMethod):
             descent = theorem_descent(setting, rho, radius, self.calibration)
         else:
             descent = practical_descent(setting, unit * radius**2, radius, growing=True)
-        rho_step = rho / descent.steps
-        return FrameworkPlan(
-            setting=setting,
-            descent=descent,
-            oracle=SimpleClipping(radius=radius, calibration=self.calibration),
-            rho=rho,
-            rho_step=rho_step,
-            diagnostics={
-                "clip_radius": radius,
-                "noise_std": 2 * radius / setting.n / math.sqrt(2 * rho_step),
-            },
-        )
+        oracle = SimpleClipping(radius=radius, calibration=self.calibration)
+        sensitivity = 2 * radius / setting.n
+        return planned(setting, descent, oracle, rho, sensitivity, clip_radius=radius)
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:

@@ -10,6 +10,7 @@ from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
     finite,
+    planned,
     whole_steps,
 )
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -145,21 +146,9 @@ class CoordinatewiseDescent(FrameworkMethod):
             descent = theorem_descent(setting, rho, threshold, energy, self.calibration)
         else:
             descent = practical_descent(setting, energy, 3 * threshold * math.sqrt(setting.d))
-        rho_step = rho / descent.steps
-        return FrameworkPlan(
-            setting=setting,
-            descent=descent,
-            oracle=CoordinatewiseCDP(
-                threshold=threshold, blocks=blocks, calibration=self.calibration
-            ),
-            rho=rho,
-            rho_step=rho_step,
-            diagnostics={
-                "clip_limit": 3 * threshold,
-                "blocks": float(blocks),
-                "noise_std": sensitivity / math.sqrt(2 * rho_step),
-            },
-        )
+        oracle = CoordinatewiseCDP(threshold=threshold, blocks=blocks, calibration=self.calibration)
+        shown = {"clip_limit": 3 * threshold, "blocks": float(blocks)}
+        return planned(setting, descent, oracle, rho, sensitivity, **shown)
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:

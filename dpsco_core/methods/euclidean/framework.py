@@ -19,6 +19,7 @@ from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
@@ -49,6 +50,26 @@ class FrameworkPlan(Plan):
     @property
     def gradients(self) -> int:
         return self.descent.steps * self.step_records
+
+
+def planned(
+    setting: Setting,
+    descent: Descent,
+    oracle: Method,
+    rho: float,
+    sensitivity: float,  # of what a step releases
+    **diagnostics: float,
+) -> FrameworkPlan:
+    """Return the plan whose steps share `rho`, all on all records."""
+    rho_step = rho / descent.steps
+    return FrameworkPlan(
+        setting=setting,
+        descent=descent,
+        oracle=oracle,
+        rho=rho,
+        rho_step=rho_step,
+        diagnostics=diagnostics | {"noise_std": sensitivity / math.sqrt(2 * rho_step)},
+    )
 
 
 def run_framework(

@@ -7,7 +7,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, Stage
 from dpsco_core.methods.euclidean.clipped import theorem_descent
-from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
+from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite, planned
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
@@ -147,7 +147,6 @@ class IterativeDescent(FrameworkMethod):
                 else practical_clipping(setting, unit).radius
             )
         check_level("radius", radius)
-        noise = 2 * radius / (n // groups)
         if self.descent is not None:
             descent = self.descent
         elif theory:
@@ -155,24 +154,14 @@ class IterativeDescent(FrameworkMethod):
             descent = theorem_descent(setting, level, radius, self.calibration)
         else:
             descent = practical_descent(setting, unit * radius**2, radius)
-        rho_step = rho / descent.steps
-        return FrameworkPlan(
-            setting=setting,
-            descent=descent,
-            oracle=IterativeUpdating(
-                radius=radius,
-                groups=groups,
-                calibration=self.calibration,
-                quantile=0.9 if theory else 0.6,
-            ),
-            rho=rho,
-            rho_step=rho_step,
-            diagnostics={
-                "clip_radius": radius,
-                "groups": float(groups),
-                "noise_std": noise / math.sqrt(2 * rho_step),
-            },
+        oracle = IterativeUpdating(
+            radius=radius,
+            groups=groups,
+            calibration=self.calibration,
+            quantile=0.9 if theory else 0.6,
         )
+        sensitivity, shown = 2 * radius / (n // groups), {"groups": float(groups)}
+        return planned(setting, descent, oracle, rho, sensitivity, clip_radius=radius, **shown)
 
 
 def union_groups(setting: Setting) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
+from dpsco_core.methods.euclidean.framework import FrameworkPlan, planned, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -138,29 +138,17 @@ class NoisyGradientDescent(PrivateMethod):
     def plan(self, setting: Setting) -> NoisyDescentPlan:
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
-        energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
+        sensitivity = 2 * losses.lipschitz / setting.n
+        energy = setting.d * sensitivity**2 / (2 * rho)
         if self.descent is not None:
             descent = self.descent
         elif self.tuning == "theory":
             descent = theorem_descent(setting, rho, losses.lipschitz)
         else:
             descent = practical_descent(setting, energy)
-        rho_step = rho / descent.steps
-        return NoisyDescentPlan(
-            setting=setting,
-            losses=losses,
-            framework=FrameworkPlan(
-                setting=setting,
-                descent=descent,
-                oracle=SimpleClipping(radius=losses.lipschitz),
-                rho=rho,
-                rho_step=rho_step,
-                diagnostics=losses.diagnostics
-                | {
-                    "noise_std": 2 * losses.lipschitz / setting.n / math.sqrt(2 * rho_step),
-                },
-            ),
-        )
+        oracle = SimpleClipping(radius=losses.lipschitz)
+        framework = planned(setting, descent, oracle, rho, sensitivity, **losses.diagnostics)
+        return NoisyDescentPlan(setting=setting, losses=losses, framework=framework)
 
     def release(
         self, sample: Sample, plan: NoisyDescentPlan, ledger: Ledger, rng: np.random.Generator

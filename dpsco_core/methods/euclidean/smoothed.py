@@ -9,6 +9,7 @@ from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
     finite,
+    planned,
     whole_steps,
 )
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -131,17 +132,10 @@ class SmoothedDescent(FrameworkMethod):
             descent = Descent(steps=steps, step_size=size, queried=True)
         else:
             descent = practical_descent(setting, energy, tau * math.sqrt(d))
-        rho_step = rho / descent.steps
-        return FrameworkPlan(
-            setting=setting,
-            descent=descent,
-            oracle=NoiseSmoothing(
-                tau=tau, smoothing_variance=SMOOTHING_VARIANCE, calibration=self.calibration
-            ),
-            rho=rho,
-            rho_step=rho_step,
-            diagnostics={"tau": tau, "noise_std": sensitivity / math.sqrt(2 * rho_step)},
+        oracle = NoiseSmoothing(
+            tau=tau, smoothing_variance=SMOOTHING_VARIANCE, calibration=self.calibration
         )
+        return planned(setting, descent, oracle, rho, sensitivity, tau=tau)
 
 
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:
