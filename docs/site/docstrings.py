@@ -108,10 +108,10 @@ def _fields(scope: griffe.Class) -> list[tuple[list[str], str, str]]:
     found: list[tuple[list[str], str, str]] = []
     shared = False  # whether the last comment stands above its field
     for field in scope.members.values():
-        if "instance-attribute" not in field.labels or not field.is_public or not field.lineno:
+        known = isinstance(field, griffe.Attribute) and "instance-attribute" in field.labels
+        if not known or field.annotation is None or not field.is_public or not field.lineno:
             shared = False  # a property, a method, or what all instances have in common
             continue
-        assert isinstance(field, griffe.Attribute)
         start, end = field.lineno - 1, field.endlineno or field.lineno
         above = start
         while lines[above - 1].strip().startswith("# "):
