@@ -329,11 +329,8 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 def log_axes(figure: go.Figure, look: Look, x: Ends, y: Ends, x_title: str, y_title: str) -> None:
     """Make both axes logarithmic between their ends, with as many ticks as there is room for."""
-    set_axes(
-        figure,
-        _log_axis(look, x, x_title, 4 if look.compact else 9),
-        _log_axis(look, y, y_title, 9),
-    )
+    most = 4 if look.compact else 9
+    set_axes(figure, log_axis(look, x, x_title, most), log_axis(look, y, y_title, 9))
 
 
 def log_rows(
@@ -348,13 +345,13 @@ def log_rows(
         "gridcolor": look.grid,
         "zeroline": False,
     }
-    set_axes(figure, _log_axis(look, x, title, 4 if look.compact else 9), rows)
+    set_axes(figure, log_axis(look, x, title, 4 if look.compact else 9), rows)
 
 
-def _log_axis(look: Look, ends: Ends, title: str, most: int) -> Part:
+def log_axis(look: Look, ends: Ends, title: str, most: int = 100) -> Part:
+    """Return a logarithmic axis between its ends, with at most so many ticks."""
     ticks = log_ticks(*ends)
-    if len(ticks) > most:
-        ticks = ticks[:: math.ceil(len(ticks) / most)]
+    ticks = ticks[:: max(1, math.ceil(len(ticks) / most))]
     return {
         "type": "log",
         "range": [math.log10(e) for e in ends],

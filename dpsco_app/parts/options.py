@@ -11,12 +11,8 @@ LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
 
 def series(low: int, high: int) -> list[float]:
     """Return the 1-2-5 numbers from 10**low to 10**high."""
-    out: list[float] = []
-    for exponent in range(low, high + 1):
-        for digit in (1, 2, 5):
-            value = float(f"{digit}e{exponent}")
-            out.append(int(value) if exponent >= 0 else value)
-    return out[: -2 if high >= low else None]
+    numbers = ((float(f"{digit}e{e}"), e) for e in range(low, high + 1) for digit in (1, 2, 5))
+    return [int(value) if e >= 0 else value for value, e in numbers][:-2]
 
 
 OPTIONS: dict[str, list[float]] = {
@@ -49,22 +45,23 @@ SYMBOL = {axis: axis for axis in AXES} | {"epsilon": "ε", "diameter": "D"}
 
 def budget_text(budget: Budget) -> str:
     """Return a budget as people write it: (1, 10⁻⁶)-DP, 0.5-zCDP or 1-DP."""
-
-    def four(value: float) -> str:
-        return number_text(float(f"{value:.4g}"))
-
     match budget:
         case PureDP(epsilon=epsilon):
-            return f"{four(epsilon)}-DP"
+            return f"{short_text(epsilon, 4)}-DP"
         case ZCDP(rho=rho):
-            return f"{four(rho)}-zCDP"
+            return f"{short_text(rho, 4)}-zCDP"
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"({four(epsilon)}, {four(delta)})-DP"
+            return f"({short_text(epsilon, 4)}, {short_text(delta, 4)})-DP"
 
 
-def short_text(value: float) -> str:
-    """Return a number with three digits, as people write it."""
-    return number_text(float(f"{value:.3g}"))
+def short_text(value: float, digits: int = 3) -> str:
+    """Return a number with so many digits, as people write it."""
+    return number_text(float(f"{value:.{digits}g}"))
+
+
+def inside(name: str) -> str:
+    """Return a name as it is written inside a sentence; its other capitals stay."""
+    return name[0].lower() + name[1:]
 
 
 def in_print(text: str) -> str:

@@ -1,6 +1,6 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,21 +34,23 @@ def opened(state: PageState[V]) -> tuple[V, list[str]]:
     return state.current(), wrong
 
 
-def opened_with_scenario(state: PageState[V], title: str) -> tuple[V, Scenario] | None:
+def opened_with_scenario(
+    state: PageState[V], title: str, change: Callable[[V, Scenario], V] = lambda view, _: view
+) -> tuple[V, Scenario] | None:
     """Begin a page; return what it shows, or None where there is only a sentence to be said."""
     wrong = state.restore()
     scenario, refused = draw_controls(state)
     st.title(title)
     draw_wrong(wrong)
     try:
-        view = state.current(scenario)
+        if scenario is not None:
+            view = change(state.current(scenario), scenario)
+            state.remember(view, scenario)
+            return view, scenario
     except InvalidInput as problem:
-        scenario, refused = None, str(problem)
-    if scenario is None:
-        st.error(refused)
-        return None
-    state.remember(view, scenario)
-    return view, scenario
+        refused = str(problem)
+    st.error(refused)
+    return None
 
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:

@@ -28,7 +28,7 @@ from dpsco_app.pages.methods import errata
 from dpsco_app.pages.methods import state as algorithm_state
 from dpsco_app.pages.one_run import state as anatomy_state
 from dpsco_app.pages.privacy import state as privacy_state
-from dpsco_app.pages.private_mean import state as private_mean_state
+from dpsco_app.pages.private_mean import page as private_mean
 from dpsco_app.pages.users import state as users_state
 from dpsco_app.pages.who_wins import state as regime_state
 from dpsco_app.shell import teaching, visit
@@ -67,7 +67,7 @@ STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "learn": (learn_state.STATE, learn_state),
     "lower-bounds": (lower_state.STATE, lower_state),
     "privacy": (privacy_state.STATE, privacy_state),
-    "private-mean": (private_mean_state.STATE, private_mean_state),
+    "private-mean": (private_mean.STATE, private_mean),
     "users": (users_state.STATE, users_state),
 }
 PINS = ("problem=mean&n=1000", "epsilon=1&p=3", "axis=n&grid=10,20", "seed=fresh", "n=1&n=2")

@@ -5,7 +5,7 @@ import streamlit as st
 from dpsco_app.pages.bounds.state import STATE, with_fitting_methods
 from dpsco_app.pages.bounds.tables import tables_part
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, link, opened_with_scenario
 
 STYLE = """<style>
 .st-key-bounds_filters { gap: 0.7rem; }
@@ -19,14 +19,10 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    view, wrong = opened(STATE)
-    scenario, refusal = draw_controls(STATE)
-    st.title("Bounds: every theorem of the papers at your scenario")
-    draw_wrong(wrong)
-    if scenario is None:
-        st.error(refusal)
+    found = opened_with_scenario(STATE, "Bounds: every theorem of the papers at your scenario")
+    if found is None:
         return
-    STATE.remember(view, scenario)
+    view, scenario = found
     draw_apart(STATE, scenario)
     tables_part(with_fitting_methods(scenario), view)
     link(STATE, view, scenario)

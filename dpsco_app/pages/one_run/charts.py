@@ -2,16 +2,18 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpsco_app.parts.look import Look, lay_out, log_ticks, translucent
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.look import Look, colour_of, lay_out, log_axis, set_axes, translucent
+from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts
 
 SHOWN_ERROR = 5.0  # times the least error: what is higher leaves the figure
+ROOM = 0.13  # of the height, below 0
 PART_NAMES = {
     "optimisation": "optimisation",
     "bias": "clipping",
@@ -30,54 +32,57 @@ assert tuple(PART_NAMES) == PARTS
 def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:
     """Return the four parts of the error, stacked, by clip radius; negative parts hang below 0."""
     figure = go.Figure()
-    x = parts.radii.tolist()
-    total = parts.total
+    x, total = parts.radii.tolist(), parts.total
     top = 1.08 * min(float(total.max()), SHOWN_ERROR * float(total.min()))
     values = {name: getattr(parts, name) for name in PARTS}
-    for name in PARTS:
+    for name, value in values.items():
         for sign in (1, -1):
-            part = np.maximum(sign * values[name], 0.0)
+            part = np.maximum(sign * value, 0.0)
             if sign == -1 and not part.any():
                 continue
             colour = look.colour(PART_COLOURS[name])
-            figure.add_trace(
-                go.Scatter(
-                    x=x,
-                    y=sign * part,
-                    mode="lines",
-                    stackgroup="adds" if sign == 1 else "takes off",
-                    line={"width": 0.5, "color": colour},
-                    fillcolor=translucent(colour, 0.55),
-                    name=PART_NAMES[name] if sign == 1 else f"{PART_NAMES[name]}, reduces it",
-                    customdata=values[name],
-                    hovertemplate=f"{PART_NAMES[name]} %{{customdata:.3g}}<extra></extra>",
-                    showlegend=sign == 1,
-                )
+            figure.add_scatter(
+                x=x,
+                y=sign * part,
+                mode="lines",
+                stackgroup="adds" if sign == 1 else "takes off",
+                line={"width": 0.5, "color": colour},
+                fillcolor=translucent(colour, 0.55),
+                name=PART_NAMES[name] if sign == 1 else f"{PART_NAMES[name]}, reduces it",
+                customdata=value,
+                hovertemplate=f"{PART_NAMES[name]} %{{customdata:.3g}}<extra></extra>",
+                showlegend=sign == 1,
             )
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=total,
-            mode="lines",
-            line={"color": look.ink, "width": 2.4},
-            name="whole error",
-            hovertemplate="whole error %{y:.3g}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=x,
+        y=total,
+        mode="lines",
+        line={"color": look.ink, "width": 2.4},
+        name="whole error",
+        hovertemplate="whole error %{y:.3g}<extra></extra>",
     )
-    negative = sum(np.minimum(v, 0.0) for v in values.values())
-    bottom = max(float(np.min(negative)), -top)
     if not look.compact:
         _name_parts(figure, x, values, top, look)
-    _radius_line(figure, radius, look)
-    figure.add_hline(y=0, line={"color": look.ink, "width": 1}, opacity=0.5)
-    _log_x(figure, x[0], x[-1], "Clip radius (log)", look)
-    figure.update_yaxes(
-        title_text="Excess population risk",
-        range=[1.05 * bottom, top],
-        gridcolor=look.grid,
-        zeroline=False,
-        tickformat="~g",
+    figure.add_vline(x=radius, line={"color": look.ink, "width": 2, "dash": "dash"})
+    figure.add_annotation(
+        text=f"radius {short_text(radius, 2)}",
+        x=math.log10(radius),
+        y=1.0,
+        yref="paper",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": look.ink},
     )
+    figure.add_hline(y=0, line={"color": look.ink, "width": 1}, opacity=0.5)
+    bottom = max(float(np.min(sum(np.minimum(v, 0.0) for v in values.values()))), -top)
+    error = {
+        "title": {"text": "Excess population risk"},
+        "range": [1.05 * bottom, top],
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "tickformat": "~g",
+    }
+    set_axes(figure, log_axis(look, (x[0], x[-1]), "Clip radius (log)"), error)
     lay_out(figure, replace(look, short=True, narrow=True))
     figure.update_layout(hovermode="x unified")
     return figure
@@ -104,40 +109,36 @@ def _name_parts(
         below += part
 
 
-def _radius_line(figure: go.Figure, radius: float, look: Look) -> None:
-    figure.add_vline(x=radius, line={"color": look.ink, "width": 2, "dash": "dash"})
-    figure.add_annotation(
-        text=f"radius {radius_text(radius)}",
-        x=math.log10(radius),
-        y=1.0,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": look.ink},
-    )
+def add_choices(figure: go.Figure, choices: Vector, parts: ErrorParts, look: Look) -> go.Figure:
+    """Return the figure with a strip below it: a tick for every private choice of the radius."""
+    if not len(choices):
+        return figure
+    low, high = figure.layout.yaxis.range
+    bottom = min(low, 0.0) - ROOM * high
+    radii, counts = np.unique(choices, return_counts=True)
+
+    def mark(name: str, radii: Any, colour: str, symbol: str, size: Any, here: str = "") -> None:
+        line = {"color": colour, "width": 2.5 if here else 0}
+        figure.add_scatter(
+            x=list(radii),
+            y=[bottom + 0.45 * ROOM * high] * len(radii),
+            mode="markers",
+            marker={"symbol": symbol, "size": size, "color": colour, "line": line},
+            name=name,
+            customdata=counts if here else None,
+            hovertemplate=f"{name}{here}<extra></extra>",
+        )
+
+    looked = f"what looking privately chose, {len(choices)} runs"
+    private, fixed = (look.colour(colour_of(m)) for m in ("sco.adaptive", "sco.clipped"))
+    sizes = 7 + 9 * counts / counts.max()
+    mark(looked, radii, private, "line-ns", sizes, ": %{customdata} here")
+    mark("radius from the setting", [parts.chosen], fixed, "square", 9)
+    mark("best in hindsight", [best_radius(parts)], look.ink, "star", 11)
+    figure.update_yaxes(range=[bottom, high])
+    return figure
 
 
-def _log_x(figure: go.Figure, low: float, high: float, title: str, look: Look) -> None:
-    ticks = log_ticks(low, high)
-    figure.update_xaxes(
-        type="log",
-        range=[math.log10(low), math.log10(high)],
-        title_text=title,
-        tickvals=ticks,
-        ticktext=[number_text(t) for t in ticks],
-        gridcolor=look.grid,
-        zeroline=False,
-    )
-
-
-def percent(share: float) -> str:
-    """Return a share as people write it: 3 %, 0.02 %, none."""
-    if share == 0:
-        return "none"
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 0.95 else f"{value:.1g} %"
-
-
-def radius_text(radius: float) -> str:
-    """Return a radius to two digits."""
-    return number_text(float(f"{radius:.2g}"))
+def best_radius(parts: ErrorParts) -> float:
+    """Return the radius with the least error."""
+    return float(parts.radii[int(parts.total.argmin())])

@@ -27,7 +27,6 @@ class View:
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
         must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"
@@ -54,7 +53,7 @@ def chosen(scenario: Scenario, view: View) -> str:
     return view.method if view.method in known else first
 
 
-def tidy(scenario: Scenario, view: View) -> View:
+def tidy(view: View, scenario: Scenario) -> View:
     """Return the view without a method that is shown anyway."""
     first = chosen(scenario, View())
     return replace(view, method="") if chosen(scenario, view) == first else view

@@ -1,9 +1,13 @@
-"""What the figures of One run show, in words computed from their numbers."""
+"""What the figures of One run show: sentences and tables, made of their numbers."""
+
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, percent, radius_text
-from dpsco_app.parts.options import number_text
+from dpsco_app.pages.one_run.charts import PART_NAMES, best_radius
+from dpsco_app.parts.options import short_text
+from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
 
@@ -14,7 +18,7 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     """Return what the paths show: whether noise or clipping costs more."""
     start = float(private.risks[0])
     if private.final >= start:
-        ended = f"{_short(private.final)} after {_short(start)}"
+        ended = f"{short_text(private.final, 2)} after {short_text(start, 2)}"
         return f"The run ends no better than it started: {ended}"
     gain = f"The run divides the risk by {start / private.final:.2g}"
     if exact is None or exact.final <= 0:
@@ -36,59 +40,80 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     )
 
 
-def _short(value: float) -> str:
-    return number_text(float(f"{value:.2g}"))
-
-
 def _lower(ratio: float) -> str:
     """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
     return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
 
 
-def no_frames(method: str, *, descends: bool) -> str:
-    """Return why there is nothing to play."""
-    way = "takes a single step" if descends else "goes from its start to its answer without a stop"
-    return f"{method} {way} here: there is nothing to play."
-
-
 def parts_title(parts: ErrorParts) -> str:
     """Return which radius is best, and what the tuning's own radius loses against it."""
-    total = parts.total
-    best = int(total.argmin())
+    total, best = parts.total, int(parts.total.argmin())
     chosen = int(np.abs(np.log(parts.radii / parts.chosen)).argmin())
-    loss = float(total[chosen] / total[best]) - 1
     if best in (0, len(total) - 1):
         where = "largest" if best else "smallest"
         return f"The {where} radius is best here: the bend lies outside the figure"
+    radius = short_text(parts.radii[best], 2)
     if chosen == best:
-        return f"Radius {radius_text(parts.radii[best])}, the one that is chosen, is best"
+        return f"Radius {radius}, the one that is chosen, is best"
+    loss = float(total[chosen] / total[best]) - 1
     more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
-    return (
-        f"Radius {radius_text(parts.radii[best])} is best; at the chosen "
-        f"{radius_text(parts.chosen)} the error is {more}"
-    )
+    at = short_text(parts.chosen, 2)
+    return f"Radius {radius} is best; at the chosen {at} the error is {more}"
 
 
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
     """Return what happens at a radius, in one sentence with its numbers."""
     share = share_clipped(norms, radius)
     who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
-    sentence = f"At radius **{radius_text(radius)}** and the best parameter, {who} clipped"
-    if parts is None:
-        return sentence + "."
-    values = parts.at(radius)
+    sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {who} clipped"
+    values = () if parts is None else parts.at(radius)
     total = sum(values)
     if total <= 0:
         return sentence + "."
-    shares = {name: value / total for name, value in zip(PARTS, values, strict=True)}
-    ordered = sorted(shares, key=lambda name: -shares[name])
-    adds = [f"{PART_NAMES[n]} makes **{percent(shares[n])}**" for n in ordered if shares[n] > 5e-3]
-    less = [
-        f"{PART_NAMES[n]} reduces it by **{percent(-shares[n])}**"
-        for n in ordered
-        if shares[n] < -5e-3
-    ]
-    said = [*adds, *less]
+    shares = {PART_NAMES[name]: value / total for name, value in zip(PARTS, values, strict=True)}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    said = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
+    said += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
     if said:
-        said[0] += f" of the mean error (**{_short(total)}**)"
+        said[0] += f" of the mean error (**{short_text(total, 2)}**)"
     return f"{sentence}; " + ", ".join(said) + "."
+
+
+def choices_sentence(choices: Vector, parts: ErrorParts) -> str:
+    """Return where the private choices lie, beside the two radii that need no look."""
+    if not len(choices):
+        return ""
+    low, middle, high = (short_text(r, 2) for r in np.quantile(choices, (0, 0.5, 1)))
+    spread = f"{low} every time" if low == high else f"{low} to {high} (median {middle})"
+    return (
+        "Ticks: adaptively clipped gradients look at the lengths, privately, and in "
+        f"{len(choices)} runs on the same records chose {spread}. The radius from the setting (■) "
+        f"is {short_text(parts.chosen, 2)}, the best in hindsight (★) "
+        f"{short_text(best_radius(parts), 2)}."
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it: 3 %, 0.02 %, none."""
+    value = 100 * share
+    return "none" if share == 0 else f"{value:.0f} %" if value >= 0.95 else f"{value:.1g} %"
+
+
+def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
+    """Return the excess risk along each run, a run and a step a row; the answer comes last."""
+    rows = []
+    for line in lines:
+        steps = line.path.steps.tolist()
+        rows += [
+            (line.name, step, risk, "the iterate")
+            for step, risk in zip(steps, line.path.risks.tolist(), strict=True)
+        ]
+        rows.append((line.name, steps[-1], line.path.final, "the answer"))
+    return pd.DataFrame(rows, columns=["Run", "Steps done", "Excess risk", "Of"])
+
+
+def parts_table(parts: ErrorParts) -> pd.DataFrame:
+    """Return the parts of the error, a clip radius a row."""
+    columns = {"Clip radius": parts.radii}
+    columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
+    return pd.DataFrame(columns | {"Whole error": parts.total})

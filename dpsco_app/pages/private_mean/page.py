@@ -1,27 +1,59 @@
 """A private mean: how one is made from records like those of the scenario."""
 
+from dataclasses import dataclass
+from typing import Self
+
 import streamlit as st
 
-from dpsco_app.pages.private_mean.state import STATE
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
+from dpsco_app.parts.page import draw_apart, opened_with_scenario
+from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.picture import TITLE, draw_picture
+from dpsco_app.shell import visit
+from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.picture import picture
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows beside the scenario: nothing."""
+
+    def validate(self) -> Self:
+        """Return the view."""
+        return self
+
+
+STATE = PageState(
+    name="private_mean",
+    default=View(),
+    use=visit.Use(
+        fit=lambda scenario: visit.item_level(visit.with_problem(scenario, MEAN, (MEAN,))),
+        why="The picture is about a mean, with one item per user.",
+        without=(
+            "d",
+            "m",
+            "geometry",
+            "methods",
+            "axis",
+            "grid",
+            "trials",
+            "tuning",
+            "calibration",
+        ),
+        problems=(MEAN,),
+    ),
+)
 
 
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
     draw_views("private-mean")
-    view, problems = opened(STATE)
-    scenario, refused = draw_controls(STATE)
-    st.title(TITLE)
-    draw_wrong(problems)
-    if scenario is None:
-        st.error(refused)
+    found = opened_with_scenario(STATE, TITLE)
+    if found is None:
         return
-    STATE.remember(view, scenario)
+    scenario = found[1]
     draw_apart(STATE, scenario)
     draw_picture(scenario, "private_mean")
     shown = picture(scenario)

@@ -27,7 +27,7 @@ from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
+from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     cached_cell,
@@ -61,15 +61,10 @@ def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
     draw_views("who-wins")
-    view, problems = opened(STATE)
-    scenario, refused = draw_controls(STATE)
-    st.title("Who wins: which method is best where")
-    draw_wrong(problems)
-    if scenario is None:
-        st.error(refused)
+    found = opened_with_scenario(STATE, "Who wins: which method is best where", _choices)
+    if found is None:
         return
-    view = _choices(view, scenario)
-    STATE.remember(view, scenario)
+    view, scenario = found
     draw_apart(STATE, scenario)
     if not compared(scenario, "measured"):
         method = words_for(scenario.problem).method

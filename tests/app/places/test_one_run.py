@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, parts_figure, percent
-from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
+from dpsco_app.pages.one_run.charts import PART_NAMES, add_choices, parts_figure
 from dpsco_app.pages.one_run.state import STATE
-from dpsco_app.pages.one_run.words import parts_title, path_title, radius_sentence
+from dpsco_app.pages.one_run.words import (
+    choices_sentence,
+    parts_title,
+    path_title,
+    percent,
+    radius_sentence,
+)
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES, OLD

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.one_run.charts import percent
+from dpsco_app.pages.one_run.words import percent
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.parts.figure_export import figure_page, setting_line
 from dpsco_app.parts.look import Look, lay_out
