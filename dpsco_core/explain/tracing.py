@@ -16,7 +16,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.bounds.instances.spikes import mean_scale
 from dpsco_core.bounds.instances.tracing import TracingBounds, largest_tracing_probability
-from dpsco_core.bounds.mean.tracing import Notion, leakage_at
+from dpsco_core.bounds.mean.lower_priors import Notion, leakage_at
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.tracing import Tracing
 from dpsco_core.methods.base import released

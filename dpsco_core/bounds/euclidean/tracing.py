@@ -20,16 +20,20 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, Form, largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
-from dpsco_core.bounds.mean.assouad import GAMMA, assouad_value, on_hypercube
-from dpsco_core.bounds.mean.over_prior import Value
-from dpsco_core.bounds.mean.rate_distortion import SQUARE, SUMMARY, rate_distortion_value
-from dpsco_core.bounds.mean.tracing import (
+from dpsco_core.bounds.mean.lower_priors import (
     CAPPED,
+    DISTORTION_SQUARE,
+    DISTORTION_SUMMARY,
+    GAMMA,
     PAIRS,
     TRACED,
     Notion,
+    Value,
     approx_tracing,
+    assouad_value,
     cdp_tracing,
+    on_hypercube,
+    rate_distortion_value,
 )
 from dpsco_core.problems.base import Setting
 
@@ -174,8 +178,8 @@ TRACING_RISKS: tuple[Bound, ...] = (
         "rate-distortion-cdp",
         "CDP rate distortion",
         "approx-lower-bounds, section 5, squared",
-        SUMMARY,
-        r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" + SQUARE,
+        DISTORTION_SUMMARY,
+        r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" + DISTORTION_SQUARE,
         "zcdp",
         rate_distortion_value,
         strong=True,

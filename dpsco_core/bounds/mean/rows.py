@@ -2,26 +2,20 @@
 
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
-from dpsco_core.bounds.mean.assouad import ASSOUAD_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
 from dpsco_core.bounds.mean.lower_other import OTHER_LOWER_BOUNDS
+from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
 from dpsco_core.bounds.mean.lower_spikes import SPIKE_LOWER_BOUNDS
-from dpsco_core.bounds.mean.rate_distortion import RATE_DISTORTION_BOUNDS
 from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
-from dpsco_core.bounds.mean.tracing import TRACING_BOUNDS
 
 LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *SPIKE_LOWER_BOUNDS,
-    *TRACING_BOUNDS,
-    *ASSOUAD_BOUNDS,
-    *RATE_DISTORTION_BOUNDS,
+    *PRIOR_BOUNDS,
     *OTHER_LOWER_BOUNDS,
 )
-
-
 UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *SAMPLING_BOUNDS,
     *COORDINATEWISE_BOUNDS,
@@ -30,6 +24,4 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *ITERATIVE_BOUNDS,
     *ADAPTIVE_BOUNDS,
 )
-
-
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)

@@ -1,0 +1,285 @@
+r"""Lower bounds on the mean over priors: tracing, Assouad's argument and rate distortion.
+
+See theory/approx-lower-bounds.md, 3 to 5. At a setting that fixes ``spike_probability`` they are
+evaluated on the prior of the data, which has the spread and the shape of `dpsco_core.catalogue`;
+elsewhere at the best prior.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+from dpsco_core.base.cards import ACHARYA_2021, OWN, BoundCard
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
+from dpsco_core.bounds.instances import assouad, rate_distortion
+from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.prior import (
+    APPROX_CLASS,
+    APPROXIMATE_BUDGET,
+    ZCDP_CLASS,
+    approximate_level,
+    prior_within,
+)
+from dpsco_core.bounds.instances.tracing import (
+    CONCENTRATED,
+    FULL,
+    Form,
+    Leakage,
+    TracingBounds,
+    approximate_leakage,
+    concentrated_leakage,
+    largest_tracing_probability,
+    tracing_shape,
+)
+from dpsco_core.bounds.letters import LOWER, SCALE
+from dpsco_core.problems.base import Setting
+
+Notion = Literal["approx", "zcdp"]
+Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
+
+
+def over_prior(
+    card: BoundCard,
+    value: Value,  # in moment units
+    *hypotheses: Hypothesis,
+    letters: tuple[Letter, ...] = LOWER,
+) -> Bound:
+    """Return the bound with its value in the units of the card's quantity."""
+    squared = card.quantity == "squared l2 error"
+
+    def evaluate(setting: Setting) -> Terms:
+        scale = moment_scale(setting)
+        if not 0 < scale < math.inf:
+            return {"privacy": 0.0}
+        unit = scale**2 if squared else scale
+        form: Form = "squared" if squared else "l2"
+        return {"privacy": unit * value(setting, form, scaled_mean_bound(setting))}
+
+    return Bound(
+        card=card, evaluate=evaluate, hypotheses=(COORDINATE_MOMENT, *hypotheses), letters=letters
+    )
+
+
+def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
+    """Return what a record may reveal under the budget; None if the notion has no such budget.
+
+    The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
+    """
+    if notion == "zcdp":
+        return concentrated_leakage(setting.rho)
+    level = approximate_level(setting)
+    if level is None:
+        return None
+    spread = FULL if setting.spike_probability is None else CONCENTRATED
+    return approximate_leakage(*level, spread)
+
+
+def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -> float:
+    """Return a bound by tracing in moment units, with means of norm at most `cap`."""
+    leakage = leakage_at(setting, notion)
+    if leakage is None:
+        return 0.0
+    n, d, order, q = setting.n, setting.d, setting.moment_order, setting.spike_probability
+    bounds = TracingBounds(n=n, d=d, moment_order=order, leakage=leakage)
+    if q is not None:
+        return bounds.at(form, q, tracing_shape(d, order))
+    largest = largest_tracing_probability(d, order, cap, leakage.spread)
+    return bounds.at(form, *bounds.best(form, largest)) if largest > 0 else 0.0
+
+
+approx_tracing = partial(tracing_value, notion="approx")
+cdp_tracing = partial(tracing_value, notion="zcdp")
+D_TWO = Hypothesis(
+    text="d >= 2",
+    check=lambda s: "" if s.d >= 2 else "The bound by tracing is 0 at d=1: it needs d >= 2.",
+)
+
+
+def at_best(
+    setting: Setting,
+    cap: float,  # the largest norm of a mean, in moment units
+    at: Callable[[float], float],
+    best: Callable[[float], float],
+    instance: Literal["spike", "hypercube"] = "hypercube",
+) -> float:
+    """Return a value at the q of the data, or at the best one; `best` takes the largest q."""
+    q = setting.spike_probability
+    if q is None:
+        largest = largest_spike_probability(instance, setting.d, setting.moment_order, cap)
+        if largest == 0:
+            return 0.0
+        q = best(largest)
+    return at(q)
+
+
+# Assouad's bound at q, and where it is largest.
+_ASSOUAD = {
+    "l2": (assouad.assouad_l2, assouad.best_l2),
+    "squared": (assouad.assouad_squared, assouad.best_squared),
+    "linear": (assouad.assouad_linear, assouad.best_linear),
+}
+on_hypercube = partial(largest_spike_probability, "hypercube")
+
+
+def assouad_value(setting: Setting, form: Form, cap: float) -> float:
+    """Return the bound in moment units, with means of norm at most `cap`; 0 under zCDP."""
+    level = approximate_level(setting)
+    if level is None:
+        return 0.0
+    n, d, order = setting.n, setting.d, setting.moment_order
+    at, best = _ASSOUAD[form]
+    return at_best(
+        setting, cap, lambda q: at(q, n, d, order, *level), partial(best, n, order, *level)
+    )
+
+
+def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
+    """Return the bound in moment units, with means of norm at most `cap`."""
+    n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
+    at, best = rate_distortion.rate_distortion_l2, rate_distortion.best_l2
+    if form == "squared":
+        at, best = rate_distortion.rate_distortion_squared, rate_distortion.best_squared
+    return at_best(setting, cap, lambda q: at(q, n, d, order, rho), partial(best, n, d, order, rho))
+
+
+TRACED = (
+    SCALE,
+    Letter("u", "shape of the prior, the best one"),
+    Letter("r", "spread of the prior"),
+    Letter("c", "what a record reveals of itself"),
+    Letter("m", "1 or 2, with c"),
+    Letter(r"\kappa", "what a record reveals in all"),
+    Letter("G", "what there is to be learnt"),
+    Letter("S", "root mean square norm of the biases"),
+)
+_ROOT = r"\max_{q,u}q^{1-1/p}\frac{2G}{x+\sqrt{x^2+4uG}},\quad x=nq\kappa,\quad "
+_GAIN = (
+    r"G=r^2\bar m\Big(1-\frac v{2\bar m^2}\Big)_+^2,\ \bar m=\frac{du}{1+u}-1,\ "
+    r"v=\frac{2du}{(1+u)^2(u+3)},\ "
+)
+_TRACED_SQUARE = (
+    r"\max_{q,u}q^{2-2/p}\Big(\frac{2A}{nqc+\sqrt{(nqc)^2+4uA}}\Big)^2,\quad "
+    r"A=\frac{udr^2}{1+u}-nqh,\ "
+)
+PAIRS = (
+    r"(c,m)\in\Big\{\Big(\frac{e^\varepsilon-1}{\sqrt{2(e^\varepsilon+1)}}\sqrt{\tfrac{32}{27}},2"
+    r"\Big),\ \big(\sqrt{2\max(\varepsilon,\tfrac12)},1\big)\Big\},\ r=1"
+)
+CAPPED = (
+    r"\kappa=\min\Big(\sqrt{\tfrac{16}{27}\rho K(\tfrac34\rho)},\ \sqrt{2\rho}\,r^2\Big),\ "
+    r"K(x)-1-\ln K(x)=2x,\ r=0.998"
+)
+_SPY = (
+    "Can a spy tell whether your record was used? An accurate mean is correlated with each record "
+    "that made it, and privacy keeps the correlation small."
+)
+_APPROX = BoundCard(
+    slug="lower.mean.approx-tracing",
+    name="Tracing, every (ε, δ)",
+    paper=OWN,
+    statement="approx-lower-bounds, section 3, (T1)",
+    summary=f"{_SPY} {APPROX_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=_ROOT + _GAIN + r"\kappa=\min(c+2m\delta\sqrt d),\ " + PAIRS,
+    privacy="approx",
+    instance="tracing",
+)
+_APPROX_SQUARED = replace(
+    _APPROX,
+    slug="lower.mean.approx-tracing-squared",
+    name="Tracing, every (ε, δ), squared error",
+    statement="approx-lower-bounds, section 3, (T2)",
+    quantity="squared l2 error",
+    latex=_TRACED_SQUARE + r"h=4m\delta d,\ " + PAIRS,
+)
+_ZCDP = replace(
+    _APPROX,
+    slug="lower.mean.tracing-cdp",
+    name="CDP tracing",
+    statement="approx-lower-bounds, section 3, (T1) with Lemma B",
+    summary=f"{_SPY} {ZCDP_CLASS}",
+    latex=_ROOT + _GAIN + CAPPED,
+    privacy="zcdp",
+)
+_ZCDP_SQUARED = replace(
+    _ZCDP,
+    slug="lower.mean.tracing-cdp-squared",
+    name="CDP tracing, squared error",
+    statement="approx-lower-bounds, section 3, (T2) with Lemma B",
+    quantity="squared l2 error",
+    latex=_TRACED_SQUARE + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
+)
+GAMMA = (
+    r"\gamma_b=\Big(1-\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1}\Big)_+,\ "
+    r"B\sim\mathrm{Bin}(n,q)"
+)
+_ASSOUAD_CARD = BoundCard(
+    slug="lower.mean.approx-assouad",
+    name="Assouad, every (ε, δ)",
+    paper=ACHARYA_2021,
+    statement="private Assouad, exact binomial law, on rare spikes",
+    summary="Any two sign patterns that differ in one place leave close outputs, because privacy "
+    f"hides the few spikes that tell. {APPROX_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=r"\max_q\sqrt d\,q^{1-1/p}E\Big[\frac{2\gamma_B}{1+e^{\varepsilon B}}\Big],\ " + GAMMA,
+    privacy="approx",
+    instance="hypercube",
+)
+_ASSOUAD_SQUARED = replace(
+    _ASSOUAD_CARD,
+    slug="lower.mean.approx-assouad-squared",
+    name="Assouad, every (ε, δ), squared error",
+    statement="private Assouad, exact binomial law, on rare spikes, squared",
+    quantity="squared l2 error",
+    latex=r"\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2(\tfrac{\varepsilon B}2)\big],\ "
+    + GAMMA,
+)
+DISTORTION_SQUARE = (
+    r"E\Big[\max_t\frac{-\rho B^2-d\ln M_1(t)}t\Big]_+,\ "
+    r"B\sim\mathrm{Bin}(n,q),\ M_1(t)=\max_ye^{-t(1+y^2)}\cosh2ty"
+)
+_DISTANCE = (
+    r"E\Big[\max_s\frac{-\rho B^2-\Lambda(s)}s\Big]_+,\ B\sim\mathrm{Bin}(n,q),\ "
+    r"\Lambda(s)=\ln\int_0^\infty\frac s{2\sqrt\pi}t^{-3/2}e^{-s^2/4t}"
+    r"M_1(t)^ddt,\ M_1(t)=\max_ye^{-t(1+y^2)}\cosh2ty"
+)
+DISTORTION_SUMMARY = (
+    "The least distance to a hidden sign pattern of which privacy lets so few bits through."
+)
+_DISTORTION = BoundCard(
+    slug="lower.mean.rate-distortion-cdp",
+    name="CDP rate distortion",
+    paper=OWN,
+    statement="approx-lower-bounds, section 5",
+    summary=f"{DISTORTION_SUMMARY} {ZCDP_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=r"\max_qq^{1-1/p}" + _DISTANCE,
+    privacy="zcdp",
+    instance="hypercube",
+)
+_DISTORTION_SQUARED = replace(
+    _DISTORTION,
+    slug="lower.mean.rate-distortion-cdp-squared",
+    name="CDP rate distortion, squared error",
+    statement="approx-lower-bounds, section 5, squared",
+    quantity="squared l2 error",
+    latex=r"\max_qq^{2-2/p}" + DISTORTION_SQUARE,
+)
+_WITHIN = prior_within(partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound)
+_SPIKES_WITHIN = prior_within(on_hypercube, scaled_mean_bound)
+PRIOR_BOUNDS: tuple[Bound, ...] = (
+    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, D_TWO, letters=TRACED),
+    over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, letters=TRACED),
+    over_prior(_ZCDP, cdp_tracing, _WITHIN, D_TWO, letters=TRACED),
+    over_prior(_ZCDP_SQUARED, cdp_tracing, _WITHIN, letters=TRACED),
+    over_prior(_ASSOUAD_CARD, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN),
+    over_prior(_ASSOUAD_SQUARED, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN),
+    over_prior(_DISTORTION, rate_distortion_value, _SPIKES_WITHIN),
+    over_prior(_DISTORTION_SQUARED, rate_distortion_value, _SPIKES_WITHIN),
+)
