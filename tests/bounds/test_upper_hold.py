@@ -105,7 +105,7 @@ def iterative(form):
     def method(at):
         if form == "paper":
             bias = upper_clipped.printed_bias(at)
-            size = upper_iterative.printed(at, BETA)[1]
+            size = upper_iterative.printed(at)[1]
             groups, quantile = 2397, 0.9
         else:
             bias = upper_clipped.directional_bias(at)

@@ -13,6 +13,7 @@ from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.tools import joint_bias
 from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
 from tests.bounds.helpers import setting
@@ -155,7 +156,7 @@ def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, 
 def test_the_iterative_bound_is_minimised_over_the_radius(p):
     n, d, rho = 10**7, 10, 0.5
     at = zcdp(n, d, p, rho)
-    total = math.fsum(upper_iterative.printed(at, 0.05))
+    total = math.fsum(upper_iterative.printed(at))
     bias = upper_clipped.printed_bias(at)
     used = n // 2397 * 2397
     grid = np.geomspace(0.1, 1e5, 4000)
@@ -168,7 +169,7 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
 
 def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
     few, pure = zcdp(2396, 10, 3, 1.0), laplace(10**6, 10, 3, 1.0, 1.0)
-    assert upper_iterative.printed(few, 0.05) == (math.inf, math.inf)
+    assert upper_iterative.printed(few) == (math.inf, math.inf)
     assert upper_iterative.general_quantile(pure, 0.05)[0] == math.inf
 
 
@@ -253,7 +254,7 @@ def test_the_smoothed_bound_is_form_v_at_its_minimum():
     n, d, bound, rho = 3000, 8, 0.7, 0.3
     at = zcdp(n, d, 3.0, rho, mean_bound=bound)
     best = upper_smoothed.mean_square(at)
-    supremum = upper_smoothed.supremum(1.0)
+    supremum = smoothed_supremum(1.0)
     assert supremum == pytest.approx(0.643646, abs=5e-7)
 
     def form_v(tau):
@@ -272,7 +273,7 @@ def test_the_smoothed_bound_is_form_v_at_its_minimum():
 
 def test_the_smoothed_deviation_is_form_i_at_its_minimum():
     n, d, bound, rho, beta = 3000, 8, 0.7, 0.3, 0.05
-    supremum = upper_smoothed.supremum(1.0)
+    supremum = smoothed_supremum(1.0)
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
 
     def form_i(tau):

@@ -36,8 +36,8 @@ from dpsco_core.bounds.euclidean.tools import (
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
-from dpsco_core.bounds.mean.smoothed import supremum
 from dpsco_core.bounds.tools import root_sum_square
+from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
 
@@ -116,7 +116,7 @@ def oracle(setting: Setting, tau: float) -> UniformOracle:
     n, d, c = setting.n, setting.d, setting.constants
     gradient_bound = c.mean_gradient_bound
     root = math.sqrt(d)
-    top = supremum(1.0)
+    top = smoothed_supremum(1.0)
     log_failure = math.log(2 * d) + 2 * d * net_log(n)
     squares = math.sqrt(d + 2 * gradient_bound**2 + gradient_bound**4)
     return UniformOracle(

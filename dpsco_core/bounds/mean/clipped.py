@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -40,21 +39,17 @@ from dpsco_core.methods.mean.base import hinge_constant
 from dpsco_core.problems.base import Setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ClippingBias:
     r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to R."""
 
-    # the constant, A and S
     constant: float
-    amplitude: float
-    scale: float
+    amplitude: float  # A
+    scale: float  # S
     order: float  # p >= 2
-    # by how much a record may be longer than what the moment bounds; the bias is infinite up to
-    # this radius
-    shift: float = 0.0
+    shift: float = 0.0  # by how much a record may be longer than what the moment bounds
 
     def at(self, radius: float) -> float:
-        """Return the bias at a radius."""
         if radius <= self.shift:
             return math.inf
         room = radius - self.shift
@@ -91,18 +86,13 @@ def printed_bias(setting: Setting) -> ClippingBias:
     r"""Return (55): :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`."""
     scale = math.sqrt(setting.d) * setting.constants.directional_moment
     order = setting.moment_order
-    return ClippingBias(constant=1 / (order - 1), amplitude=scale, scale=scale, order=order)
+    return ClippingBias(1 / (order - 1), scale, scale, order)
 
 
 def directional_bias(setting: Setting) -> ClippingBias:
     r"""Return the sharp bias under a directional moment: :math:`\kappa_pd^{(p-1)/2}M^pR^{1-p}`."""
     moment, order = setting.constants.directional_moment, setting.moment_order
-    return ClippingBias(
-        constant=hinge_constant(order),
-        amplitude=moment,
-        scale=math.sqrt(setting.d) * moment,
-        order=order,
-    )
+    return ClippingBias(hinge_constant(order), moment, math.sqrt(setting.d) * moment, order)
 
 
 def coordinate_bias(setting: Setting) -> ClippingBias:
@@ -111,26 +101,13 @@ def coordinate_bias(setting: Setting) -> ClippingBias:
     :math:`\kappa_p(\sqrt d\,g)^p(R-R_0)^{1-p}`, g the root of the moment, :math:`R_0` a bound on
     the mean: a record is longer than R only where it is further than R - R_0 from the mean.
     """
-    order = setting.moment_order
-    scale = math.sqrt(setting.d) * moment_scale(setting)
-    return ClippingBias(
-        constant=hinge_constant(order),
-        amplitude=scale,
-        scale=scale,
-        order=order,
-        shift=setting.constants.mean_gradient_bound,
-    )
+    order, scale = setting.moment_order, math.sqrt(setting.d) * moment_scale(setting)
+    shift = setting.constants.mean_gradient_bound
+    return ClippingBias(hinge_constant(order), scale, scale, order, shift)
 
 
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
-    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net.
-
-    Examples
-    --------
-    >>> round(covering_log(10, 0.05), 9)
-    21.606474146
-    """
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net."""
     return d * math.log(net) + math.log(2 / beta)
 
 
@@ -158,10 +135,6 @@ def balanced_radius(setting: Setting, beta: float) -> float:
 def clipped_rate(setting: Setting) -> tuple[float, float, float]:
     r"""Norm clipping, the balance of Zhao et al. (2024), Theorem 2; in units of M.
 
-    .. math::
-        \sqrt{\tfrac dn},\quad\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p},\quad
-        \sqrt d\Big(\frac dn\Big)^{1-1/p}
-
     The third term, :math:`d^{3/2-1/p}n^{-(1-1/p)}`, is the sub-exponential part of the sample.
     """
     n, d = setting.n, setting.d
@@ -170,9 +143,7 @@ def clipped_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def directional_rate(setting: Setting) -> tuple[float, float]:
-    r"""Directional moments: the rate of Kamath, Singhal and Ullman (2020), in units of M.
-
-    .. math:: \sqrt{\tfrac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}
+    """Directional moments: the rate of Kamath, Singhal and Ullman (2020), in units of M.
 
     Norm clipping attains it with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
     """
@@ -181,22 +152,19 @@ def directional_rate(setting: Setting) -> tuple[float, float]:
 
 
 def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Parts:
-    r"""Theorem 2, equation (14), with probability :math:`1-\beta`; infinite at rho = 0.
+    r"""Theorem 2, equation (14), with probability :math:`1-\beta`, at `balanced_radius` or another.
 
-    .. math::
-        \max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+
-        \frac{d^{p/2}M^p}{p-1}R^{1-p}+\frac{4R}{n\sqrt\rho}\sqrt\Lambda
-
-    At `balanced_radius`, or another one.
+    Infinite at rho = 0.
     """
     n, rho, moment = setting.n, setting.gaussian_rho, setting.constants.directional_moment
     size = covering_log(setting.d, beta)
+    floor = moment * math.sqrt(12 * size / n)
     if rho <= 0 or math.isinf(moment):
-        return void(moment * math.sqrt(12 * size / n))
+        return void(floor)
     if radius is None:
         radius = balanced_radius(setting, beta)
     return Parts(
-        sampling=max(moment * math.sqrt(12 * size / n), 8 * radius * size / n),
+        sampling=max(floor, 8 * radius * size / n),
         bias=printed_bias(setting).at(radius),
         noise=4 * radius * math.sqrt(size / rho) / n,
     )
@@ -204,11 +172,6 @@ def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Pa
 
 def high_probability(setting: Setting, beta: float) -> Parts:
     r"""Tight form of Theorem 2, at the radius that minimises it.
-
-    .. math::
-        \max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_5},\tfrac{8R}n\Lambda_5\Big\}+
-        \kappa_pd^{(p-1)/2}M^pR^{1-p}+\frac{\sqrt2R}{n\sqrt\rho}
-        \Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\quad\Lambda_5=\ln\frac{2\cdot5^d}\beta
 
     A half-net of the sphere with :math:`5^d` points, the Gaussian norm's own tail, sharp bias.
     """
@@ -231,9 +194,6 @@ def mean_square(
 ) -> Parts:
     r"""Second-moment version of Theorem 2, at its best radius or another; infinite at rho = 0.
 
-    .. math::
-        E\|\hat\mu-\mu\|^2\le\tfrac1n\mathrm{tr\,Cov}(X)+\text{bias}^2+\frac{2dR^2}{\rho n^2}
-
     `Parts.root_sum_square` bounds the expected l2 error. The trace is at most d times the square of
     `scale`: M or g by moment class.
     """
@@ -245,16 +205,6 @@ def mean_square(
     if radius is None:
         radius = bias.best_radius_squared(slope)
     return Parts(sampling=sampling, bias=bias.at(radius), noise=slope * radius)
-
-
-def directional_mean_square(setting: Setting) -> Parts:
-    """Return `mean_square` under directional moments."""
-    return mean_square(setting, directional_unit(setting), directional_bias(setting))
-
-
-def coordinate_mean_square(setting: Setting) -> Parts:
-    """Return `mean_square` under coordinate-wise central moments."""
-    return mean_square(setting, moment_scale(setting), coordinate_bias(setting))
 
 
 # Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.
@@ -344,7 +294,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         guarantee="expectation",
         latex=r"\min_R\Big[\frac{dM^2}n+\big(\kappa_pd^{(p-1)/2}M^pR^{1-p}\big)^2+"
         r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
-        evaluate=terms_of(directional_mean_square),
+        evaluate=terms_of(lambda s: mean_square(s, directional_unit(s), directional_bias(s))),
         combine=root_sum_square,
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
@@ -359,7 +309,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         guarantee="expectation",
         latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+"
         r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
-        evaluate=terms_of(coordinate_mean_square),
+        evaluate=terms_of(lambda s: mean_square(s, moment_scale(s), coordinate_bias(s))),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),

@@ -14,7 +14,6 @@ from typing import Literal
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -39,6 +38,7 @@ from dpsco_core.bounds.tools import (
     void,
 )
 from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.mean.coordinatewise import median_sensitivity
 from dpsco_core.problems.base import Setting
 
 Noise = Literal["gaussian", "laplace"]
@@ -47,7 +47,6 @@ PRINTED_BIAS = 14.0  # the constant C of Lemma B.1
 
 def even_blocks(d: int, beta: float) -> int:
     r"""Return the least even :math:`m\ge4\ln(2d/\beta)`: an even one halves the sensitivity."""
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
     return 2 * math.ceil(2 * math.log(2 * d / beta))
 
 
@@ -59,25 +58,19 @@ def level_of(setting: Setting, noise: Noise) -> float:
 def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> float:
     r"""Return the noise of the tight calibration: a deviation (Gaussian) or a scale (Laplace).
 
-    :math:`\Delta_\infty=3\tau/b` for even m and :math:`6\tau/b` for odd;
-    :math:`\Delta_\infty\sqrt{d/(2\rho)}` or :math:`d\Delta_\infty/\varepsilon`. Infinite at
-    level 0.
+    :math:`\Delta_\infty=3\tau/b` for even m and :math:`6\tau/b` for odd. Infinite at level 0.
     """
     d, level = setting.d, level_of(setting, noise)
     if level <= 0:
         return math.inf
-    sensitivity = (3 if blocks % 2 == 0 else 6) * tau / (setting.n // blocks)
+    sensitivity = median_sensitivity(tau, blocks, setting.n // blocks)
     if noise == "gaussian":
         return sensitivity * math.sqrt(d / (2 * level))
     return d * sensitivity / level
 
 
 def noise_norm(d: int, level: float, noise: Noise, beta: float) -> float:
-    r"""Bound on the norm of the noise with probability :math:`1-\beta/2`.
-
-    Gaussian: :math:`\sigma(\sqrt d+\sqrt{2\ln(2/\beta)})`. Laplace: every coordinate at most
-    :math:`s\ln(2d/\beta)`, hence :math:`s\sqrt d\ln(2d/\beta)`.
-    """
+    """Bound on the norm of the noise with probability 1 - beta/2."""
     if noise == "gaussian":
         return level * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
     return level * math.sqrt(d) * math.log(2 * d / beta)
@@ -87,8 +80,6 @@ def high_probability(
     setting: Setting, noise: Noise, beta: float, *, tau: float | None = None
 ) -> Parts:
     r"""Explicit bound with probability :math:`1-\beta`, tight noise and sharp bias.
-
-    .. math:: \|\tilde\mu-\mu\|\le\sqrt d\Big(\frac{10}{\sqrt b}+\text{bias}\Big)+\|N\|
 
     The proof of Theorem 4.1 with integer, even m and the noise that the sensitivity needs. At the
     tau, in moment units, that minimises bias plus noise, or at another one. The sum is the bound:
@@ -105,11 +96,8 @@ def high_probability(
         return void(sampling * moment_scale(setting))
 
     def parts(threshold: float) -> Parts:
-        return Parts(
-            sampling=sampling,
-            bias=root * hinge_bias(3 * threshold - mean_bound, setting.moment_order),
-            noise=unit * threshold,
-        )
+        bias = root * hinge_bias(3 * threshold - mean_bound, setting.moment_order)
+        return Parts(sampling=sampling, bias=bias, noise=unit * threshold)
 
     return _at_threshold(parts, Parts.total, setting, tau)
 
@@ -129,7 +117,6 @@ def mean_square(
     are those whose squares add up to the squared sum, in the proportion of the two.
     """
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
-    require(blocks >= 1, "blocks", "a positive integer", blocks)
     if n < blocks:
         return void(math.inf)
     size = n // blocks
@@ -153,12 +140,6 @@ def mean_square(
 def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
     r"""Theorem 4.1 with the printed constants, C = 14 and noise 1152 (or 48), tau of Corollary 4.2.
 
-    .. math::
-        \sqrt d\Big(10\sqrt{\tfrac mn}+3\big(\tfrac{14}\tau\big)^{k-1}\Big)+
-        2\sigma\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big),\quad
-        \sigma^2=\frac{1152\,\tau^2d\ln^2(2d/\beta)}{\rho n^2},\ m=4\ln\frac{2d}\beta
-
-    With Laplace noise the last term is :math:`\frac{48\tau d^{3/2}}{\varepsilon n}\ln^2(2d/\beta)`.
     m is read as a real number, as printed; tau is floored at 10, as the theorem asks.
     """
     n, d, level = setting.n, setting.d, level_of(setting, noise)
@@ -171,21 +152,13 @@ def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
         size = 2 * std * (math.sqrt(d) + math.sqrt(-math.log(beta)))
     else:
         size = 48 * tau * d**1.5 / (level * n) * log_size**2
-    parts = Parts(
-        sampling=math.sqrt(d) * 10 * math.sqrt(4 * log_size / n),
-        bias=math.sqrt(d) * 3 * (PRINTED_BIAS / tau) ** (setting.moment_order - 1),
-        noise=size,
-    )
-    return parts.scaled(moment_scale(setting))
+    sampling = math.sqrt(d) * 10 * math.sqrt(4 * log_size / n)
+    bias = math.sqrt(d) * 3 * (PRINTED_BIAS / tau) ** (setting.moment_order - 1)
+    return Parts(sampling=sampling, bias=bias, noise=size).scaled(moment_scale(setting))
 
 
 def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
     r"""Theorem 4.1 as a rate: its terms with constant 1, logarithms kept, tau of Corollary 4.2.
-
-    .. math::
-        \sqrt{\tfrac{d\ln(d/\beta)}n},\quad\sqrt d\big(\tfrac{1}\tau\big)^{k-1},\quad
-        \frac{\tau\ln(d/\beta)\sqrt d}{\sqrt\rho n}\Big(\sqrt d+\sqrt{\ln\tfrac1\beta}\Big)
-        \ \text{or}\ \frac{\tau d^{3/2}\ln^2(d/\beta)}{\varepsilon n}
 
     The factor :math:`C^{k-1}` of the bias is among the hidden constants.
     """
@@ -199,20 +172,13 @@ def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
         size = tau * log_size * math.sqrt(d) / (math.sqrt(level) * n) * tail
     else:
         size = tau * d**1.5 * log_size**2 / (level * n)
-    parts = Parts(
-        sampling=math.sqrt(d * log_size / n),
-        bias=math.sqrt(d) * tau ** (1 - setting.moment_order),
-        noise=size,
-    )
+    bias = math.sqrt(d) * tau ** (1 - setting.moment_order)
+    parts = Parts(sampling=math.sqrt(d * log_size / n), bias=bias, noise=size)
     return parts.scaled(moment_scale(setting))
 
 
 def printed_threshold(setting: Setting, noise: Noise) -> float:
-    r"""Return tau of Corollary 4.2.
-
-    :math:`(\sqrt\rho n/\sqrt d)^{1/k}` (Gaussian) or :math:`(\varepsilon n/d)^{1/k}` (Laplace);
-    0 at level 0.
-    """
+    """Return tau of Corollary 4.2; 0 at level 0."""
     n, d, level = setting.n, setting.d, level_of(setting, noise)
     if level <= 0:
         return 0.0
@@ -229,7 +195,6 @@ def _at_threshold(
     """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
     unit, mean_bound = moment_scale(setting), scaled_mean_bound(setting)
     if tau is not None:
-        require(tau > 0, "tau", "positive", tau)
         return parts(tau).scaled(unit)
 
     def value(log_distance: float) -> float:

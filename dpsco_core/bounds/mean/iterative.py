@@ -11,11 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
@@ -29,41 +27,28 @@ from dpsco_core.bounds.tools import (
     rate_terms,
 )
 from dpsco_core.methods.mean.directions import EXACT_DIMENSIONS
+from dpsco_core.methods.mean.iterative import theory_groups
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
 
 def _rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    """Return sampling, bias and noise in units of M; the number of groups is a hidden constant."""
     n, d = setting.n, setting.d
-    dimension = d - math.log(beta)
-    if rho <= 0:
-        return math.sqrt(dimension / n), math.inf, math.inf
-    slope = math.sqrt(dimension) / (n * math.sqrt(rho))
-    private = math.sqrt(d) * slope ** (1 - 1 / setting.moment_order)
+    dimension, private = d - math.log(beta), math.inf
+    if rho > 0:
+        slope = math.sqrt(dimension) / (n * math.sqrt(rho))
+        private = math.sqrt(d) * slope ** (1 - 1 / setting.moment_order)
     return math.sqrt(dimension / n), private, private
 
 
 def iterative_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
-    r"""Iterative updating: Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius.
-
-    .. math::
-        \sqrt{\frac{d+\ln\frac1\beta}n},\quad \sqrt d\,c^{1-1/p},\quad \sqrt d\,c^{1-1/p},\qquad
-        c=\frac{\sqrt{d+\ln(1/\beta)}}{n\sqrt\rho}
-
-    Sampling, bias and noise, in units of M; the number of groups is a hidden constant.
-    """
+    """Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius."""
     return _rate(setting, setting.gaussian_rho, beta)
 
 
 def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
-    r"""Iterative updating under (epsilon, delta)-DP: Zhao et al. (2024), Theorem 5, (21).
-
-    As `iterative_rate` with
-    :math:`c=\frac{\sqrt{d+\ln(1/\beta)}}{n\varepsilon}(\ln\frac1\delta+
-    \sqrt{\ln\frac1\delta\,\ln\ln\frac1\beta})`; infinite under another budget.
-    """
-    require(0 < beta < math.exp(-1), "beta", "between 0 and 1/e", beta)
+    """Zhao et al. (2024), Theorem 5, (21), under (epsilon, delta); infinite elsewhere."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return math.inf, math.inf, math.inf
@@ -72,27 +57,10 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
     return _rate(setting, (budget.epsilon / logs) ** 2, beta)
 
 
-def printed_groups(beta: float) -> int:
-    r"""Return :math:`k=\lceil800\ln(1/\beta)\rceil` (Lemma 6).
-
-    Examples
-    --------
-    >>> printed_groups(0.05)
-    2397
-    """
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
-    return math.ceil(-800 * math.log(beta))
-
-
 def group_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
 ) -> float:
     r"""Return :math:`r_0` of Lemma 6 in its explicit form (91), at quantile level tau.
-
-    .. math::
-        \max\Big\{\tfrac{16}\tau M\sqrt{\tfrac dn},\
-        \tfrac{16\sqrt2}\tau\tfrac{R\sqrt k}n\sqrt{\tfrac d\rho},\
-        \tfrac4\tau\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}
 
     tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
 
@@ -103,12 +71,8 @@ def group_radius(
     """
     first = 16 / tau * moment * math.sqrt(d / n)
     second = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n
-    third = (
-        4
-        / tau
-        * math.hypot(math.sqrt(2 / rho) * radius * groups / n, moment * math.sqrt(groups / n))
-    )
-    return max(first, second, third)
+    noise = math.sqrt(2 / rho) * radius * groups / n
+    return max(first, second, 4 / tau * math.hypot(noise, moment * math.sqrt(groups / n)))
 
 
 def unsplit_radius(
@@ -124,13 +88,8 @@ def unsplit_radius(
 ) -> float:
     r"""Return :math:`r_0` without the equal split of the budget, for any tau below one half.
 
-    .. math::
-        r_0=\frac{4\sqrt{d\big(\frac{M^2}n+\frac{2R^2k}{\rho n^2}\big)}+
-        \sqrt{\frac{2R^2k^2}{\rho n^2}+\frac{M^2k}n}}{\tau-\sqrt{\ln(1/\beta)/(2k)}}
-
     See theory/zhao-et-al.md, 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
     """
-    require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)
     margin = tau - math.sqrt(-math.log(beta) / (2 * groups))
     if margin <= 0:
         return math.inf
@@ -138,16 +97,14 @@ def unsplit_radius(
     return (4 * math.sqrt(d) + math.sqrt(groups)) * spread / margin
 
 
-def printed(setting: Setting, beta: float) -> tuple[float, float]:
-    r"""Explicit Theorem 5 with :math:`k=\lceil800\ln(1/\beta)\rceil`, (91) and (55), at its best R.
+def printed(setting: Setting) -> tuple[float, float]:
+    r"""Explicit Theorem 5 with 2397 groups, (91) and (55), at its best R.
 
-    .. math:: \|\hat\mu-\mu\|\le6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p}
-
-    Probability :math:`1-\beta`; n is read as k times the group size. Returns :math:`(6r_0,
-    \text{bias})`, infinite for n < k or rho = 0.
+    Probability 0.95; n is read as k times the group size. Returns :math:`(6r_0,\text{bias})`,
+    infinite for n < k or rho = 0.
     """
     d, rho, moment = setting.d, setting.gaussian_rho, setting.constants.directional_moment
-    groups = printed_groups(beta)
+    groups = theory_groups()
     used = setting.n // groups * groups
     if used == 0 or rho <= 0 or math.isinf(moment):
         return math.inf, math.inf
@@ -167,24 +124,26 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
     Returns :math:`(6r_0,\text{bias},k)` with k among 8 to 120; infinite where none fits.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    moment = setting.constants.directional_moment
+    moment, nothing = setting.constants.directional_moment, (math.inf, math.inf, 8)
     if rho <= 0 or math.isinf(moment) or n < 8:
-        return math.inf, math.inf, 8
+        return nothing
     bias = directional_bias(setting)
     tau = 0.5 * (1 - 1e-9)
     k = np.unique(np.geomspace(8, min(120, n), 40).astype(np.int64))
     k = k[tau > np.sqrt(-math.log(beta) / (2 * k))]
     if not len(k):
-        return math.inf, math.inf, 8
+        return nothing
     used = n // k * k
     margin = tau - np.sqrt(-math.log(beta) / (2 * k))
     factor = 6 * (4 * math.sqrt(d) + np.sqrt(k)) / margin
     radii = bias.scale * np.geomspace(1e-3, 1e6, 200)[:, None]
     spread = np.hypot(moment / np.sqrt(used), np.sqrt(2 * k / rho) * radii / used)
-    values = factor * spread + _bias_array(bias, radii)
+    log_ratio = (bias.order - 1) * np.log(bias.scale / radii)
+    biases = bias.constant * bias.amplitude * np.exp(np.minimum(log_ratio, 690.0))
+    values = factor * spread + biases
     best = int(smallest_index(values.min(axis=0)))
     if best < 0:
-        return math.inf, math.inf, 8
+        return nothing
     groups = int(k[best])
     total = n // groups * groups
 
@@ -195,12 +154,6 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
     slope = 6 * unsplit_radius(total, d, 0.0, rho, 1.0, groups, beta, tau=tau)
     radius = _minimise(lambda r: math.fsum(value(r)), bias, slope)
     return (*value(radius), groups)
-
-
-def _bias_array(bias: ClippingBias, radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    log_ratio = (bias.order - 1) * np.log(bias.scale / radii)
-    scale = bias.constant * bias.amplitude
-    return np.asarray(scale * np.exp(np.minimum(log_ratio, 690.0)))
 
 
 def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
@@ -219,8 +172,7 @@ _NAMES = ("sampling", "clipping bias", "privacy noise")
 
 
 def _paper_terms(setting: Setting) -> Terms:
-    radius, bias = printed(setting, BETA)
-    return {"sampling and privacy noise": radius, "clipping bias": bias}
+    return dict(zip(("sampling and privacy noise", "clipping bias"), printed(setting), strict=True))
 
 
 def _quantile_terms(setting: Setting) -> Terms:
@@ -260,7 +212,7 @@ def _amplification(setting: Setting) -> str:
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return f"Amplification by shuffling needs an (epsilon, delta) budget, not {budget}."
-    groups = printed_groups(BETA)
+    groups = theory_groups()
     log_delta = math.log(4 / budget.delta)
     largest = 8 * math.exp(2) * math.sqrt(log_delta / groups)
     if budget.epsilon > largest:
@@ -277,7 +229,7 @@ def _amplification(setting: Setting) -> str:
     return ""
 
 
-_GROUPS = enough_records("k = 800 ln(1/0.05)", lambda setting: printed_groups(BETA))
+_GROUPS = enough_records("k = 800 ln(1/0.05)", lambda setting: theory_groups())
 _ITERATIVE_CARD = BoundCard(
     slug="upper.mean.iterative",
     name="Iterative updating, rate",

@@ -9,10 +9,7 @@ what the sensitivity :math:`2\tau S_c\sqrt d/n` needs. See theory/kamath-liu-zha
 import math
 from dataclasses import replace
 
-from scipy.special import ndtr
-
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -25,43 +22,23 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.mean.coordinatewise import printed_threshold
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import BETA, SMALL_MEAN, Parts, rate_terms, root_sum_square, terms_of
+from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
 SECOND_ORDER = 3 / (8 * math.sqrt(2))  # |phi(u) - u| <= SECOND_ORDER u^2
 
 
-def supremum(smoothing_variance: float) -> float:
-    r"""Return :math:`S_c=\sup|\psi|=\frac{2\sqrt2}3(2\Phi(1/\sqrt c)-1)`.
-
-    Examples
-    --------
-    >>> round(supremum(1.0), 6)
-    0.643646
-    """
-    require(smoothing_variance > 0, "smoothing_variance", "positive", smoothing_variance)
-    normal = float(ndtr(1 / math.sqrt(smoothing_variance)))
-    return 2 * math.sqrt(2) / 3 * (2 * normal - 1)
-
-
 def smoothed_rate(setting: Setting) -> tuple[float, float]:
-    r"""Smoothed truncation at one point: the rate of second moments, whatever the order.
+    """The rate of second moments, whatever the order: Corollary 4.2 at p = 2.
 
-    .. math:: \sqrt{\tfrac dn},\quad\frac{d^{3/4}}{\rho^{1/4}\sqrt n}
-
-    From Kamath et al. (2022), Lemma B.4 in its fixed-point form, with the truncation level that
-    balances bias and noise: Corollary 4.2 at p = 2.
+    From Kamath et al. (2022), Lemma B.4 in its fixed-point form, at the truncation level that
+    balances bias and noise.
     """
     return mean_rate_cdp(replace(setting, moment_order=2.0), setting.gaussian_rho)
 
 
 def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
-    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`: form (v), smoothing variance c = 1.
-
-    See theory/kamath-liu-zhang.md, 3.3.
-
-    .. math::
-        \sum_j\Big(\frac{3(1+c)v_j}{8\sqrt2\,\tau}\Big)^2+\frac{1+c}n\sum_jv_j+
-        \frac{2S_c^2\tau^2d^2}{\rho n^2}
+    r"""Form (v) of theory/kamath-liu-zhang.md, 3.3: :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, c = 1.
 
     `Parts.root_sum_square` is the bound, with an infinite noise term at rho = 0. `tau`, in moment
     units, is the minimiser :math:`\tau^2=A/B` of :math:`A^2/\tau^2+B^2\tau^2` if None.
@@ -69,43 +46,30 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
     n, d, rho, mean_bound = setting.n, setting.d, setting.gaussian_rho, scaled_mean_bound(setting)
     bias = SECOND_ORDER * 2 * _root_sum_of_squares(d, mean_bound)
     sampling = math.sqrt(2 * (d + mean_bound**2) / n)
-    noise = supremum(1.0) * d / n * math.sqrt(2)
     parts = Parts(sampling=sampling, bias=bias, noise=math.inf)
     if rho > 0:
-        noise = noise / math.sqrt(rho)
-        if math.isinf(bias):
-            parts = Parts(sampling=sampling, bias=math.inf, noise=noise)
-        else:
-            level = math.sqrt(bias / noise) if tau is None else tau
-            parts = Parts(sampling=sampling, bias=bias / level, noise=noise * level)
+        noise = smoothed_supremum(1.0) * d / n * math.sqrt(2) / math.sqrt(rho)
+        best = math.sqrt(bias / noise) if math.isfinite(bias) else 1.0
+        level = best if tau is None else tau
+        parts = Parts(sampling=sampling, bias=bias / level, noise=noise * level)
     return parts.scaled(moment_scale(setting))
 
 
-def high_probability(setting: Setting, beta: float, *, tau: float | None = None) -> Parts:
-    r"""Explicit bound with probability :math:`1-\beta`: form (i), smoothing variance c = 1.
-
-    See theory/kamath-liu-zhang.md, 3.3.
-
-    .. math::
-        \frac{1+c}{2\tau}\Big(\sum_jv_j^2\Big)^{1/2}+\frac{\sqrt d\,\tau\ln(4d/\beta)}n+
-        \sigma\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big)
+def high_probability(setting: Setting, beta: float) -> Parts:
+    r"""Form (i) of theory/kamath-liu-zhang.md, 3.3: with probability :math:`1-\beta`, c = 1.
 
     Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
     bias and sampling together; they are reported as "bias" (falls with tau) and "sampling".
     """
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     bias = _root_sum_of_squares(d, scaled_mean_bound(setting))
     deviation = math.sqrt(d) * math.log(4 * d / beta) / n
-    tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
     parts = Parts(sampling=deviation, bias=bias, noise=math.inf)
     if rho > 0:
-        noise = supremum(1.0) * math.sqrt(2 * d / rho) / n * tail
-        level = math.sqrt(bias / (deviation + noise)) if tau is None else tau
-        if math.isinf(bias):
-            parts = Parts(sampling=deviation, bias=math.inf, noise=noise)
-        else:
-            parts = Parts(sampling=deviation * level, bias=bias / level, noise=noise * level)
+        tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
+        noise = smoothed_supremum(1.0) * math.sqrt(2 * d / rho) / n * tail
+        level = math.sqrt(bias / (deviation + noise)) if math.isfinite(bias) else 1.0
+        parts = Parts(sampling=deviation * level, bias=bias / level, noise=noise * level)
     return parts.scaled(moment_scale(setting))
 
 

@@ -11,9 +11,10 @@ from dpsco_core.bounds.mean.clipped import (
     printed_bias,
     printed_radius,
 )
-from dpsco_core.bounds.mean.iterative import printed, printed_groups
+from dpsco_core.bounds.mean.iterative import printed
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.methods.mean.iterative import theory_groups
 from dpsco_core.privacy.amplification import ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_delta, zcdp_epsilon
 
@@ -135,10 +136,10 @@ def bias_power() -> Finding:
 def vacuous_constants() -> Finding:
     """The error bound of iterative updating with its printed constants; M = 1 is trivial."""
     d, order, beta, epsilon, rows = 10, 3.0, 0.05, 1.0, []
-    share = _by_24(printed_groups(beta), epsilon)
+    share = _by_24(theory_groups(), epsilon)
     for n in (10**4, 10**6, 10**8, 10**10, 10**12):
         at = unit_setting(d, order, budget=ZCDP(rho=share.rho_group), n=n)
-        rows.append((n, share.groups, sum(printed(at, beta))))
+        rows.append((n, share.groups, sum(printed(at))))
     useful = [n for n, _, bound in rows if bound < 1]
     least = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
     return Finding(
