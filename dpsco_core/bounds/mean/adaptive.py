@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -22,13 +22,14 @@ from dpsco_core.methods.mean.ladder import likely_crowd
 from dpsco_core.problems.base import Setting
 
 
+def _single(setting: Setting) -> AdaptivePlan:
+    return AdaptiveClipping(mode="single").plan(setting)
+
+
 def _single_mode(setting: Setting) -> str:
-    if setting.d < GUARDED_FROM:
-        return ""
-    return (
-        f"From d={GUARDED_FROM} on the method runs in guarded mode, of which no bound is proven, "
-        f"and d={setting.d}."
-    )
+    mode = "in guarded mode, of which no bound is proven"
+    guarded = f"From d={GUARDED_FROM} on the method runs {mode}, and d={setting.d}."
+    return guarded if setting.d >= GUARDED_FROM else ""
 
 
 def _no_centre(setting: Setting) -> str:
@@ -41,14 +42,6 @@ def _no_centre(setting: Setting) -> str:
     )
 
 
-def _two_records(setting: Setting) -> str:
-    return "" if setting.n >= 2 else f"The statement needs n >= 2 records, and n={setting.n}."
-
-
-SINGLE_MODE = Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_single_mode)
-NO_CENTRE = Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_no_centre)
-
-
 def _records_to_look_at(setting: Setting) -> str:
     # These say what is wrong themselves, and without them there is no plan.
     if any(h.check(setting) for h in (GAUSSIAN_BUDGET, MEAN_BOUND, TWO_RECORDS)):
@@ -58,22 +51,18 @@ def _records_to_look_at(setting: Setting) -> str:
     return f"With n={setting.n} records the method does not look, and is simple clipping."
 
 
-def _single(setting: Setting) -> AdaptivePlan:
-    return AdaptiveClipping(mode="single").plan(setting)
-
-
-TWO_RECORDS = Hypothesis(text="n >= 2", check=_two_records)
-ENOUGH_RECORDS = Hypothesis(
-    text=r"2k + Delta <= 0.85 n: records enough to look at", check=_records_to_look_at
+TWO_RECORDS = Hypothesis(
+    text="n >= 2",
+    check=lambda s: "" if s.n >= 2 else f"The statement needs n >= 2 records, and n={s.n}.",
 )
 CONDITIONS = (
     GAUSSIAN_BUDGET,
     COORDINATE_MOMENT,
     MEAN_BOUND,
-    SINGLE_MODE,
-    NO_CENTRE,
+    Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_single_mode),
+    Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_no_centre),
     TWO_RECORDS,
-    ENOUGH_RECORDS,
+    Hypothesis(text="2k + Delta <= 0.85 n: records enough to look at", check=_records_to_look_at),
 )
 
 
@@ -141,24 +130,19 @@ _CARD = BoundCard(
 )
 _BOUNDS: tuple[Bound, ...] = (
     Bound(card=_CARD, evaluate=_rate_terms, hypotheses=CONDITIONS),
-    Bound(
-        card=BoundCard(
-            slug="upper.mean.adaptive-expected",
-            name="Adaptive clipping, proven mean error",
-            paper=OWN,
-            statement="Choosing the clip radius privately, 1.3, class bound",
-            summary="The mean error of a privately chosen radius in single mode, without a centre "
-            "and from the radius of the practical tuning, over the lower bounds' own class, with "
-            "every constant proven. For guarded mode nothing is proven.",
-            kind="upper",
-            constant="explicit",
-            latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
-            r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
-            r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
-            r"m_p=\sqrt d+R_0",
-            privacy="zcdp",
-            method="mean.adaptive",
-        ),
+    bound_like(
+        _CARD,
+        slug="upper.mean.adaptive-expected",
+        name="Adaptive clipping, proven mean error",
+        statement="Choosing the clip radius privately, 1.3, class bound",
+        summary="The mean error of a privately chosen radius in single mode, without a centre "
+        "and from the radius of the practical tuning, over the lower bounds' own class, with "
+        "every constant proven. For guarded mode nothing is proven.",
+        constant="explicit",
+        latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
+        r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
+        r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
+        r"m_p=\sqrt d+R_0",
         evaluate=_expected_terms,
         hypotheses=CONDITIONS,
     ),

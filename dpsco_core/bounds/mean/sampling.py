@@ -3,40 +3,41 @@
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Terms, lettered
+from dpsco_core.bounds.base import Bound, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
+from dpsco_core.methods.mean.coordinatewise import theory_blocks
 from dpsco_core.problems.base import Setting
 
 
-def median_blocks(d: int, beta: float) -> int:
-    r"""Return :math:`m=\lceil4\ln(2d/\beta)\rceil`, the number of blocks of Algorithm 3."""
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
-    return math.ceil(4 * math.log(2 * d / beta))
-
-
-def median_of_means(setting: Setting, beta: float) -> float:
-    r"""Explicit bound without privacy and clipping: :math:`10\sqrt{d/b}` with probability 1 - beta.
-
-    :math:`m=\lceil4\ln(2d/\beta)\rceil` blocks, those of Algorithm 3 and of the method; the sample
-    part of Theorem 4.1, which fails with probability beta/2. Infinite for n < m.
-    """
-    blocks = median_blocks(setting.d, beta)
-    if setting.n < blocks:
-        return math.inf
-    return moment_scale(setting) * (10 * math.sqrt(setting.d / (setting.n // blocks)))
-
-
-def _median_rate_terms(setting: Setting) -> Terms:
+def _median_rate(setting: Setting) -> Terms:
     log_size = math.log(setting.d / BETA)
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
-_BLOCKS = enough_records("m = 4 ln(2d/0.05)", lambda setting: median_blocks(setting.d, BETA))
+def _median_of_means(setting: Setting) -> Terms:
+    """The sample part of Theorem 4.1, which fails with probability beta/2; infinite for n < m."""
+    size = setting.n // theory_blocks(setting.d)
+    scale = moment_scale(setting)
+    return {"sampling": scale * (10 * math.sqrt(setting.d / size)) if size else math.inf}
 
 
+_BLOCKS = enough_records("m = 4 ln(2d/0.05)", lambda setting: theory_blocks(setting.d))
+_MEDIAN_CARD = BoundCard(
+    slug="upper.mean.median-of-means",
+    name="Median of means, rate",
+    paper=KAMATH_2022,
+    statement="Theorem 4.1, first part, without clipping",
+    summary="Medians of block averages keep a small failure probability cheap even when "
+    "tails are heavy; not private, hidden constant set to 1.",
+    kind="upper",
+    constant="rate",
+    guarantee="probability 0.95",
+    latex=r"\sqrt{\frac{d\ln(d/\beta)}n}",
+    privacy="none",
+    method="mean.median-of-means",
+)
 _SAMPLING_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=BoundCard(
@@ -55,40 +56,17 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
         evaluate=lambda s: {"sampling": math.sqrt(s.constants.variance_trace / s.n)},
         hypotheses=(FINITE_VARIANCE,),
     ),
-    Bound(
-        card=BoundCard(
-            slug="upper.mean.median-of-means",
-            name="Median of means, rate",
-            paper=KAMATH_2022,
-            statement="Theorem 4.1, first part, without clipping",
-            summary="Medians of block averages keep a small failure probability cheap even when "
-            "tails are heavy; not private, hidden constant set to 1.",
-            kind="upper",
-            constant="rate",
-            guarantee="probability 0.95",
-            latex=r"\sqrt{\frac{d\ln(d/\beta)}n}",
-            privacy="none",
-            method="mean.median-of-means",
-        ),
-        evaluate=_median_rate_terms,
-        hypotheses=(COORDINATE_MOMENT, _BLOCKS),
-    ),
-    Bound(
-        card=BoundCard(
-            slug="upper.mean.median-of-means-probability",
-            name="Median of means, proven at 95 %",
-            paper=KAMATH_2022,
-            statement="Theorem 4.1, first part, constants of its proof, without clipping",
-            summary="The explicit error of coordinate-wise medians of block averages that holds "
-            "in 95 of 100 runs; not private.",
-            kind="upper",
-            constant="explicit",
-            guarantee="probability 0.95",
-            latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln\tfrac{2d}\beta\rceil",
-            privacy="none",
-            method="mean.median-of-means",
-        ),
-        evaluate=lambda s: {"sampling": median_of_means(s, BETA)},
+    Bound(card=_MEDIAN_CARD, evaluate=_median_rate, hypotheses=(COORDINATE_MOMENT, _BLOCKS)),
+    bound_like(
+        _MEDIAN_CARD,
+        slug="upper.mean.median-of-means-probability",
+        name="Median of means, proven at 95 %",
+        statement="Theorem 4.1, first part, constants of its proof, without clipping",
+        summary="The explicit error of coordinate-wise medians of block averages that holds "
+        "in 95 of 100 runs; not private.",
+        constant="explicit",
+        latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln\tfrac{2d}\beta\rceil",
+        evaluate=_median_of_means,
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )

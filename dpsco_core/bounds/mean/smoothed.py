@@ -55,7 +55,7 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
     return parts.scaled(moment_scale(setting))
 
 
-def high_probability(setting: Setting, beta: float) -> Parts:
+def high_probability(setting: Setting, beta: float, *, tau: float | None = None) -> Parts:
     r"""Form (i) of theory/kamath-liu-zhang.md, 3.3: with probability :math:`1-\beta`, c = 1.
 
     Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
@@ -68,7 +68,8 @@ def high_probability(setting: Setting, beta: float) -> Parts:
     if rho > 0:
         tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
         noise = smoothed_supremum(1.0) * math.sqrt(2 * d / rho) / n * tail
-        level = math.sqrt(bias / (deviation + noise)) if math.isfinite(bias) else 1.0
+        best = math.sqrt(bias / (deviation + noise)) if math.isfinite(bias) else 1.0
+        level = best if tau is None else tau
         parts = Parts(sampling=deviation * level, bias=bias / level, noise=noise * level)
     return parts.scaled(moment_scale(setting))
 
