@@ -3,11 +3,12 @@
 They are numpydoc, with formulas in the notation of reStructuredText. Here these become dollars, a
 name in single backquotes becomes a link where the reference documents it, and a citation of
 docs/theory a link to its section. Comments on the fields of a dataclass become its section of
-parameters.
+parameters, and the story of a method stands before them.
 """
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,8 @@ class Docstrings(griffe.Extension):
                 if isinstance(member, griffe.Class) and "dataclass" in member.labels:
                     member.docstring.value = with_fields(member.docstring.value, _fields(member))
                 text = _linked(member, markdown(member.docstring.value))
+                if isinstance(member, griffe.Class) and "story" in member.members:
+                    text = with_story(text, _story(member))
                 member.docstring.value = cite(text)
 
 
@@ -99,6 +102,29 @@ def with_fields(text: str, fields: list[tuple[list[str], str, str]]) -> str:
     first = re.search(r"\n+(?=\w+\n---)", text)
     at = first.start() if first else len(text.rstrip())
     return text[:at] + section + text[at:]
+
+
+def with_story(text: str, story: Any) -> str:
+    """Return the docstring of a method with its steps and the proof of its privacy.
+
+    >>> print(with_story("Averages.", None))
+    Averages.
+    """
+    if story is None:
+        return text
+    steps = "\n".join(f"{i}. {step}" for i, step in enumerate(story.steps, 1))
+    proof = story.privacy and " ".join(
+        getattr(story.privacy, f.name) for f in fields(story.privacy)
+    )
+    told = f"\n\n{steps}" + (f"\n\n**Privacy.** {proof}" if proof else "")
+    first = re.search(r"\n+(?=\w+\n---)", text)
+    at = first.start() if first else len(text.rstrip())
+    return text[:at] + told + text[at:]
+
+
+def _story(scope: griffe.Class) -> Any:
+    module, _, name = scope.path.rpartition(".")
+    return getattr(getattr(importlib.import_module(module), name), "story", None)
 
 
 def _fields(scope: griffe.Class) -> list[tuple[list[str], str, str]]:

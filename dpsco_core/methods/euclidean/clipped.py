@@ -33,11 +33,6 @@ from dpsco_core.problems.base import Setting
 class ClippedDescent(FrameworkMethod):
     r"""Projected gradient descent on means of clipped gradients, with Gaussian noise.
 
-    .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\mathrm{Clip}(\nabla\ell(w_t, Z_i), R)
-        + N\Big(0, \frac{2R^2T}{\rho n^2} I_d\Big)\Big]\Big)
-
-    T releases of `SimpleClipping` at rho/T each: rho-zCDP in all, for every radius and step size.
-
     Parameters
     ----------
     radius : float, optional

@@ -30,10 +30,6 @@ from dpsco_core.problems.base import Setting
 class IterativeDescent(FrameworkMethod):
     r"""Projected gradient descent with iterative updating as the gradient oracle.
 
-    Every step splits the records into groups afresh, in secret, and releases their noisy means.
-    The groups are disjoint, so that T steps at rho/T are rho-zCDP in all (parallel composition in
-    a step, sequential over the steps).
-
     Parameters
     ----------
     radius : float, optional

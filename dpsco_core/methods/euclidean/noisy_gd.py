@@ -46,13 +46,6 @@ class NoisyDescentPlan(Plan):
 class NoisyGradientDescent(PrivateMethod):
     r"""Projected gradient descent on the full batch, with Gaussian noise at every step.
 
-    .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\nabla\ell(w_t, Z_i)
-        + N\Big(0, \frac{2L^2T}{\rho n^2} I_d\Big)\Big]\Big)
-
-    Gradients are clipped to the Lipschitz constant L, which changes none of them unless a record
-    breaks it. Replacing a record moves a mean gradient by at most 2L/n, so that T steps at rho/T
-    are rho-zCDP.
-
     With D the distance of the start from the minimiser, at most the radius, the average of the
     queried points has an expected excess *empirical* risk of at most
 

@@ -29,15 +29,7 @@ from dpsco_core.problems.samples.protocol import Sample
 class ObjectivePerturbation(PrivateMethod):
     r"""Minimise the empirical risk plus a random linear term and a ridge; perturb the result.
 
-    .. math:: \theta_2 \approx \arg\min_W \hat L(\theta) + \frac{\langle G, \theta\rangle}n
-        + \lambda\|\theta\|^2,\qquad \hat\theta = \Pi_W(\theta_2 + H)
-
-    with :math:`G \sim N(0, \sigma_1^2 I_d)` and :math:`H \sim N(0, \sigma_2^2 I_d)`. The solver
-    is deterministic and certifies :math:`\theta_2` to :math:`\alpha`, for every data set, so that
-    it lies within :math:`\sqrt{\alpha/\lambda}` of the exact minimiser, which G makes private; H
-    hides the rest. Where the objective has a closed form (half the squared distance, and linear
-    losses) there is neither H nor a cost of the change of variables. The points of the solver are
-    not private and are not part of the result.
+    The points of the solver are not private and are not part of the result.
 
     Proven for generalised linear and mean-type losses that are twice differentiable, and only for
     them (theory/su-zhao-wang.md, 2.1 (b)), on every compact convex W: the projections' rounding

@@ -60,15 +60,7 @@ class PhasedPlan(Plan):
 class PhasedSgd(PrivateMethod):
     r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
 
-    Phase i has :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own and the step size
-    :math:`\eta_i = 4^{-i}\eta`. It averages the points at which gradients were asked, and adds
-    :math:`N(0, \sigma_i^2 I_d)`, :math:`\sigma_i = 2L\eta_i/\sqrt{2\rho}`.
-
-    A step of size at most :math:`2/\beta` on a convex :math:`\beta`-smooth loss moves two points no
-    further apart, nor does the projection. A record that differs moves them apart by at most
-    :math:`2L\eta_i`, once, and so the average: its sensitivity. Phases look at disjoint records,
-    each at the whole budget. A step on b records of size :math:`b\eta_i \le 2/\beta` has the same
-    sensitivity.
+    A step on b records of size :math:`b\eta_i \le 2/\beta` has the sensitivity of b steps.
 
     Parameters
     ----------

@@ -75,15 +75,10 @@ class PrivateSgdPlan(Plan):
 class PrivateSgd(PrivateMethod):
     r"""Projected SGD over a random half of the records, one noisy gradient each.
 
-    .. math:: w_{t+1} = \Pi_W\big(w_t - \eta(\nabla\ell(w_t, Z_{y_t}) + \xi_t)\big),\qquad
-        \xi_t \sim N(0, \sigma^2 I_d)
-
-    with :math:`y_t` uniform on the n records; where :math:`y_t` has been drawn before, the gradient
-    is left out. It stops after exactly floor(n/2) + 1 gradients and returns the average of the
-    points at which they were asked. Equal in law, and how it is done here: records in a uniformly
-    random secret order, with a geometric number of noise-only steps between them
-    (theory/arora-marinov-ullah.md, 2.1). The sensitivity is 2L, not the L of Lemma 2: a neighbour
-    replaces a record.
+    As printed each step draws one of the n records, and leaves the gradient of one that has been
+    drawn before out, until floor(n/2) + 1 gradients are taken. Equal in law, and how it is done
+    here: a secret order, with a geometric number of noise-only steps between the records
+    (theory/arora-marinov-ullah.md, 2.1).
 
     Parameters
     ----------

@@ -77,9 +77,6 @@ class RegularizedMirrorDescent(PrivateMethod):
     :math:`(1+\frac{\alpha}{2\beta})^t` (in practice :math:`(1+\frac\alpha B)^t`). At q = 2 it is
     gradient descent with a ridge.
 
-    Every loss is L-Lipschitz and :math:`\beta`-smooth in :math:`\|\cdot\|_q`, so that one record
-    moves the gradient by at most 2L/n in the dual norm: T releases at rho/T each.
-
     Parameters
     ----------
     calibration : {"tight", "paper"}

@@ -38,12 +38,6 @@ class ClippedPlan(Plan):
 class SimpleClipping(PrivateMethod):
     r"""Clip every record to an l2 ball, average, add Gaussian noise.
 
-    .. math:: \hat\mu = \frac1n\sum_i \min\{1, R/\|X_i\|\} X_i
-        + N\Big(0, \frac{2R^2}{\rho n^2} I_d\Big)
-
-    Replacing one record moves the average by at most 2R/n (Lemma 4), so the release is
-    rho-zCDP for every radius. A record with a NaN or an infinite entry counts as 0.
-
     Parameters
     ----------
     radius : float, optional

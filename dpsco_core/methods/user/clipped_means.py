@@ -76,13 +76,7 @@ class MeansPlan(Plan):
 class UserClippedMeans(PrivateMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
-    .. math:: g_t = \frac1n\sum_i clip_L\big(\nabla\hat F(w_t, Z_i)\big)
-        + N\Big(0, \frac{2L^2T}{\rho n^2}I_d\Big)
-
-    **Sensitivity.** Every user's term is in the ball of radius L, whatever its items are (one that
-    is not finite counts as 0), and depends on no other user. Replacing a user therefore moves the
-    mean by at most 2L/n. T adaptive steps at rho/T are rho-zCDP. It needs no smoothness. At m = 1
-    it is `NoisyGradientDescent`.
+    Items that are not finite count as 0. At m = 1 it is `NoisyGradientDescent`.
 
     Parameters
     ----------

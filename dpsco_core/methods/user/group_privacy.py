@@ -57,17 +57,9 @@ class ChainPlan(Plan):
 class UserGroupPrivacy(PrivateMethod):
     r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
 
-    Phase i averages the points of one chain of :math:`T_i = n_im` steps, of size :math:`\eta_i` an
-    item, and adds :math:`N(0, \sigma_i^2I_d)`,
-    :math:`\sigma_i = \min(R, 2\eta_iLm)/\sqrt{2\rho}`.
-
-    **Sensitivity.** The average lies in the set, of diameter R. A step of size at most
-    :math:`2/\beta` on a convex :math:`\beta`-smooth loss moves two points no further apart, nor
-    does the projection. Each of the m items of a user who is replaced moves them apart by at most
-    :math:`2L\eta_i`, once; so the average moves by at most :math:`2\eta_iLm`. A step on b items of
-    size :math:`b\eta_i \le 2/\beta` with k of that user's moves them by at most :math:`2L\eta_ik`:
-    the same sum. It fails for losses with kinks. Phases look at disjoint users, each at the whole
-    budget. At m = 1 it is phased SGD at item level.
+    A step on b items of size :math:`b\eta_i \le 2/\beta` with k of a replaced user's moves the
+    average by at most :math:`2L\eta_ik`: the sum of single steps. It fails for losses with kinks. At
+    m = 1 it is phased SGD at item level.
 
     Parameters
     ----------

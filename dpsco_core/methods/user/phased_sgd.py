@@ -82,17 +82,7 @@ class GroupsPlan(Plan):
 class UserPhasedSgd(PrivateMethod):
     r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
 
-    In phase i every one of C disjoint groups of :math:`N_i` users makes :math:`T_i = N_im` steps of
-    size :math:`\eta_i` from the same point and averages them, :math:`\tilde x_{ij}`. If a noisy
-    test finds these close together (`single_test_plan`), their robust mean is released with
-    Gaussian noise, projected, and is where the next phase starts. If not, the run ends with the
-    point of the phase before.
-
-    **Privacy.** A user is in one group of one phase. Replaced by any other, it changes one of the C
-    points of that phase's filter to anything at all: nothing is assumed of the gradients, and
-    `dpsco_core.privacy.filter.sensitivity` says by how much the filtered mean moves. The start is
-    what earlier phases released. Phases on disjoint users each have the whole budget; projecting
-    after the noise, and ending at the last point, only process what was released.
+    By how much the filtered mean moves `dpsco_core.privacy.filter.sensitivity` says.
 
     Parameters
     ----------

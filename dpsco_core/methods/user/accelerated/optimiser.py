@@ -35,16 +35,9 @@ from dpsco_core.problems.samples.users import UserSample
 class UserAccelerated(PrivateMethod):
     r"""Accelerated descent on regularised risks of halving groups of users.
 
-    Phase i has users of its own, and minimises their mean loss plus
-    :math:`\frac{\lambda_i}2\|x-x_{i-1}\|^2` by AC-SA. In every step each user's mean gradient is a
-    point. A noisy test asks whether the points are concentrated, points with few neighbours are
-    left out of the mean, and the mean gets Gaussian noise: of the size of the spread of a mean of m
-    items, :math:`\tau \approx L/\sqrt m`, not of L.
-
-    A replaced user moves the score by at most 2 and, where the score is above the floor of the
-    test, the filtered mean by `sharp_weights_sensitivity`. All steps of a phase share the budget
-    (`TestedGaussian`), and phases look at disjoint users. The items of the replaced user may be
-    anything: privacy uses no property of the loss.
+    The noise is of the size of the spread of a mean of m items, :math:`\tau \approx L/\sqrt m`, not
+    of L. By how much the filtered mean moves `sharp_weights_sensitivity` says; all steps of a phase
+    share the budget (`TestedGaussian`).
 
     Parameters
     ----------
