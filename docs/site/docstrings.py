@@ -113,9 +113,7 @@ def with_story(text: str, story: Any) -> str:
     if story is None:
         return text
     steps = "\n".join(f"{i}. {step}" for i, step in enumerate(story.steps, 1))
-    proof = story.privacy and " ".join(
-        getattr(story.privacy, f.name) for f in fields(story.privacy)
-    )
+    proof = " ".join(said for _, said in story.privacy.steps) if story.privacy else ""
     told = f"\n\n{steps}" + (f"\n\n**Privacy.** {proof}" if proof else "")
     first = re.search(r"\n+(?=\w+\n---)", text)
     at = first.start() if first else len(text.rstrip())

@@ -58,8 +58,8 @@ class UserGroupPrivacy(PrivateMethod):
     r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
 
     A step on b items of size :math:`b\eta_i \le 2/\beta` with k of a replaced user's moves the
-    average by at most :math:`2L\eta_ik`: the sum of single steps. It fails for losses with kinks. At
-    m = 1 it is phased SGD at item level.
+    average by at most :math:`2L\eta_ik`: the sum of single steps. It fails for losses with kinks.
+    At m = 1 it is phased SGD at item level.
 
     Parameters
     ----------
