@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,23 +10,13 @@ from numpy.typing import NDArray
 
 from dpsco_app.parts.charts import AXIS_TITLES
 from dpsco_app.parts.look import Look, colour_of, lay_out, mark_chosen, translucent, wrapped
-from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text
-from dpsco_core.catalogue import bound, method_card
+from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text, short_text
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest
 from dpsco_core.explain.regimes import Plane, Regimes
 from dpsco_core.scenario import Scenario
 
 Indices = NDArray[np.intp]
-
-
-class Chosen(Protocol):
-    """A point that is marked on a map: it has a value for each axis, by the axis's name."""
-
-    @property
-    def n(self) -> int:
-        """Records, or users."""
-
-
 # Terms are few; their colours are those of no method.
 TERM_COLOURS = (
     ("#8fb8de", "#2f5d8a"),
@@ -44,8 +33,11 @@ NEAR_EDGE = 0.2  # of the width: a name that would leave the map ends at its edg
 NO_BOUND, TIED = "no theorem holds", "tied"
 
 
-def winners_figure(found: Contest, point: Chosen, look: Look) -> go.Figure:
-    """Return the map of which method is best, ties hatched; without a colour where none holds."""
+def winners_figure(found: Contest, point: object, look: Look) -> go.Figure:
+    """Return the map of which method is best, ties hatched; without a colour where none holds.
+
+    The point has a value for each axis, by the axis's name.
+    """
     colours = [translucent(look.colour(colour_of(m)), 0.55) for m in found.methods]
     names = [method_card(m).name for m in found.methods]
     figure = _map(found.plane, found.smallest, colours, names, look)
@@ -53,7 +45,14 @@ def winners_figure(found: Contest, point: Chosen, look: Look) -> go.Figure:
     nobody = (found.smallest < 0) & found.known
     if nobody.mean() >= LEAST_SHARE:
         _name(figure, found.plane, nobody, NO_BOUND, look.quiet, look)
-    _click_targets(figure, found.plane, names, lambda i, j: _contest_texts(found, i, j))
+
+    def texts(i: int, j: int) -> list[str]:
+        return [
+            value_text(*pair)
+            for pair in zip(found.values[:, i, j], found.holds[:, i, j], strict=True)
+        ]
+
+    _click_targets(figure, found.plane, names, texts)
     _finish(figure, found.plane, point, look)
     return figure
 
@@ -64,8 +63,14 @@ def terms_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     figure = _map(found.plane, found.dominant, colours, found.terms, look)
     card = found.bounds[0].card
     names = [method_card(card.method).name if card.method else card.name, "largest term"]
-    _click_targets(figure, found.plane, names, lambda i, j: _term_texts(found, i, j))
-    _frontier(figure, found.plane, [card.slug], point, look)
+
+    def texts(i: int, j: int) -> list[str]:
+        largest = int(found.dominant[i, j])
+        value = value_text(found.values[0, i, j], found.holds[0, i, j])
+        return [value, found.terms[largest] if largest >= 0 else "none"]
+
+    _click_targets(figure, found.plane, names, texts)
+    _frontier(figure, found, point, look)
     _finish(figure, found.plane, point, look)
     return figure
 
@@ -73,14 +78,17 @@ def terms_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
 def _map(
     plane: Plane, index: Indices, colours: Sequence[str], names: Sequence[str], look: Look
 ) -> go.Figure:
+    count = len(colours)
     figure = go.Figure(
         go.Heatmap(
-            x=_place(plane.x),
-            y=_place(plane.y),
+            x=np.log10(plane.x),
+            y=np.log10(plane.y),
             z=np.where(index < 0, np.nan, index),
             zmin=-0.5,
-            zmax=len(colours) - 0.5,
-            colorscale=_steps(colours),
+            zmax=count - 0.5,
+            colorscale=[
+                [edge, c] for i, c in enumerate(colours) for edge in (i / count, (i + 1) / count)
+            ],
             showscale=False,
             hoverinfo="skip",
             xgap=1,  # cells are seen to be cells
@@ -98,13 +106,13 @@ def _name(
 ) -> None:
     """Write a name into a region; near an edge of the map it ends there."""
     row, column = np.argwhere(inside)[_inmost(inside)]
-    edges, at = _edges(plane.x), _place(plane.x)
+    edges, at = _edges(plane.x), np.log10(plane.x)
     share = (at[column] - edges[0]) / (edges[-1] - edges[0])
     anchor = "left" if share < NEAR_EDGE else "right" if share > 1 - NEAR_EDGE else "center"
     place = {"left": edges[column], "right": edges[column + 1], "center": at[column]}
     figure.add_annotation(
         x=float(place[anchor]),
-        y=float(_place(plane.y)[row]),
+        y=float(np.log10(plane.y)[row]),
         text=text,
         xanchor=anchor,
         showarrow=False,
@@ -114,7 +122,7 @@ def _name(
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return where the cells of a map begin and end, as it is drawn."""
-    at = _place(values)
+    at = np.log10(values)
     if len(at) < 2:
         return np.array([at[0] - 0.5, at[0] + 0.5])
     middle = (at[1:] + at[:-1]) / 2
@@ -157,9 +165,9 @@ def _click_targets(
     figure: go.Figure, plane: Plane, names: Sequence[str], texts: Callable[[int, int], list[str]]
 ) -> None:
     """Lay invisible points over the map: they carry the hover's words and take clicks."""
-    grid_x, grid_y = np.meshgrid(_place(plane.x), _place(plane.y))
+    grid_x, grid_y = np.meshgrid(np.log10(plane.x), np.log10(plane.y))
     data = [
-        [float(x), float(y), axis_text(x), axis_text(y), *texts(i, j)]
+        [float(x), float(y), short_text(x), short_text(y), *texts(i, j)]
         for i, y in enumerate(plane.y)
         for j, x in enumerate(plane.x)
     ]
@@ -167,19 +175,17 @@ def _click_targets(
     first = ", ".join(f"{SYMBOL[axis]} = %{{customdata[{2 + k}]}}" for k, axis in enumerate(axes))
     others = [f"{name}: %{{customdata[{4 + k}]}}" for k, name in enumerate(names)]
     hidden = {"marker": {"opacity": 0}}
-    figure.add_trace(
-        go.Scatter(
-            x=grid_x.ravel(),
-            y=grid_y.ravel(),
-            mode="markers",
-            marker={"size": 14, "opacity": 0, "symbol": "square"},
-            selected=hidden,
-            unselected=hidden,
-            customdata=data,
-            hovertemplate="<br>".join([first, *others]) + "<extra></extra>",
-            name="values",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=grid_x.ravel(),
+        y=grid_y.ravel(),
+        mode="markers",
+        marker={"size": 14, "opacity": 0, "symbol": "square"},
+        selected=hidden,
+        unselected=hidden,
+        customdata=data,
+        hovertemplate="<br>".join([first, *others]) + "<extra></extra>",
+        name="values",
+        showlegend=False,
     )
 
 
@@ -191,24 +197,9 @@ def value_text(value: float, holds: bool) -> str:
     return number + ("" if holds or not math.isfinite(value) else ", a condition fails")
 
 
-def _contest_texts(found: Contest, row: int, column: int) -> list[str]:
-    return [
-        value_text(found.values[k, row, column], found.holds[k, row, column])
-        for k in range(len(found.methods))
-    ]
-
-
-def _term_texts(found: Regimes, row: int, column: int) -> list[str]:
-    largest = int(found.dominant[row, column])
-    value = value_text(found.values[0, row, column], found.holds[0, row, column])
-    return [value, found.terms[largest] if largest >= 0 else "none"]
-
-
-def _frontier(
-    figure: go.Figure, plane: Plane, slugs: Sequence[str], point: Scenario, look: Look
-) -> None:
-    """Draw up to which epsilon one of the bounds is known to be optimal."""
-    optimal = next((found for slug in slugs if slug and (found := bound(slug).optimal)), None)
+def _frontier(figure: go.Figure, found: Regimes, point: Scenario, look: Look) -> None:
+    """Draw up to which epsilon the first bound is known to be optimal."""
+    plane, optimal = found.plane, found.bounds[0].optimal
     if optimal is None or plane.y_axis != "epsilon":
         return
     d = plane.x if plane.x_axis == "d" else np.full(len(plane.x), float(point.d))
@@ -216,17 +207,15 @@ def _frontier(
     inside = (epsilon >= plane.y[0]) & (epsilon <= plane.y[-1])
     if not inside.any():
         return
-    x, y = _place(plane.x)[inside], _place(epsilon)[inside]
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": look.ink, "width": 1.6, "dash": "dash"},
-            hoverinfo="skip",
-            name=optimal.text,
-            showlegend=False,
-        )
+    x, y = np.log10(plane.x)[inside], np.log10(epsilon)[inside]
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": look.ink, "width": 1.6, "dash": "dash"},
+        hoverinfo="skip",
+        name=optimal.text,
+        showlegend=False,
     )
     figure.add_annotation(
         x=float(x[len(x) // 3]),
@@ -239,52 +228,27 @@ def _frontier(
     )
 
 
-def _finish(figure: go.Figure, plane: Plane, point: Chosen, look: Look) -> None:
-    """Mark the chosen point, and lay the figure out."""
+def _finish(figure: go.Figure, plane: Plane, point: object, look: Look) -> None:
+    """Mark the chosen point, and lay the figure out: all axes are logarithmic, by hand."""
     titles = AXIS_TITLES | ({"n": "Users n"} if plane.x_axis == "m" else {})
-    for axis, values, update in zip(
-        (plane.x_axis, plane.y_axis),
-        (plane.x, plane.y),
-        (figure.update_xaxes, figure.update_yaxes),
-        strict=True,
+    for axis, values, update in (
+        (plane.x_axis, plane.x, figure.update_xaxes),
+        (plane.y_axis, plane.y, figure.update_yaxes),
     ):
-        ticks = [t for t in _ticks(axis) if 0.999 * values[0] <= t <= 1.001 * values[-1]]
+        powers = [v for v in OPTIONS[axis] if f"{v:e}".startswith("1.0")]
+        round_values = [2, 3, 4, 6, 10, 20] if axis == "p" else powers  # p has few of them
+        ticks = [t for t in round_values if 0.999 * values[0] <= t <= 1.001 * values[-1]]
         update(
             title_text=titles[axis] + " (log)",
-            tickvals=_place(np.array(ticks, dtype=float)).tolist(),
+            tickvals=[math.log10(t) for t in ticks],
             ticktext=[number_text(t) for t in ticks],
             showgrid=False,
             zeroline=False,
             ticklabeloverflow="allow",
             range=[float(v) for v in _edges(values)[[0, -1]]],
         )
-    here = [getattr(point, plane.x_axis), getattr(point, plane.y_axis)]
-    x, y = (_place(np.array([float(value)])) for value in here)
+    x, y = (np.log10([float(getattr(point, axis))]) for axis in (plane.x_axis, plane.y_axis))
     mark_chosen(figure, x, y, look)
     lay_out(figure, replace(look, narrow=True))
     figure.update_layout(showlegend=False, clickmode="event+select", dragmode=False)
     figure.update_layout(height=460 if look.compact else 500)
-
-
-def _ticks(axis: str) -> list[float]:
-    """Return powers of ten, or a few round numbers on the short axis p."""
-    if axis == "p":
-        return [2, 3, 4, 6, 10, 20]
-    return [v for v in OPTIONS[axis] if f"{v:e}".startswith("1.0")]
-
-
-def _place(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where values lie on the figure: every axis is logarithmic, by hand, for the map."""
-    placed: NDArray[np.float64] = np.log10(values)
-    return placed
-
-
-def _steps(colours: Sequence[str]) -> list[list[object]]:
-    """Return a colour scale of flat steps."""
-    count = len(colours)
-    return [[edge, c] for i, c in enumerate(colours) for edge in (i / count, (i + 1) / count)]
-
-
-def axis_text(value: float) -> str:
-    """Return a value of an axis to three digits."""
-    return number_text(float(f"{value:.3g}"))

@@ -6,8 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.pages.who_wins.charts import winners_figure
-from dpsco_app.pages.who_wins.tables import winners_table
-from dpsco_app.pages.who_wins.words import Chosen, rest_sentence, winner_title
+from dpsco_app.pages.who_wins.words import rest_sentence, winner_title, winners_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.figure_export import draw_files
 from dpsco_app.parts.figures import figure_place, show
@@ -27,7 +26,7 @@ from dpsco_core.explain.regimes import Plane
 def draw_contest(
     name: str,  # of the figure, for its keys
     stages: Iterator[Contest],  # the last one is whole
-    point: Chosen,  # marked, and moved by a click
+    point: object,  # marked, and moved by a click
     reading: Reading,
     *,
     words: Callable[[Contest], str],  # what is said of the whole contest
@@ -47,16 +46,15 @@ def draw_contest(
         return title
 
     pace = Pace(HEAD_START_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
-    count, found = 0, next(stages)
+    found = next(stages)
     whole = found.known.all()
-    for later in stages:
+    for count, later in enumerate(stages):
         # A coarse map is whole, and drawn at once; of one that grows, now and then.
         if whole or pace.due():
             draw(found, f"{name}_part_{count}_{kind}")
             share = float(found.known.mean())
             status.progress(share, f"{int(found.known.sum())} of {found.known.size} cells")
-        count, found = count + 1, later
-        whole = False
+        found, whole = later, False
     status.empty()
     key = f"{name}_{kind}"
     title = draw(found, key, lambda: move_point(key, found.plane, limits))
@@ -75,8 +73,8 @@ def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]] | N
     points = st.session_state[key].selection.points
     if not points:
         return
-    axes = (plane.x_axis, plane.y_axis)
-    for axis, value in zip(axes, points[0]["customdata"][:2], strict=True):
+    x, y = points[0]["customdata"][:2]
+    for axis, value in ((plane.x_axis, x), (plane.y_axis, y)):
         low, high = (limits or {}).get(axis, (value, value))
         rounded = float(f"{min(max(value, low), high):.2g}")
         st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded

@@ -22,17 +22,13 @@ from dpsco_app.pages.who_wins.state import (
     plane,
     planes_for,
 )
-from dpsco_app.pages.who_wins.tables import terms_table
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import (
-    cached_cell,
-    without_data,
-)
+from dpsco_app.parts.running import cached_cell, without_data
 from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
@@ -49,12 +45,11 @@ from dpsco_core.explain.contest import (
     measured_contest,
     measured_plane,
 )
-from dpsco_core.explain.regimes import Regimes, regimes
+from dpsco_core.explain.regimes import Plane, Regimes, regimes
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import Scenario
 
 PLANE, TERMS, READING = STATE.key("plane"), STATE.key("terms"), STATE.key("reading")
-BY_TEXT = {"hash_funcs": {Scenario: lambda s: str(s.to_query())}, "show_spinner": False}
 
 
 def page() -> None:
@@ -83,9 +78,9 @@ def page() -> None:
     point = replace(canonical(scenario), methods=scenario.methods)
     files = partial(regimes_script, point, view.plane, view.reading, slug)
     draw_page_files("who_wins", files)
-    fold("Formulas", lambda: _formulas(scenario, view), "who_wins_fold_formulas")
+    fold("Formulas", lambda: _formulas(scenario, slug), "who_wins_fold_formulas")
     with map_place:
-        _winners(scenario, view)
+        _winners(scenario, point, view)
 
 
 def _choices(view: View, scenario: Scenario) -> View:
@@ -116,27 +111,23 @@ def _choices(view: View, scenario: Scenario) -> View:
     return replace(view, plane=name, reading=reading)
 
 
-# -- the map of the winners -----------------------------------------------------------------
-
-
-def _winners(scenario: Scenario, view: View) -> None:
+def _winners(scenario: Scenario, point: Scenario, view: View) -> None:
     """Draw the map, coarse first and then finer; what stands below it comes with the whole map."""
-    point = replace(canonical(scenario), methods=scenario.methods)
     if not compared(scenario, view.reading):
         st.info(
             "The catalogue has no such bound for the chosen methods: choose other methods, or "
             "compare measured errors."
         )
         return
-    stages = _measured(scenario, view) if view.reading == "measured" else _bounds(point, view)
+    measured = view.reading == "measured"
     start = without_data(scenario)
     draw_contest(
         "winners",
-        stages,
+        _measured(scenario, view) if measured else _bounds(point, view),
         scenario,
         view.reading,
         words=lambda found: words.point_sentence(found, scenario, view.reading, start),
-        setting=setting_line(scenario, runs=view.reading == "measured"),
+        setting=setting_line(scenario, runs=measured),
     )
     st.caption(words.ABOUT[view.reading])
 
@@ -168,9 +159,6 @@ def _measured(scenario: Scenario, view: View) -> Iterator[Contest]:
         yield measured_contest(part, methods, outcomes)
 
 
-# -- the map of the terms -------------------------------------------------------------------
-
-
 def _terms_bound(scenario: Scenario) -> str:
     """Return the bound whose terms are shown; empty where there is none."""
     offered = bounds_with_terms(scenario)
@@ -180,20 +168,15 @@ def _terms_bound(scenario: Scenario) -> str:
 
 
 def _terms(scenario: Scenario, view: View, slug: str) -> None:
-    values = _values(canonical(scenario), view.plane, slug)
     at = plane(view.plane, scenario)
-    found = Regimes(plane=at, bounds=(bound(slug),), **values)
-
-    def moved(kind: str) -> None:
-        move_point(f"terms_{kind}", at)
-
+    found = Regimes(plane=at, bounds=(bound(slug),), **_values(canonical(scenario), at, slug))
     responsive(
         "terms",
         words.terms_title(found, scenario),
         lambda look: terms_figure(found, scenario, look),
         bar=False,
-        on_click=moved,
-        table=lambda: terms_table(found),
+        on_click=lambda kind: move_point(f"terms_{kind}", at),
+        table=lambda: words.terms_table(found),
         setting=setting_line(scenario, runs=False),
     )
     st.selectbox(
@@ -204,22 +187,22 @@ def _terms(scenario: Scenario, view: View, slug: str) -> None:
     )
 
 
-@st.cache_data(max_entries=200, **BY_TEXT)
-def _values(point: Scenario, name: str, slug: str) -> dict[str, Any]:
+@st.cache_data(
+    max_entries=200,
+    show_spinner=False,
+    hash_funcs={Scenario: lambda s: str(s.to_query()), Plane: lambda at: (at.x_axis, at.y_axis)},
+)
+def _values(point: Scenario, at: Plane, slug: str) -> dict[str, Any]:
     """Return the fields of the terms' map; bounds hold functions, which a cache cannot keep."""
-    found = regimes(point, plane(name, point), (slug,))
+    found = regimes(point, at, (slug,))
     return {field: getattr(found, field) for field in ("values", "terms", "dominant", "holds")}
 
 
-# -- below ----------------------------------------------------------------------------------
-
-
-def _formulas(scenario: Scenario, view: View) -> None:
+def _formulas(scenario: Scenario, terms: str) -> None:
     slugs = [method_card(m).rate for m in compared(scenario, "rates")]
-    for slug in dict.fromkeys((*slugs, _terms_bound(scenario))):
-        if slug:
-            card = bound(slug).card
-            st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
+    for slug in filter(None, dict.fromkeys((*slugs, terms))):
+        card = bound(slug).card
+        st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
 
 def _open_in_explore(scenario: Scenario, view: View) -> None:

@@ -16,11 +16,7 @@ from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.explain.regimes import Plane, axis_values
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
-PLANES = {
-    "n-epsilon": "n and ε",
-    "d-epsilon": "d and ε",
-    "n-p": "n and p",
-}
+PLANES = {"n-epsilon": "n and ε", "d-epsilon": "d and ε", "n-p": "n and p"}
 ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
 # Columns and rows of a map; of the coarse one that comes first, and in the planes of the terms.
 SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), "measured": (9, 7)}
@@ -38,7 +34,6 @@ class View:
     terms: str = FIRST  # the bound whose terms are shown; see `first_terms`
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         one_of("plane", self.plane, tuple(PLANES))
         one_of("reading", self.reading, READINGS)
         one_of("terms", self.terms, (FIRST, *(b.card.slug for b in BOUNDS)))
@@ -69,16 +64,10 @@ def plane(name: str, point: Scenario, size: tuple[int, int] = SIZES["rates"]) ->
 
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
-    """Return the planes that can be drawn.
-
-    A zCDP budget has no epsilon, and groups of coordinates do not fill every dimension.
-    """
+    """Return the planes: zCDP has no epsilon, and groups do not fill every dimension."""
+    without = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
-    return tuple(
-        name
-        for name in PLANES
-        if (scenario.rho is None or "epsilon" not in name) and not (grouped and "d-" in name)
-    )
+    return tuple(name for name in PLANES if without not in name and not (grouped and "d-" in name))
 
 
 def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
@@ -103,8 +92,7 @@ def explore_query(point: Scenario, axis: str) -> dict[str, str]:
     Raises `InvalidInput` if even the single point is too large for the dashboard.
     """
     single = replace(point, axis=None, grid=())
-    views = (VIEWS[0], VIEWS[1])
     try:
-        return page.explore_query(replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), views)
+        return page.explore_query(replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), VIEWS[:2])
     except InvalidInput:  # too large at an end of the grid: the single point is enough
-        return page.explore_query(single, views)
+        return page.explore_query(single, VIEWS[:2])

@@ -1,11 +1,13 @@
-"""What the maps of Who wins show at the chosen point, in words."""
+"""What the maps of Who wins show: sentences at the chosen point, and tables."""
 
 import math
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from dpsco_app.pages.who_wins.charts import LEAST_SHARE as FEW
-from dpsco_app.pages.who_wins.charts import Chosen, value_text
+from dpsco_app.pages.who_wins.charts import value_text
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
@@ -32,20 +34,20 @@ ABOUT: dict[Reading, str] = {
 }
 
 
-def nearest_cell(plane: Plane, point: Chosen) -> tuple[int, int]:
+def nearest_cell(plane: Plane, point: object) -> tuple[int, int]:
     """Return row and column of the map's cell that is nearest to the point, on log scales."""
     x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
     row = int(np.abs(np.log(plane.y / y)).argmin())
     return row, int(np.abs(np.log(plane.x / x)).argmin())
 
 
-def where(plane: Plane, point: Chosen) -> str:
+def where(plane: Plane, point: object) -> str:
     """Return the point in words."""
     axes = (plane.x_axis, plane.y_axis)
     return ", ".join(f"{SYMBOL[a]} = {number_text(getattr(point, a))}" for a in axes)
 
 
-def winner_title(found: Contest, point: Chosen, reading: Reading) -> str:
+def winner_title(found: Contest, point: object, reading: Reading) -> str:
     """Return which method is best at the point, and on how much of the map."""
     row, column = nearest_cell(found.plane, point)
     best, here = int(found.smallest[row, column]), where(found.plane, point)
@@ -61,7 +63,7 @@ def winner_title(found: Contest, point: Chosen, reading: Reading) -> str:
     return f"{name}: {SMALLEST[reading]} at {here}, and {share}"
 
 
-def point_sentence(found: Contest, point: Chosen, reading: Reading, start: float = math.inf) -> str:
+def point_sentence(found: Contest, point: object, reading: Reading, start: float = math.inf) -> str:
     """Return what every method has in the cell of the point; `start` is the error without data."""
     row, column = nearest_cell(found.plane, point)
     parts = [
@@ -82,9 +84,7 @@ def rest_sentence(found: Contest) -> str:
     few = [f"{method_card(m).name} on {100 * s:.0f} %" for m, s in shares.items() if 0 < s < FEW]
     none = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
     said = f" Also: {', '.join(few)} of the map." if few else ""
-    return said + (
-        f" No cell of this map meets the conditions of {', '.join(none)}." if none else ""
-    )
+    return said + f" No cell of this map meets the conditions of {', '.join(none)}." * bool(none)
 
 
 def terms_title(found: Regimes, point: Scenario) -> str:
@@ -96,3 +96,31 @@ def terms_title(found: Regimes, point: Scenario) -> str:
     share = float((found.dominant == largest).mean())
     name = found.terms[largest]
     return f"The term “{name}” is largest at the point, and in {100 * share:.0f} % of the map"
+
+
+def _places(plane: Plane) -> dict[str, NDArray[np.float64]]:
+    x, y = np.meshgrid(plane.x, plane.y)
+    return {SYMBOL[plane.x_axis]: x.ravel(), SYMBOL[plane.y_axis]: y.ravel()}
+
+
+def winners_table(found: Contest) -> pd.DataFrame:
+    """Return every method's value over the map, a point a row, and which is best."""
+    names = [method_card(m).name for m in found.methods]
+    columns: dict[str, object] = dict(_places(found.plane))
+    columns["Best"] = [names[i] if i >= 0 else "none" for i in found.smallest.ravel()]
+    columns["Tied"] = found.ties.ravel()
+    for k, name in enumerate(names):
+        values = found.values[k].ravel()
+        columns[name] = np.where(np.isfinite(values), values, np.nan)
+        columns[f"{name}, holds"] = found.holds[k].ravel()
+    return pd.DataFrame(columns)
+
+
+def terms_table(found: Regimes) -> pd.DataFrame:
+    """Return the value of the first bound over the map, a point a row, and its largest term."""
+    columns: dict[str, object] = dict(_places(found.plane))
+    columns["Largest term"] = [found.terms[i] if i >= 0 else "none" for i in found.dominant.ravel()]
+    values = found.values[0].ravel()
+    columns[found.bounds[0].card.name] = np.where(np.isfinite(values), values, np.nan)
+    columns["Conditions hold"] = found.holds[0].ravel()
+    return pd.DataFrame(columns)
