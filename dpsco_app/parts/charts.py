@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpsco_app.parts.bound_traces import PAD, bound_lines, curves_of, lines_of, region, region_names
-from dpsco_app.parts.curve_traces import Curves, curve_lines
 from dpsco_app.parts.look import (
     Label,
     Look,
@@ -21,6 +19,16 @@ from dpsco_app.parts.look import (
 )
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.traces import (
+    PAD,
+    Curves,
+    bound_lines,
+    curve_lines,
+    curves_of,
+    lines_of,
+    region,
+    region_names,
+)
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 

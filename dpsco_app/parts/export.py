@@ -1,17 +1,332 @@
-"""Results as files: CSV, JSON, a Python script and a notebook."""
+"""Results and figures as files: tables, scripts, notebooks, pages; pictures by the browser."""
 
+import html
 import json
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import Result
+from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.notebook import notebook as percent_notebook
 from dpsco_core.results.notebook import run_notebook, run_script
 from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
+from dpsco_core.scenario import Scenario
+
+Draw = Callable[[Look], go.Figure]
+Table = Callable[[], pd.DataFrame]
+
+PAGE = ("#ffffff", "#171614")  # the page's colour, light and dark
+BUTTONS = """
+<div class="row">
+  <button type="button" data-format="png">PNG</button>
+  <button type="button" data-format="svg">SVG</button>
+  <span role="status"></span>
+</div>
+"""
+CSS = """
+.row { position: relative; display: flex; gap: 1rem; align-items: center; }
+button {
+  min-height: 2.5rem; padding: 0.25rem 0.75rem; cursor: pointer;
+  font: 400 0.875rem var(--st-font); color: var(--st-text-color);
+  background: var(--st-background-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
+}
+button:hover { color: var(--st-primary-color); border-color: var(--st-primary-color); }
+button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
+button[aria-busy="true"] { cursor: progress; opacity: 0.7; }
+span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+"""
+# Plotly's own button draws the picture, in this browser: it reads the figure's layout at the click,
+# which is that of the picture for this moment: the page's colour, its title, fonts that every
+# machine has.
+JS = """
+const FAMILY = "Arial, Helvetica, sans-serif"
+const BESIDE = 90  // what a title adds to the height of a figure without one
+const LINE = 16  // what a line at the foot adds
+
+const shown = (place) => {
+  const kinds = ["wide", "compact", "space"]
+  const where = kinds.map((kind) => `.st-key-${place}${kind} .js-plotly-plot`).join()
+  const here = (e) => e.getClientRects().length > 0 && e._fullLayout && e._fullLayout._modeBar
+  return [...document.querySelectorAll(where)].filter(here).pop()
+}
+
+const plainFonts = (value) => {
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === "family") value[name] = FAMILY
+    else if (inner && typeof inner === "object") plainFonts(inner)
+  }
+}
+
+const wrapped = (text, width) => {
+  const lines = [""]
+  for (const word of text.split(" ")) {
+    if (lines[lines.length - 1].length + word.length > width) lines.push("")
+    lines[lines.length - 1] += word + " "
+  }
+  return lines.join("<br>")
+}
+
+const pictured = (gd, { title, setting }, background) => {
+  const layout = structuredClone(gd.layout)
+  plainFonts(layout)
+  layout.font = { ...layout.font, family: FAMILY }
+  layout.paper_bgcolor = background
+  const given = layout.title && layout.title.text
+  if (!given || given.replace(/<[^>]*>/g, "") === "") {
+    const lines = wrapped(title, gd.clientWidth / 10)
+    layout.title = {
+      text: `<b>${lines}</b>`, x: 0, xanchor: "left", y: 1, yanchor: "top",
+      pad: { t: lines.includes("<br>") ? 22 : 10, l: 10 }, font: { size: 15 },
+    }
+    layout.margin = { ...layout.margin, t: BESIDE }
+    layout.height = (layout.height || gd.clientHeight) + BESIDE
+  }
+  if (setting) footed(layout, gd, setting)
+  return layout
+}
+
+// The setting stands below all that the figure has, in lines of their own.
+const footed = (layout, gd, setting) => {
+  const { l, b } = gd._fullLayout._size
+  const text = wrapped(setting, (gd.clientWidth - 20) / 6)
+  const lines = text.split("<br>").length
+  const more = LINE * lines + 8
+  layout.margin = { ...layout.margin, b: b + more }
+  layout.height = (layout.height || gd.clientHeight) + more
+  layout.annotations = [...(layout.annotations || []), {
+    text, xref: "paper", yref: "paper", x: 0, y: 0, xanchor: "left", yanchor: "top", align: "left",
+    xshift: 10 - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
+  }]
+}
+
+// Plotly saves by a click on a link of its own, which would close what the buttons are in.
+const unheard = (event) => {
+  if (!event.isTrusted && event.target.download) event.stopPropagation()
+}
+
+const save = async (gd, format, data, background) => {
+  const camera = gd._fullLayout._modeBar.buttons.flat().find((b) => b.name === "toImage")
+  const { layout, _context } = gd
+  _context.displayNotifier = false  // its note outlives the picture, and is not for every reader
+  _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
+  window.addEventListener("click", unheard, true)
+  try {
+    gd.layout = pictured(gd, data, background)
+    camera.click(gd)
+  } finally {
+    gd.layout = layout
+  }
+  while (gd._snapshotInProgress) await new Promise((done) => setTimeout(done, 50))
+  await new Promise((done) => setTimeout(done, 50))
+  window.removeEventListener("click", unheard, true)
+}
+
+export default function ({ data, parentElement }) {
+  const said = parentElement.querySelector("[role=status]")
+  const host = parentElement.host || parentElement
+  for (const button of parentElement.querySelectorAll("button")) {
+    button.onclick = async () => {
+      const gd = shown(data.place)
+      if (!gd || gd._snapshotInProgress) {
+        said.textContent = "The figure is not ready: try again."
+        return
+      }
+      said.textContent = "Drawing the picture"
+      button.setAttribute("aria-busy", "true")
+      const background = getComputedStyle(host).getPropertyValue("--st-background-color").trim()
+      await save(gd, button.dataset.format, data, background)
+      button.removeAttribute("aria-busy")
+      said.textContent = `Saved ${data.file}.${button.dataset.format}`
+    }
+  }
+}
+"""
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the buttons PNG and SVG; made at their first use, when there is a server."""
+    return st.components.v2.component("dpsco_figure_files", html=BUTTONS, css=CSS, js=JS)
+
+
+def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
+    """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
+
+    Trials and seed are in it where something `runs`.
+    """
+    axis = scenario.axis
+    values = {name: getattr(scenario, name) for name in ("n", "d", "p", "epsilon", "delta", "rho")}
+    values |= {"m": scenario.m} if scenario.m > 1 or axis == "m" else {}
+    names = SYMBOL | {"delta": "δ", "rho": "ρ"}
+    said = {k: f"{names[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
+    if axis is not None and scenario.grid:
+        ends = (scenario.grid[0], scenario.grid[-1])
+        said[axis] = f"{names[axis]} = {' to '.join(map(number_text, ends))}"
+    on = "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q)
+    parts = [
+        problem_card(scenario.problem).name,
+        distribution_card(scenario.distribution).name,
+        on,
+        *said.values(),
+    ]
+    if runs:
+        trials = f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}"
+        parts += [trials, f"seed {scenario.seed}"]
+    return ", ".join(part for part in parts if part)
+
+
+def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
+    """Draw the buttons that save the visible figure among the places called `name`.
+
+    The browser that shows the figure makes the picture; nothing is sent anywhere.
+    """
+    file = f"dpsco-{(name or 'explore').strip('_')}"
+    _component()(
+        key=key or f"{name}_pictures",
+        data={
+            "place": f"{name}_figure_" if name else "figure_",
+            "file": file,
+            "title": title,
+            "setting": setting,
+        },
+        width="content",
+        height="content",
+    )
+
+
+def draw_files(
+    name: str, title: str, draw: Draw, table: Table | None = None, *, setting: str = ""
+) -> None:
+    """Draw what stands below every figure: its files, and the numbers behind it."""
+    fold(
+        "Numbers behind this figure, and downloads",
+        lambda: _files(name, title, draw, table, setting),
+        f"{name}_fold_numbers",
+    )
+
+
+def _files(name: str, title: str, draw: Draw, table: Table | None, setting: str) -> None:
+    dark = st.context.theme.type == "dark"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
+        picture_buttons(name, title, setting=setting)
+        _page_button(name, lambda: figure_page(title, draw, table, dark=dark, setting=setting))
+        if table is not None:
+            _table_button(name, table)
+    if table is not None:
+        show_table(table())
+
+
+def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
+    """Draw the numbers behind a picture that the browser draws, their file and its page."""
+
+    def draw() -> None:
+        st.caption(setting)
+        with st.container(horizontal=True, key=f"{name}_files"):
+            if page is not None:
+                _page_button(name, page)
+            _table_button(name, table)
+        show_table(table())
+
+    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
+
+
+def _page_button(name: str, page: Callable[[], str]) -> None:
+    st.download_button(
+        "HTML",
+        page,
+        f"dpsco-{name}.html",
+        "text/html",
+        on_click="ignore",
+        key=f"{name}_html",
+        help="The figure as a page of its own, which needs no network.",
+    )
+
+
+def _table_button(name: str, table: Table) -> None:
+    st.download_button(
+        "CSV",
+        lambda: table().to_csv(index=False),
+        f"dpsco-{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"{name}_csv",
+    )
+
+
+def show_table(table: pd.DataFrame) -> None:
+    """Draw a table; numbers have three significant digits, whole sizes their commas."""
+    number = st.column_config.NumberColumn
+    formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
+    formats |= {c: number(format="localized") for c in SYMBOL.values() if is_whole(table, c)}
+    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
+
+
+def is_whole(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column holds whole numbers: a small probability would be written as 0."""
+    return column in table and bool((table[column] % 1 == 0).all())
+
+
+def figure_page(
+    title: str,  # the takeaway, which becomes the heading of the page
+    draw: Draw,  # makes the figure for a `Look`
+    table: Table | None = None,  # makes the numbers behind it
+    *,
+    dark: bool = False,  # whether the page is dark
+    setting: str = "",  # below the figure, as `setting_line` has it
+) -> str:
+    """Return a figure with its numbers as a page of its own, which needs no network."""
+    look = Look(dark=dark, title=title)
+    figure = go.Figure(draw(look))
+    top = min(figure.layout.margin.t or 40, 40)  # the heading stands above
+    background = look.colour(PAGE)
+    figure.update_layout(
+        template="plotly_dark" if dark else "plotly_white",
+        title=None,
+        margin={"t": top},
+        paper_bgcolor=background,
+        plot_bgcolor=background,
+        font={"color": look.ink},
+        width=None,
+    )
+    drawn = figure.to_html(
+        full_html=False,
+        include_plotlyjs=True,
+        config={"displaylogo": False, "responsive": True, "showSendToCloud": False},
+    )
+    said = html.escape(title)
+    numbers = "" if table is None else table().to_html(index=False, border=0, na_rep="")
+    foot = f"<p>{html.escape(setting)}</p>\n" if setting else ""
+    details = f"<details><summary>Numbers behind this figure</summary>{numbers}</details>"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{said}</title>\n<style>{_page_style(look)}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{said}</h1>\n{drawn}\n{foot}{details if numbers else ''}\n"
+        "<p>Made by DP-SCO Explorer.</p>\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _page_style(look: Look) -> str:
+    return (
+        f"body {{ margin: 0; background: {look.colour(PAGE)}; color: {look.ink}; "
+        "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
+        "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } "
+        "h1 { font-size: 1.3rem; } details { overflow-x: auto; } table { border-spacing: 0; } "
+        "td, th { padding: 0.2rem 0.6rem; text-align: right; } "
+        f"p {{ color: {look.quiet}; }}"
+    )
+
 
 RUNS = ("shown", "beside")
 

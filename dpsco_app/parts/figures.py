@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import teaching, window
 

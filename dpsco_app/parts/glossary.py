@@ -1,11 +1,370 @@
-"""The glossary at the foot of every page: every symbol and term, in one sentence each."""
+"""The glossary at the foot of every page: every symbol and term, in one plain sentence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import streamlit as st
 
-from dpsco_app.parts.glossary_terms import GLOSSARY, Term, matching
 from dpsco_app.shell.places import PLACES
 
+# Where a term is used: the pages that a row of the tables below names together.
+PAGES = {
+    "any": ("explore", "bounds", "lower-bounds", "who-wins", "methods"),
+    "privacy": ("explore", "privacy", "bounds"),
+    "audit": ("privacy",),
+    "sets": ("explore", "geometry", "bounds"),
+    "runs": ("explore", "one-run", "methods"),
+    "radii": ("explore", "private-mean", "why", "one-run", "users", "bounds"),
+    "people": ("explore", "users", "bounds"),
+    "floors": ("explore", "lower-bounds", "bounds"),
+    "formulas": ("bounds", "explore", "who-wins"),
+}
+
+# symbol | in formulas | name | field of a scenario | pages; then its meaning.
+SIGNS = r"""
+n | n | number of records | n | any
+  How many people are in the data.
+d | d | dimension | d | any
+  How many numbers a record or a parameter has.
+m | m | items per user | m | people
+  How many records belong to one person, where 1 means that every record is a person; in some
+  proofs it counts blocks or steps.
+ε | \varepsilon | privacy budget | epsilon | any
+  How much more likely one person's data can make any outcome, as a factor e to the ε; smaller
+  is more private.
+δ | \delta | failure probability | delta | privacy
+  The slack that approximate differential privacy allows, far below one in n; in lower bounds
+  from signs, the size of a coin's bias.
+ρ | \rho | budget of zCDP | rho | privacy
+  The budget of zero-concentrated differential privacy, which adds up over releases.
+p | p | tail index | p | any
+  The order of the largest moment that is known to be bounded; small means heavy tails.
+q | q | exponent of the norm | q | sets
+  Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower bounds,
+  the probability of a spike.
+q′ | q' | dual exponent |  | sets
+  q/(q − 1), the norm in which gradients are measured.
+D, Δ | D | diameter | diameter | sets
+  The largest distance between two points of the constraint set; in lower bounds, a number of
+  coordinates.
+Δ | \Delta | sensitivity, or a constant of the set |  | privacy
+  How far one person's data can move a release; in objective perturbation, the constant of the
+  added quadratic.
+L | L | Lipschitz constant |  | formulas
+  The largest length that a gradient can have.
+β | \beta | smoothness, or failure probability |  | formulas
+  How fast gradients can change along a step; in bounds that hold with high probability, how
+  often they may fail.
+λ | \lambda | strong convexity |  | formulas
+  How strongly a loss curves upwards everywhere; in truncated mirror descent, the level at which
+  gradients are cut.
+μ | \mu | strong convexity, or a mean |  | formulas
+  How strongly a loss curves upwards, or the true mean of the data.
+κ | \kappa | condition number |  | formulas
+  Smoothness in units of the other constants: large means slow optimisation; in geometry, the
+  regularity of a norm.
+M | M | moment, or radius |  | formulas
+  What bounds the p-th moment of a coordinate, which is 1 here; in optimisation, the radius of
+  the constraint set.
+R | R | radius |  | radii
+  Of clipping, of the set that holds the mean, or the diameter of the parameters' set at user
+  level; the text beside says which.
+G | G | Gaussian width, or a gradient bound |  | sets
+  How far a set reaches in a random direction on average, or a bound on the mean gradient.
+σ | \sigma | noise scale |  | formulas
+  The standard deviation of the noise, or of a gradient.
+τ | \tau | clip or truncation level |  | formulas
+  How long a contribution may be before it is cut; at user level, the radius in which users
+  agree.
+Λ | \Lambda | logarithm of a confidence |  | formulas
+  A logarithm that a high-probability bound pays.
+C | C | constraint set | geometry | sets
+  The convex set in which the parameter must lie.
+w | w | parameter |  | sets
+  What an optimiser chooses: a point of the constraint set; in packings, how many coordinates
+  are not zero.
+ξ | \xi | random direction |  | sets
+  A standard normal vector, or the noise itself.
+g | g | gradient, or the noise multiplier |  | formulas
+  The direction in which the loss rises fastest; with ε and δ behind it, how much noise a unit
+  of sensitivity needs.
+F | F | population risk, or a distribution function |  | formulas
+  The expected loss on fresh data; in lower bounds, the distribution function that the formula
+  names.
+X | X | a record |  | formulas
+  One draw from the distribution of the data.
+u | u | shape of a prior |  | floors
+  How close to 0 the hidden biases of the tracing instance are: 2 is uniform, more is closer.
+A | A | what there is to be learnt |  | floors
+  In bounds by tracing, how uncertain the biases are before the data, less what δ may reveal.
+y | y | point, or a share |  | floors
+  A point that is guessed, or the share of the biases' norm that an output can follow.
+x | x | point |  | sets
+  A point before it is projected, or the argument of a function.
+T | T | steps |  | runs
+  How many steps an algorithm takes.
+K, k, l | K | phases or groups |  | runs
+  How many phases an algorithm has, or groups the records are split into.
+k | k | groups, or the rank of a Hessian |  | formulas
+  How many groups the records are split into; in objective perturbation, the rank of one
+  record's second derivative.
+l | l | last phase |  | formulas
+  The number of the last phase.
+i | i | index |  | formulas
+  Counts phases or terms of a sum.
+j | j | index of a coordinate |  | formulas
+  Counts coordinates.
+η | \eta | step size |  | runs
+  How far a step goes along the gradient.
+ψ | \psi | squared bias of a coordinate |  | formulas
+  The most that clipping can shift one coordinate's mean, squared, as a function of where that mean
+  is.
+γ | \gamma | inverse step size |  | formulas
+  The weight of staying near in mirror descent.
+α | \alpha | order, or optimisation error |  | privacy
+  The order of a Rényi divergence; in objective perturbation, how exactly the minimiser is
+  found.
+b | b | records in a block |  | formulas
+  How many records one median's block holds.
+B | B | number of spikes, or a bias |  | formulas
+  How many records carry a spike; in upper bounds, what clipping takes off the mean gradient.
+P, Q | P | two distributions |  | floors
+  Two laws of the data that are hard to tell apart; as P(B), the probability of a bad event.
+Q | Q | the other distribution |  | floors
+  The second of two laws that are hard to tell apart.
+N | N | packing size |  | floors
+  How many well separated parameters a lower bound hides one among.
+V | V | variance, or total variation |  | formulas
+  The energy of gradients and noise in a step; in lower bounds, how well two laws can be told
+  apart.
+S | S | spread of the gradient oracle |  | formulas
+  How far a mean gradient is from the truth, or a bound on the noise's energy.
+v | v | second moment of a coordinate |  | formulas
+  Variance plus squared mean.
+c | c | effect of noise a record |  | formulas
+  The noise of a release in units of one record.
+r | r | radius, or smoothed exponent |  | formulas
+  A radius inside a proof; in geometry, the exponent of a smooth norm near the dual one.
+f | f | failure of the oracle |  | formulas
+  The small probability with which the gradient oracle fails.
+h | h | entropy, or a constant of p |  | formulas
+  The binary entropy in lower bounds, the support function in geometry, a constant that depends
+  on p in upper bounds.
+H | H | harmonic number |  | formulas
+  The sum of 1, 1/2, up to 1/n.
+s | s | sensitivity, or a variable |  | formulas
+  How far one record can move a release, or what a minimum runs over.
+t | t | variable |  | formulas
+  What a function is evaluated at, or noise in standard deviations.
+e | e | Euler's number |  | formulas
+  2.718…, the base of the natural logarithm.
+E | E | expectation |  | formulas
+  The mean over all that is random.
+Φ | \Phi | normal distribution function |  | formulas
+  The probability that a standard normal number is below its argument.
+Γ | \Gamma | gamma function |  | formulas
+  The factorial, for numbers between the integers.
+Z | Z | standard normal number |  | formulas
+  A draw from the normal law with mean 0 and variance 1.
+z | z | noise, or a record |  | formulas
+  What is added for privacy, where it stands as an index; otherwise one record.
+θ | \theta | constant of the norm |  | formulas
+  A constant that grows as q comes near 1, at most about ln d.
+ω | \omega | growing without bound |  | formulas
+  In an exponent ω(1): faster than every polynomial.
+TV | \mathrm{TV} | total variation |  | floors
+  The largest difference that two laws give to any event: 0 for equal laws, 1 for laws that
+  never overlap.
+KL | \mathrm{KL} | Kullback-Leibler divergence |  | floors
+  How much one record tells two laws apart on average, in units of information.
+ℓ_q | \ell_q | norm with exponent q | q | sets
+  A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
+"""
+
+# name | pages; then its meaning.
+WORDS = r"""
+Differential privacy | privacy
+  What comes out is nearly as likely whether or not any one person's data are replaced.
+Pure DP | privacy
+  Differential privacy with δ = 0: the factor e to the ε holds for every outcome.
+Approximate DP | privacy
+  Differential privacy with a small δ, which allows noise with thin tails.
+zCDP, concentrated DP (CDP) | privacy
+  Zero-concentrated differential privacy: privacy loss that is at most as spread
+  as that of Gaussian noise; budgets ρ add up.
+DP-SCO, SCO | any
+  Differentially private stochastic convex optimization: learning the parameter with the least
+  expected loss, for convex losses, from records that stay private; SCO is the same without privacy.
+Cell | any
+  One run of one method at one point of a study: the unit that is computed, kept and resumed.
+Neighbour | privacy
+  A data set in which one record, or at user level one person's whole block, has been replaced.
+Sensitivity | privacy
+  How far a result can move when one person's data are replaced.
+Noise multiplier | privacy
+  The standard deviation of the noise divided by the sensitivity.
+Ledger | privacy
+  The account of every noisy release: its sensitivity, its noise and its share of the budget.
+Composition | privacy
+  How budgets add up over several releases.
+Vacuous bound | formulas
+  An upper bound that is not below the error of an answer that ignores the data.
+Tie | formulas
+  Two methods whose errors on the same data differ by less than the runs can tell, as the 95 %
+  interval of the paired differences holds 0.
+Filtered gradients | people
+  Accelerated descent whose every step takes the users' mean gradients through a filter.
+Filtered SGD | people
+  Phases in which groups of users run SGD, and a filter takes the averages that agree.
+Filter | people
+  A test at user level that lets only users through who agree with most others, so that their
+  mean moves little.
+AboveThreshold | people
+  A private test that answers no for free, and pays once for the first yes.
+Crossover | people
+  The number of items per user from which on one method has a smaller error than the other.
+Group privacy | people
+  Hiding a user by hiding each of the items: the budget is divided among them.
+Subsampling | privacy
+  Using a random part of the data, which hides who was in it.
+Shuffling | privacy
+  Using the records in a random order that nobody sees, which hides who came when.
+Audit | audit
+  An attack that measures how much of the claimed privacy a mechanism uses up.
+Excess risk | any
+  The expected loss of the answer on fresh data, minus that of the best parameter.
+Heavy tail | any
+  Large values that are rare but not rare enough to be ignored: some moments are infinite.
+Tail index | any
+  The order of the largest moment that exists: the smaller, the heavier the tail.
+Clipping | runs
+  Shrinking what is longer than a radius to that radius, so that nobody counts too much.
+Bias of clipping | runs
+  The error that shrinking large values makes, however many data there are.
+Median of means | runs
+  The median of the means of several blocks: one wild record spoils only its own block.
+Mirror descent | runs
+  Gradient descent in a geometry of one's choice, here that of the l_q norm.
+Bregman divergence | sets
+  The distance that goes with a mirror map: how far a curved function is above its tangent.
+Phased SGD | runs
+  Stochastic gradient descent in phases, each with half of the data and a smaller step and
+  noise.
+Objective perturbation | runs
+  Adding a random linear term to the loss and minimising it exactly, instead of adding noise to
+  the result.
+Smoothed truncation | runs
+  A soft cut of large values, averaged over noise so that it has no corners.
+Gaussian width | sets
+  The mean over random directions of how far a set reaches: small sets let little noise through.
+Generalized Gaussian noise | sets
+  Noise whose density falls with a norm that need not be round.
+Dual norm | sets
+  The norm in which gradients are measured when parameters are measured in another.
+Support function | sets
+  How far a set reaches in a direction.
+Polar set | sets
+  All directions in which a set reaches at most 1.
+Projection | sets
+  The nearest point of a set.
+Packing | floors
+  Many parameters that are far from each other, although their data look alike.
+Fano's inequality | floors
+  Who cannot tell which of many parameters made the data is wrong at times: it turns a packing into
+  a lower bound.
+Spike | floors
+  A rare and large record; q is the probability that a record is one.
+Hypercube | floors
+  A packing with one independent sign for each coordinate, which gives sharper constants.
+Tracing | floors
+  Telling from a released answer whether a given record was used: an accurate answer lets a spy do
+  it, a private one may not, and so a private answer cannot be too accurate.
+Window | floors
+  The gap between the best proven upper and lower bound, as a factor.
+Lower bound | floors
+  An error that no algorithm with this privacy can beat on its hardest data.
+Upper bound | any
+  An error that an algorithm is proven not to exceed.
+Explicit bound | any
+  A bound whose constant is proven: its height means something.
+Rate | any
+  A bound whose constant is unknown and drawn as 1: only its slope means something.
+Hard instance | floors
+  The very data on which a lower bound is proven.
+Calibration | runs
+  How much noise: tight is the least that is proven private, paper the printed constants.
+Tuning | runs
+  How parameters such as radii are chosen: theory takes the theorem's, practical those that work
+  at these sizes.
+Trial | any
+  One repetition with fresh data and fresh noise.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One row of the glossary."""
+
+    symbol: str  # as it stands in running text; empty for a term without one
+    latex: str  # as it stands in formulas; empty for a term without a symbol
+    name: str
+    meaning: str  # one plain sentence
+    field: str | None  # the field of a scenario (and parameter of the address) that sets it
+    places: tuple[str, ...]  # slugs of the pages where it is used
+
+
+def _rows(table: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of every first line, and the indented lines below it as one."""
+    for block in table.strip("\n").replace("\n  ", "\0").split("\n"):
+        head, *meaning = block.split("\0")
+        yield [cell.strip() for cell in head.split("|")], " ".join(meaning)
+
+
+def _terms() -> Iterator[Term]:
+    for (symbol, latex, name, field, pages), meaning in _rows(SIGNS):
+        yield Term(
+            symbol=symbol,
+            latex=latex,
+            name=name,
+            meaning=meaning,
+            field=field or None,
+            places=PAGES[pages],
+        )
+    for (name, pages), meaning in _rows(WORDS):
+        yield Term(symbol="", latex="", name=name, meaning=meaning, field=None, places=PAGES[pages])
+
+
+GLOSSARY = tuple(_terms())
 QUERY = "glossary_query"
+
+
+def matching(query: str) -> tuple[Term, ...]:
+    """Return the terms that contain every word of a query, those that it names first.
+
+    Examples
+    --------
+    >>> [term.name for term in matching("ε")][0]
+    'privacy budget'
+    >>> matching("nothing of the kind")
+    ()
+    """
+    wanted = query.casefold().split()
+    if not wanted:
+        return GLOSSARY
+
+    def text(term: Term) -> str:
+        latex = term.latex.removeprefix("\\")
+        return " ".join((term.symbol, latex, term.name, term.meaning, term.field or "")).casefold()
+
+    def rank(term: Term) -> int:
+        signs = [sign.strip() for sign in term.symbol.casefold().split(",")]
+        named = {*signs, term.latex.removeprefix("\\").casefold(), term.field or ""}
+        if wanted[0] in named:
+            return 0
+        return 1 if wanted[0] in term.name.casefold() else 2
+
+    found = [term for term in GLOSSARY if all(word in text(term) for word in wanted)]
+    return tuple(sorted(found, key=rank))
 
 
 @st.fragment

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.parts.haste import haste
 from dpsco_core.catalogue import HARD_INSTANCES, bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.results.report import Evaluation, evaluate
@@ -34,6 +35,10 @@ AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
 CACHED_SECONDS = 3e-4  # of a cell that has run before
 WORK_TO_DRAWING = 4.0  # at least, in seconds
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
+MOST_SECONDS = 1.0  # that a run gives way in all to whom waits for a first figure
+STEP_SECONDS = 0.005
+_lock = Lock()
+_waiting = 0
 
 
 @dataclass
@@ -273,3 +278,29 @@ def _risk_point(point: Scenario) -> Scenario:
 @lru_cache(maxsize=1000)
 def _starting_risk(point: Scenario) -> float:
     return starting_risk(point)
+
+
+@contextmanager
+def haste() -> Iterator[None]:
+    """Somebody waits for what is done within."""
+    global _waiting
+    with _lock:
+        _waiting += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _waiting -= 1
+
+
+class GivingWay:
+    """What a run that is on the screen already owes those who wait."""
+
+    def __init__(self) -> None:
+        self._left = MOST_SECONDS
+
+    def pause(self) -> None:
+        """Wait while somebody is in haste."""
+        while _waiting and self._left > 0:
+            time.sleep(STEP_SECONDS)
+            self._left -= STEP_SECONDS

@@ -20,7 +20,7 @@ from dpsco_app.pages.bounds.state import (
     key,
 )
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import in_print, number_text

@@ -5,10 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.pages.explore.pinning import pinned
-from dpsco_app.parts.curve_traces import Curves
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, TAIL, number_text
 from dpsco_app.parts.problem_words import MEAN, geometry_name
 from dpsco_app.parts.running import Result
+from dpsco_app.parts.traces import Curves
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.results.findings import with_other_tail
 from dpsco_core.scenario import Scenario

@@ -20,8 +20,13 @@ from dpsco_app.pages.explore.sources import draw_sources
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
-from dpsco_app.parts.export import draw_run_files
-from dpsco_app.parts.figure_export import figure_page, picture_buttons, setting_line, show_table
+from dpsco_app.parts.export import (
+    draw_run_files,
+    figure_page,
+    picture_buttons,
+    setting_line,
+    show_table,
+)
 from dpsco_app.parts.folding import fold, fold_in_page
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.page import fold_address

@@ -7,12 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.parts import controls
-from dpsco_app.parts.bound_traces import bound_name
 from dpsco_app.parts.fields import ALL_CONTROLS, text
-from dpsco_app.parts.glossary_terms import GLOSSARY
+from dpsco_app.parts.glossary import GLOSSARY
 from dpsco_app.parts.options import OPTIONS, SHOW, in_print, number_text, short_text
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.traces import bound_name
 from dpsco_core.explain.tables.symbols import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation

@@ -4,11 +4,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.explore.figure import Shown, drawn_bounds, side_by_side
-from dpsco_app.parts.bound_traces import BoundLine, bound_name, lines_of
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import Look, bound_colour
 from dpsco_app.parts.options import SYMBOL, short_text
-from dpsco_app.parts.touch.parts import BoundParts, PartOf, draw_parts
+from dpsco_app.parts.touch.figure import BoundParts, PartOf, draw_parts
+from dpsco_app.parts.traces import BoundLine, bound_name, lines_of
 from dpsco_core.explain.stretches import Stretch, stretches
 from dpsco_core.results.report import Evaluation
 

@@ -7,10 +7,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.explore.figure import Shown, side_by_side
 from dpsco_app.parts import controls
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
-from dpsco_app.parts.touch.hand import Handle, draw_handle
+from dpsco_app.parts.touch.figure import Handle, draw_handle
 from dpsco_core.scenario import Scenario
 
 KEY = "explore_hand"

@@ -4,13 +4,13 @@ import math
 
 import streamlit as st
 
-from dpsco_app.parts.bound_traces import bound_hover, bound_name
 from dpsco_app.parts.charts import Overlay
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import MAGENTA, bound_colour
 from dpsco_app.parts.options import BOUND, FORMULA
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import cards
+from dpsco_app.parts.traces import bound_hover, bound_name
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound

@@ -27,16 +27,17 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
-from dpsco_app.parts.haste import GivingWay, haste
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
     PAST_TO_PAUSE,
     WORK_TO_DRAWING,
+    GivingWay,
     Pace,
     Result,
     estimate,
+    haste,
     head_start,
     run,
     so_far,

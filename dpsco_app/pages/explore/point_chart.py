@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.parts.bound_traces import HERE, binds_here, bound_hover, bound_name, is_floor
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.look import (
     FADED,
@@ -21,6 +20,7 @@ from dpsco_app.parts.look import (
 )
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.traces import HERE, binds_here, bound_hover, bound_name, is_floor
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.report import Evaluation
 from dpsco_core.runs.study import Outcome

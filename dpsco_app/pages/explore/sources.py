@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.parts.bound_traces import bound_name
 from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.options import SHOW
 from dpsco_app.parts.running import Result
 from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.traces import bound_name
 from dpsco_core.base.cards import BoundCard, Card, Paper
 from dpsco_core.catalogue import bound, method_card
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.pages.geometry.state import SPAN, STATE, STEP, View
 from dpsco_app.pages.geometry.words import SENTENCES, projection_sentence
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.explain.geometry import Nearest, outline

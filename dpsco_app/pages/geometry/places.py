@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.pages.geometry.state import STATE, View
-from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.figures import Place, responsive, show
 from dpsco_app.parts.look import Look
 

@@ -39,7 +39,7 @@ from dpsco_app.pages.geometry.words import (
     width_text,
     width_title,
 )
-from dpsco_app.parts.figure_export import show_table
+from dpsco_app.parts.export import show_table
 from dpsco_app.parts.page import slider
 from dpsco_core.explain.geometry import (
     COMPARED,

@@ -12,13 +12,13 @@ from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import LessonRun, evidence_before, other_set
 from dpsco_app.parts.charts import error_figure
-from dpsco_app.parts.curve_traces import Curves
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.running import evaluations
+from dpsco_app.parts.traces import Curves
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     CUT,

@@ -17,9 +17,14 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
-from dpsco_app.parts.touch.asking import Prediction, StandingAnswer, StandingChoice, draw_question
+from dpsco_app.parts.touch.figure import (
+    Prediction,
+    StandingAnswer,
+    StandingChoice,
+    draw_question,
+    to_the_top,
+)
 from dpsco_app.parts.touch.picture import draw_picture
-from dpsco_app.parts.touch.top import to_the_top
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import EXPLORE, PLACES, link_to, link_to_why
 from dpsco_core.runs.study import Outcome

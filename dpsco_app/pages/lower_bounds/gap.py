@@ -18,7 +18,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     sweep_title,
 )
 from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import (

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_app.pages.lower_bounds.words import VOID, brief, ratio_text
-from dpsco_app.parts.bound_traces import WORST
 from dpsco_app.parts.charts import AXIS_TITLES
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.options import budget_text as budget_of
+from dpsco_app.parts.traces import WORST
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.tracing import Spied, most_caught

@@ -8,7 +8,7 @@ from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.row_charts import run_figure
 from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.pages.lower_bounds.words import ABOUT_RUN, run_sentence, run_title
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.running import Pace, Result, run

@@ -12,7 +12,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     spy_sentence,
 )
 from dpsco_app.pages.lower_bounds.state import View
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import GREY, REGION, Look, colour_of, lay_out, translucent
 from dpsco_core.catalogue import method_card

@@ -9,7 +9,7 @@ import streamlit as st
 from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, View
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.page import to_explore

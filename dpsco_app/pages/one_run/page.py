@@ -18,8 +18,7 @@ from dpsco_app.pages.one_run.words import (
     radius_sentence,
 )
 from dpsco_app.parts import controls
-from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.figure_export import draw_numbers, setting_line
+from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.look import CYAN, GREY, colour_of

@@ -22,8 +22,7 @@ from dpsco_app.pages.who_wins.state import (
     plane,
     planes_for,
 )
-from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import draw_apart, opened_with_scenario

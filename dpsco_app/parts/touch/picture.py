@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
 from dpsco_app.parts.touch.modules import component, script, text
 from dpsco_core.explain.picture import Picture, picture

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import CYAN, Look, Pair
 from dpsco_app.parts.touch.modules import component, text
 from dpsco_app.parts.touch.picture import page_of

@@ -11,7 +11,6 @@ import pytest
 
 from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.explore.presets import PRESETS
-from dpsco_app.parts.bound_traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
     BESIDE,
@@ -29,6 +28,7 @@ from dpsco_app.parts.look import (
     wrapped,
 )
 from dpsco_app.parts.options import number_text, series
+from dpsco_app.parts.traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.shell.teaching import enlarged
 from dpsco_core.catalogue import (
     BOUND_SLUGS,

@@ -8,8 +8,7 @@ from dataclasses import fields
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.glossary import QUERY, entry
-from dpsco_app.parts.glossary_terms import GLOSSARY, matching
+from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry, matching
 from dpsco_app.parts.options import SYMBOL
 from dpsco_app.shell.places import PLACES
 from dpsco_core.catalogue import BOUNDS

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app.pages.explore.governing import parts_of_line
-from dpsco_app.parts.bound_traces import BoundLine, bound_name, lines_of
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.traces import BoundLine, bound_name, lines_of
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, result
 

@@ -54,7 +54,7 @@ SHOWN = {
 
 TABLE = """
 import pandas as pd
-from dpsco_app.parts.figure_export import show_table
+from dpsco_app.parts.export import show_table
 show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
 """
 

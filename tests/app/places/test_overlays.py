@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpsco_app.parts.bound_traces import bound_name
 from dpsco_app.parts.running import evaluations
+from dpsco_app.parts.traces import bound_name
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound
 from dpsco_core.results.overlay import letters_of

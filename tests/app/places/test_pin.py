@@ -18,10 +18,10 @@ from dpsco_app.pages.explore.pinning import (
     pinned,
 )
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts.bound_traces import WORST
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.options import PIN, SIDE
 from dpsco_app.parts.running import estimate
+from dpsco_app.parts.traces import WORST
 from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.cost import cost
