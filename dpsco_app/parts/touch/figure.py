@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import CRIMSON, Look
 from dpsco_app.parts.touch.modules import component
 
