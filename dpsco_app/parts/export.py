@@ -3,7 +3,7 @@
 import html
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
@@ -154,208 +154,43 @@ export default function ({ data, parentElement }) {
 """
 
 
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the buttons PNG and SVG; made at their first use, when there is a server."""
-    return st.components.v2.component("dpsco_figure_files", html=BUTTONS, css=CSS, js=JS)
+TYPES = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "ipynb": "application/x-ipynb+json",
+    "json": "application/json",
+    "py": "text/x-python",
+}
 
 
-def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
-    """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
-
-    Trials and seed are in it where something `runs`.
-    """
-    axis = scenario.axis
-    values = {name: getattr(scenario, name) for name in ("n", "d", "p", "epsilon", "delta", "rho")}
-    values |= {"m": scenario.m} if scenario.m > 1 or axis == "m" else {}
-    names = SYMBOL | {"delta": "δ", "rho": "ρ"}
-    said = {k: f"{names[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
-    if axis is not None and scenario.grid:
-        ends = (scenario.grid[0], scenario.grid[-1])
-        said[axis] = f"{names[axis]} = {' to '.join(map(number_text, ends))}"
-    on = "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q)
-    parts = [
-        problem_card(scenario.problem).name,
-        distribution_card(scenario.distribution).name,
-        on,
-        *said.values(),
-    ]
-    if runs:
-        trials = f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}"
-        parts += [trials, f"seed {scenario.seed}"]
-    return ", ".join(part for part in parts if part)
+def download(label: str, make: str | Callable[[], str], file: str, **more: Any) -> None:
+    """Draw a button that saves a file; its content is made at the click."""
+    kind = TYPES[file.rsplit(".", 1)[1]]
+    st.download_button(label, make, file, kind, on_click="ignore", **more)
 
 
-def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons that save the visible figure among the places called `name`.
-
-    The browser that shows the figure makes the picture; nothing is sent anywhere.
-    """
-    file = f"dpsco-{(name or 'explore').strip('_')}"
-    _component()(
-        key=key or f"{name}_pictures",
-        data={
-            "place": f"{name}_figure_" if name else "figure_",
-            "file": file,
-            "title": title,
-            "setting": setting,
-        },
-        width="content",
-        height="content",
-    )
-
-
-def draw_files(
-    name: str, title: str, draw: Draw, table: Table | None = None, *, setting: str = ""
-) -> None:
-    """Draw what stands below every figure: its files, and the numbers behind it."""
-    fold(
-        "Numbers behind this figure, and downloads",
-        lambda: _files(name, title, draw, table, setting),
-        f"{name}_fold_numbers",
-    )
-
-
-def _files(name: str, title: str, draw: Draw, table: Table | None, setting: str) -> None:
-    dark = st.context.theme.type == "dark"
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
-        picture_buttons(name, title, setting=setting)
-        _page_button(name, lambda: figure_page(title, draw, table, dark=dark, setting=setting))
-        if table is not None:
-            _table_button(name, table)
-    if table is not None:
-        show_table(table())
-
-
-def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
-    """Draw the numbers behind a picture that the browser draws, their file and its page."""
-
-    def draw() -> None:
-        st.caption(setting)
-        with st.container(horizontal=True, key=f"{name}_files"):
-            if page is not None:
-                _page_button(name, page)
-            _table_button(name, table)
-        show_table(table())
-
-    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
-
-
-def _page_button(name: str, page: Callable[[], str]) -> None:
-    st.download_button(
-        "HTML",
-        page,
-        f"dpsco-{name}.html",
-        "text/html",
-        on_click="ignore",
-        key=f"{name}_html",
-        help="The figure as a page of its own, which needs no network.",
-    )
-
-
-def _table_button(name: str, table: Table) -> None:
-    st.download_button(
-        "CSV",
-        lambda: table().to_csv(index=False),
-        f"dpsco-{name}.csv",
-        "text/csv",
-        on_click="ignore",
-        key=f"{name}_csv",
-    )
-
-
-def show_table(table: pd.DataFrame) -> None:
-    """Draw a table; numbers have three significant digits, whole sizes their commas."""
-    number = st.column_config.NumberColumn
-    formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
-    formats |= {c: number(format="localized") for c in SYMBOL.values() if is_whole(table, c)}
-    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
-
-
-def is_whole(table: pd.DataFrame, column: str) -> bool:
-    """Whether a column holds whole numbers: a small probability would be written as 0."""
-    return column in table and bool((table[column] % 1 == 0).all())
-
-
-def figure_page(
-    title: str,  # the takeaway, which becomes the heading of the page
-    draw: Draw,  # makes the figure for a `Look`
-    table: Table | None = None,  # makes the numbers behind it
-    *,
-    dark: bool = False,  # whether the page is dark
-    setting: str = "",  # below the figure, as `setting_line` has it
-) -> str:
-    """Return a figure with its numbers as a page of its own, which needs no network."""
-    look = Look(dark=dark, title=title)
-    figure = go.Figure(draw(look))
-    top = min(figure.layout.margin.t or 40, 40)  # the heading stands above
-    background = look.colour(PAGE)
-    figure.update_layout(
-        template="plotly_dark" if dark else "plotly_white",
-        title=None,
-        margin={"t": top},
-        paper_bgcolor=background,
-        plot_bgcolor=background,
-        font={"color": look.ink},
-        width=None,
-    )
-    drawn = figure.to_html(
-        full_html=False,
-        include_plotlyjs=True,
-        config={"displaylogo": False, "responsive": True, "showSendToCloud": False},
-    )
-    said = html.escape(title)
-    numbers = "" if table is None else table().to_html(index=False, border=0, na_rep="")
-    foot = f"<p>{html.escape(setting)}</p>\n" if setting else ""
-    details = f"<details><summary>Numbers behind this figure</summary>{numbers}</details>"
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{said}</title>\n<style>{_page_style(look)}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{said}</h1>\n{drawn}\n{foot}{details if numbers else ''}\n"
-        "<p>Made by DP-SCO Explorer.</p>\n</main>\n</body>\n</html>\n"
-    )
-
-
-def _page_style(look: Look) -> str:
-    return (
-        f"body {{ margin: 0; background: {look.colour(PAGE)}; color: {look.ink}; "
-        "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
-        "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } "
-        "h1 { font-size: 1.3rem; } details { overflow-x: auto; } table { border-spacing: 0; } "
-        "td, th { padding: 0.2rem 0.6rem; text-align: right; } "
-        f"p {{ color: {look.quiet}; }}"
-    )
-
-
-RUNS = ("shown", "beside")
+# -- a run, and the numbers of a page -------------------------------------------------------
 
 
 def csv(result: Result) -> str:
     """Return the tidy frame as CSV, one row a (method, x, trial); two runs have a column."""
-    cells = frame(result.outcomes)
-    if result.beside is not None:
-        cells = _beside_each_other(result, [frame(part.outcomes) for part in result.parts])
-    return cells.to_csv(index=False)
+    return _runs_csv(result, lambda part: frame(part.outcomes))
 
 
 def summary_csv(result: Result) -> str:
     """Return the summary over the trials as CSV, one row a (method, x)."""
-    table = summary(frame(result.outcomes))
-    if result.beside is not None:
-        tables = [summary(frame(part.outcomes)) for part in result.parts]
-        table = _beside_each_other(result, tables)
-    return table.to_csv(index=False)
+    return _runs_csv(result, lambda part: summary(frame(part.outcomes)))
 
 
-def _beside_each_other(result: Result, tables: list[pd.DataFrame]) -> pd.DataFrame:
-    named = zip(RUNS, result.parts, tables, strict=True)
-    return pd.concat(
-        [
-            t.assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
-            for run, part, t in named
-        ]
-    )
+def _runs_csv(result: Result, table: Callable[[Result], pd.DataFrame]) -> str:
+    if result.beside is None:
+        return table(result).to_csv(index=False)
+    named = zip(("shown", "beside"), result.parts, strict=True)
+    tables = [
+        table(part).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
+        for run, part in named
+    ]
+    return pd.concat(tables).to_csv(index=False)
 
 
 def json_text(result: Result) -> str:
@@ -381,30 +216,14 @@ def notebook(result: Result) -> str:
 
 def draw_run_files(result: Result) -> None:
     """Draw the buttons that save a run."""
-    files = (
-        ("CSV: every cell", lambda: csv(result), "dpsco-cells.csv", "text/csv"),
-        ("CSV: the summary", lambda: summary_csv(result), "dpsco-summary.csv", "text/csv"),
-        (
-            "JSON: results and bounds",
-            lambda: json_text(result),
-            "dpsco-run.json",
-            "application/json",
-        ),
-        (
-            "Python: the same run as a script",
-            lambda: python(result),
-            "dpsco_run.py",
-            "text/x-python",
-        ),
-        (
-            "Notebook: the same run in Jupyter",
-            lambda: notebook(result),
-            "dpsco_run.ipynb",
-            "application/x-ipynb+json",
-        ),
-    )
-    for label, make, name, kind in files:
-        st.download_button(label, make, name, kind, on_click="ignore", width="stretch")
+    for label, make, file in (
+        ("CSV: every cell", csv, "dpsco-cells.csv"),
+        ("CSV: the summary", summary_csv, "dpsco-summary.csv"),
+        ("JSON: results and bounds", json_text, "dpsco-run.json"),
+        ("Python: the same run as a script", python, "dpsco_run.py"),
+        ("Notebook: the same run in Jupyter", notebook, "dpsco_run.ipynb"),
+    ):
+        download(label, partial(make, result), file, width="stretch")
 
 
 def draw_page_files(page: str, script: Callable[[], str]) -> None:
@@ -412,23 +231,157 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
 
     def draw() -> None:
         st.markdown("The numbers of this page, made again by the library.")
-        st.download_button(
-            "Python: a script",
-            script,
-            f"dpsco_{page}.py",
-            "text/x-python",
-            on_click="ignore",
-            width="stretch",
-            key=f"{page}_python",
-        )
-        st.download_button(
-            "Notebook: the same in Jupyter",
-            lambda: percent_notebook(script()),
-            f"dpsco_{page}.ipynb",
-            "application/x-ipynb+json",
-            on_click="ignore",
-            width="stretch",
-            key=f"{page}_notebook",
-        )
+        for label, make, end in (
+            ("Python: a script", script, "py"),
+            ("Notebook: the same in Jupyter", lambda: percent_notebook(script()), "ipynb"),
+        ):
+            key = f"{page}_{'python' if end == 'py' else 'notebook'}"
+            download(label, make, f"dpsco_{page}.{end}", width="stretch", key=key)
 
     fold("Export", draw, f"{page}_export", kind="popover", icon=":material/download:")
+
+
+# -- a figure, and the numbers behind it ----------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the buttons PNG and SVG; made at their first use, when there is a server."""
+    return st.components.v2.component("dpsco_figure_files", html=BUTTONS, css=CSS, js=JS)
+
+
+def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
+    """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
+
+    Trials and seed are in it where something `runs`.
+    """
+    axis, names = scenario.axis, SYMBOL | {"delta": "δ", "rho": "ρ"}
+    fields = ["n", "d", "p", "epsilon", "delta", "rho"]
+    fields += ["m"] if scenario.m > 1 or axis == "m" else []
+    values = {name: getattr(scenario, name) for name in fields}
+    said = {k: f"{names[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
+    if axis is not None and scenario.grid:
+        ends = (scenario.grid[0], scenario.grid[-1])
+        said[axis] = f"{names[axis]} = {' to '.join(map(number_text, ends))}"
+    parts = [
+        problem_card(scenario.problem).name,
+        distribution_card(scenario.distribution).name,
+        "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q),
+        *said.values(),
+        f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}" if runs else "",
+        f"seed {scenario.seed}" if runs else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
+    """Draw the buttons that save the visible figure among the places called `name`.
+
+    The browser that shows the figure makes the picture; nothing is sent anywhere.
+    """
+    _component()(
+        key=key or f"{name}_pictures",
+        data={
+            "place": f"{name}_figure_" if name else "figure_",
+            "file": f"dpsco-{(name or 'explore').strip('_')}",
+            "title": title,
+            "setting": setting,
+        },
+        width="content",
+        height="content",
+    )
+
+
+def draw_files(
+    name: str, title: str, draw: Draw, table: Table | None = None, *, setting: str = ""
+) -> None:
+    """Draw what stands below every figure: its files, and the numbers behind it."""
+
+    def fill() -> None:
+        page = partial(
+            figure_page, title, draw, table, dark=st.context.theme.type == "dark", setting=setting
+        )
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
+            picture_buttons(name, title, setting=setting)
+            _buttons(name, page, table)
+        if table is not None:
+            show_table(table())
+
+    fold("Numbers behind this figure, and downloads", fill, f"{name}_fold_numbers")
+
+
+def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
+    """Draw the numbers behind a picture that the browser draws, their file and its page."""
+
+    def draw() -> None:
+        st.caption(setting)
+        with st.container(horizontal=True, key=f"{name}_files"):
+            _buttons(name, page, table)
+        show_table(table())
+
+    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
+
+
+def _buttons(name: str, page: Callable[[], str] | None, table: Table | None) -> None:
+    if page is not None:
+        words = "The figure as a page of its own, which needs no network."
+        download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
+    if table is not None:
+        download("CSV", lambda: table().to_csv(index=False), f"dpsco-{name}.csv", key=f"{name}_csv")
+
+
+def show_table(table: pd.DataFrame) -> None:
+    """Draw a table; numbers have three significant digits, whole sizes their commas."""
+    number = st.column_config.NumberColumn
+    formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
+    for symbol in SYMBOL.values():
+        if symbol in table and (table[symbol] % 1 == 0).all():  # a small ε would be written as 0
+            formats[symbol] = number(format="localized")
+    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
+
+
+def figure_page(
+    title: str,  # the takeaway, which becomes the heading of the page
+    draw: Draw,
+    table: Table | None = None,
+    *,
+    dark: bool = False,
+    setting: str = "",  # below the figure, as `setting_line` has it
+) -> str:
+    """Return a figure with its numbers as a page of its own, which needs no network."""
+    look = Look(dark=dark, title=title)
+    figure = go.Figure(draw(look))
+    background = look.colour(PAGE)
+    figure.update_layout(
+        template="plotly_dark" if dark else "plotly_white",
+        title=None,
+        margin={"t": min(figure.layout.margin.t or 40, 40)},  # the heading stands above
+        paper_bgcolor=background,
+        plot_bgcolor=background,
+        font={"color": look.ink},
+        width=None,
+    )
+    drawn = figure.to_html(
+        full_html=False,
+        include_plotlyjs=True,
+        config={"displaylogo": False, "responsive": True, "showSendToCloud": False},
+    )
+    said = html.escape(title)
+    numbers = "" if table is None else table().to_html(index=False, border=0, na_rep="")
+    foot = f"<p>{html.escape(setting)}</p>\n" if setting else ""
+    details = f"<details><summary>Numbers behind this figure</summary>{numbers}</details>"
+    style = (
+        f"body {{ margin: 0; background: {background}; color: {look.ink}; "
+        "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
+        "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } "
+        "h1 { font-size: 1.3rem; } details { overflow-x: auto; } table { border-spacing: 0; } "
+        "td, th { padding: 0.2rem 0.6rem; text-align: right; } "
+        f"p {{ color: {look.quiet}; }}"
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{said}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{said}</h1>\n{drawn}\n{foot}{details if numbers else ''}\n"
+        "<p>Made by DP-SCO Explorer.</p>\n</main>\n</body>\n</html>\n"
+    )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,6 +22,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import (
+    download,
     draw_run_files,
     figure_page,
     picture_buttons,
@@ -107,14 +109,10 @@ def _downloads(drawn: Shown, headline: str) -> None:
     dark = st.context.theme.type == "dark"
     drawing = together(drawn)
     setting = "; beside: ".join(setting_line(part.scenario) for part in result.parts)
-    st.download_button(
-        "HTML: the figure as a page",
-        lambda: figure_page(headline, drawing, lambda: numbers(result), dark=dark, setting=setting),
-        "dpsco-explore.html",
-        "text/html",
-        on_click="ignore",
-        width="stretch",
+    page = partial(
+        figure_page, headline, drawing, lambda: numbers(result), dark=dark, setting=setting
     )
+    download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     picture_buttons("", headline, key="explore_pictures", setting=setting)
 
 

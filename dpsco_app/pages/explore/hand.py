@@ -1,6 +1,7 @@
 """The hand in Explore's figure: it moves the chosen point along the axis."""
 
 import math
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,7 +11,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.export import PAGE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
-from dpsco_app.parts.touch.figure import Handle, draw_handle
+from dpsco_app.parts.touch.modules import component
 from dpsco_core.scenario import Scenario
 
 KEY = "explore_hand"
@@ -25,30 +26,35 @@ def draw_hand(drawn: Shown, place: DeltaGenerator) -> None:
     if side_by_side(drawn.result) or not math.isfinite(getattr(scenario, scenario.axis)):
         return  # q = ∞ has no place on the axis
     look = Look(dark=st.context.theme.type == "dark")
-    asked = handle(scenario, scenario.axis)
+    colours = {"ink": look.ink, "page": look.colour(PAGE)}
     with place:
-        draw_handle(asked, KEY, look.ink, look.colour(PAGE), FIGURE, _choose)
+        component("hand", "hand.css")(
+            key=KEY,
+            data=handle(scenario, scenario.axis) | {"figure": FIGURE, "colours": colours},
+            on_chosen_change=_choose,
+            height="content",
+        )
 
 
-def handle(scenario: Scenario, axis: str) -> Handle:
+def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
     """Return the handle of a scenario's own value on the axis, and where it can be put."""
     value = getattr(scenario, axis)
     first, last = scenario.grid[0], scenario.grid[-1]
     values = [
         x for x in controls.offered(axis, scenario, value) if first <= x <= last or x == value
     ]
-    return Handle(
-        symbol=SYMBOL[axis],
-        field=axis,
-        values=values,
-        texts=[number_text(x) for x in values],
-        at=values.index(value),
-    )
+    return {
+        "symbol": SYMBOL[axis],
+        "field": axis,
+        "values": values,
+        "texts": [number_text(x) for x in values],
+        "at": values.index(value),
+    }
 
 
 def _choose() -> None:
     """Put the value that the hand has let go into its control."""
     field, value = st.session_state[KEY]["chosen"]
     scenario = controls.read()
-    if field == scenario.axis and value in handle(scenario, field).values:
+    if field == scenario.axis and value in handle(scenario, field)["values"]:
         controls.choose(field, value)

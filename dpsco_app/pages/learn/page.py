@@ -17,7 +17,7 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
-from dpsco_app.parts.touch.figure import (
+from dpsco_app.parts.touch.asking import (
     Prediction,
     StandingAnswer,
     StandingChoice,

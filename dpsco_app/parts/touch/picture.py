@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from dpsco_app.parts.export import PAGE
+from dpsco_app.parts.export import PAGE, download
 from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
 from dpsco_app.parts.touch.modules import component, script, text
-from dpsco_core.explain.picture import Picture, picture
+from dpsco_core.explain.picture import picture
 from dpsco_core.scenario import Scenario
 
 TITLE = "How a private mean is made"
@@ -21,12 +22,10 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     component("picture", "picture.css")(
         key=key, data=picture_data(scenario, dark=dark), height="content"
     )
-    st.download_button(
+    download(
         "Download this picture (HTML)",
         lambda: picture_page(scenario, dark=dark),
         "dpsco-picture.html",
-        "text/html",
-        on_click="ignore",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
     )
@@ -34,49 +33,33 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
 
 def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from, as plain numbers and lists."""
-    numbers = picture(scenario)
-    return {"id": _identity(numbers), "colours": _colours(Look(dark=dark)), **_plain(numbers)}
-
-
-def _plain(numbers: Picture) -> dict[str, Any]:
-    return {
-        "delta": numbers.delta,
-        "sizes": numbers.sizes,
-        "epsilons": numbers.epsilons,
-        "orders": numbers.orders,
-        "start": numbers.start,
-        "records": numbers.records.tolist(),
-        "means": numbers.means.tolist(),
-        "rhos": numbers.rhos.tolist(),
-        "radii": numbers.radii.tolist(),
-        "noise": numbers.noise.tolist(),
-        "ladders": [ladder.tolist() for ladder in numbers.ladders],
-        "choices": numbers.choices.tolist(),
-        "uniforms": numbers.uniforms.tolist(),
-    }
-
-
-def _identity(numbers: Picture) -> str:
-    """Return a text that differs where the picture does: it begins anew only then."""
-    first = numbers.records[:, 0].tolist()
-    return json.dumps([numbers.law, numbers.delta, numbers.start, first])
-
-
-def _colours(look: Look) -> dict[str, str]:
-    """Return the colours: clipping's own, and those of what is lost and of the other record."""
+    numbers, look = picture(scenario), Look(dark=dark)
     method, lost, other, private = map(look.colour, (BLUE, ORANGE, CRIMSON, CYAN))
+    first = numbers.records[:, 0].tolist()
     return {
-        "ink": look.ink,
-        "record": look.colour(GREY),
-        "method": method,
-        "lost": lost,
-        "other": other,
-        "private": private,
-        "faint": f"{method}55",
-        "faintLine": method,
-        "otherFaint": f"{other}55",
-        "floor": look.colour(REGION),
+        # It begins anew only where this differs.
+        "id": json.dumps([numbers.law, numbers.delta, numbers.start, first]),
+        "colours": {
+            "ink": look.ink,
+            "record": look.colour(GREY),
+            "method": method,
+            "lost": lost,
+            "other": other,
+            "private": private,
+            "faint": f"{method}55",
+            "faintLine": method,
+            "otherFaint": f"{other}55",
+            "floor": look.colour(REGION),
+        },
+        **{name: _plain(value) for name, value in vars(numbers).items() if name != "law"},
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays as nested lists."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def picture_page(scenario: Scenario, *, dark: bool = False) -> str:

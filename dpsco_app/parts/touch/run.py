@@ -81,7 +81,19 @@ def run_data(
             "page": look.colour(PAGE),
             "clipped": look.colour(CYAN),
         },
-        "runs": [_line(frames, line, look) for line in lines],
+        "runs": [
+            {
+                "name": line.name,
+                "colour": look.colour(line.colour),
+                "dash": line.dash,
+                "places": _rounded(plane.project(line.path.points)),
+                "shares": (line.path.steps / max(int(line.path.steps[-1]), 1)).tolist(),
+                "risks": line.path.risks.tolist(),
+                "end": _rounded(plane.project(line.path.value)),
+                "final": line.path.final,
+            }
+            for line in lines
+        ],
         "steps": steps.tolist(),
         "relative": relative,
         "length": "end of the run" if relative else f"{steps[-1]:,} steps",
@@ -110,20 +122,6 @@ def run_data(
             f"The gradients are those of the first {frames.norms.shape[1]:,} records. "
             "Space plays and pauses; the arrow keys move the step and the radius."
         ),
-    }
-
-
-def _line(frames: Frames, line: RunLine, look: Look) -> dict[str, Any]:
-    path = line.path
-    return {
-        "name": line.name,
-        "colour": look.colour(line.colour),
-        "dash": line.dash,
-        "places": _rounded(frames.plane.project(path.points)),
-        "shares": (path.steps / max(int(path.steps[-1]), 1)).tolist(),
-        "risks": path.risks.tolist(),
-        "end": _rounded(frames.plane.project(path.value)),
-        "final": path.final,
     }
 
 

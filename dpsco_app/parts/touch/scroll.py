@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
+from dpsco_app.parts.export import download
 from dpsco_app.parts.touch.modules import component, text
 from dpsco_app.parts.touch.picture import page_of, picture_data
 from dpsco_core.scenario import Scenario
@@ -48,13 +50,10 @@ def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> No
 
 def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
     """Draw the download of the steps and the picture."""
-    dark = st.context.theme.type == "dark"
-    st.download_button(
+    download(
         "Download this page (HTML)",
-        lambda: scroll_page(title, scenario, steps, dark=dark),
+        partial(scroll_page, title, scenario, steps, dark=st.context.theme.type == "dark"),
         f"dpsco-{key}.html",
-        "text/html",
-        on_click="ignore",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
     )
@@ -66,31 +65,17 @@ def _markup() -> str:
 
 def scroll_data(scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from, as plain numbers, texts and lists."""
+    signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
     told = [
-        {"title": step.title, "text": [_whole(t) for t in step.text], "state": _plain(step.state)}
+        {
+            "title": step.title,
+            "text": [paragraph.replace(*signs) for paragraph in step.text],
+            "state": vars(step.state)
+            | {"at": dict(zip(("n", "epsilon", "p"), step.state.at, strict=True))},
+        }
         for step in steps
     ]
     return {**picture_data(scenario, dark=dark), "steps": told}
-
-
-def _whole(text: str) -> str:
-    """Return a text that no line breaks in front of a number's letter or sign."""
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-
-
-def _plain(state: PictureState) -> dict[str, Any]:
-    n, epsilon, p = state.at
-    moved = list(state.moved) if isinstance(state.moved, tuple) else state.moved
-    return {
-        "at": {"n": n, "epsilon": epsilon, "p": p},
-        "radius": state.radius,
-        "moved": moved,
-        "view": state.view,
-        "zoom": state.zoom,
-        "floor": state.floor,
-        "parts": list(state.parts),
-        "main": state.main,
-    }
 
 
 def scroll_page(

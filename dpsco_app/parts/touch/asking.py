@@ -1,4 +1,4 @@
-"""What a figure is asked and told by hand: questions, a handle on an axis, the parts of bounds."""
+"""Questions that a figure answers: a prediction is drawn into it, and met by the measurement."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -40,14 +40,11 @@ class Prediction(Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class StandingAnswer:
-    """An answer in words, and its shape: a mark at one point, or a line through several.
-
-    `band`: whether it is all that is between the first and the second point's x.
-    """
+    """An answer in words, and its shape: a mark at one point, or a line through several."""
 
     text: str
     points: Sequence[Point]
-    band: bool = False
+    band: bool = False  # whether it is all that is between the first and the second point's x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,61 +69,6 @@ def draw_question(
         key=key,
         data=asdict(asked) | {"colours": colours},
         on_answer_change=on_answer,
-        height="content",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Handle:
-    """What is chosen on an axis."""
-
-    symbol: str  # what the axis is called
-    field: str  # which field it sets
-    # where the handle can be put, and the same in words
-    values: Sequence[float]
-    texts: Sequence[str]
-    at: int  # which of them is chosen now
-
-
-def draw_handle(
-    asked: Handle, key: str, ink: str, page: str, figure: str, on_chosen: Callable[[], None]
-) -> None:
-    """Draw the handle into the figure whose place is `figure`, and how it is moved below.
-
-    What it is let go at is ``st.session_state[key]["chosen"]``: field and value.
-    """
-    component("hand", "hand.css")(
-        key=key,
-        data=asdict(asked) | {"figure": figure, "colours": {"ink": ink, "page": page}},
-        on_chosen_change=on_chosen,
-        height="content",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartOf:
-    """A part of a bound: where it is the largest, as (from, to) on the axis, and that in words."""
-
-    name: str
-    stretches: Sequence[tuple[float, float]]
-    says: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundParts:
-    """A line of the figure, as (x, error) by points, with the parts that it has."""
-
-    name: str
-    colour: str
-    points: Sequence[tuple[float, float]]
-    parts: Sequence[PartOf]
-
-
-def draw_parts(bounds: Sequence[BoundParts], key: str, page: str, figure: str) -> None:
-    """Draw a row of parts for every bound; they light up in the figure of the place `figure`."""
-    component("parts", "parts.css")(
-        key=key,
-        data={"figure": figure, "page": page, "bounds": [asdict(bound) for bound in bounds]},
         height="content",
     )
 
