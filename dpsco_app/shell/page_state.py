@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Generic, Self, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -22,13 +22,26 @@ PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whol
 UNHEARD_SECONDS = 3.0
 
 
-class PageView(Protocol):
-    """A frozen dataclass of texts, numbers and switches, each with a default."""
+def held(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
+    """Return a field of a view: its default, and the check of what it may hold.
 
-    __dataclass_fields__: Any
+    The check takes the field's name, its value and `allowed`, as those of `base.parsing` do.
+    """
+    return field(default=default, metadata={"check": check, "allowed": allowed})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageView:
+    """What a page shows: texts, numbers and switches, each with a default."""
 
     def validate(self) -> Self:
         """Return the view; raises `InvalidInput` in one sentence."""
+        for known in fields(self):
+            if "check" in known.metadata:
+                known.metadata["check"](
+                    known.name, getattr(self, known.name), *known.metadata["allowed"]
+                )
+        return self
 
 
 V = TypeVar("V", bound=PageView)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from dpsco_app.parts.page import Scene
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
@@ -25,44 +25,36 @@ DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     """What the page shows."""
 
     geometry: str = BASE.geometry  # the set, one of `dpsco_core.explain.geometry.KINDS`
     q: float = 1.5  # of the lq ball, at least 1, infinity allowed
-    half_axis: float = 0.5  # the shortest half-axis of the ellipsoid
-    hull: int = 0  # the seed of the points of the hull
+    half_axis: float = held(0.5, real, SHORTEST_AXIS, 1)  # the shortest half-axis of the ellipsoid
+    hull: int = held(0, real, 0, LARGEST_SEED)  # the seed of the points of the hull
     dimensions: int = 2  # of the pictures: 2 or 3
     # the point that is projected
-    x1: float = 1.4
-    x2: float = 0.2
-    x3: float = 0.6
-    turn: int = 35  # from where a picture in space is seen, in degrees
-    draws: int = 500  # random directions for the width
+    x1: float = held(1.4, real, -SPAN, SPAN)
+    x2: float = held(0.2, real, -SPAN, SPAN)
+    x3: float = held(0.6, real, -SPAN, SPAN)
+    turn: int = held(35, real, 0, 360)  # from where a picture in space is seen, in degrees
+    # random directions for the width
+    draws: int = held(500, real, DRAWS_OPTIONS[0], DRAWS_OPTIONS[-1])
     # of the directions, and of the noise
-    seed: int = 0
-    noise_seed: int = 0
+    seed: int = held(0, real, 0, LARGEST_SEED)
+    noise_seed: int = held(0, real, 0, LARGEST_SEED)
     # the exponent of the parameters' norm that the noise is shaped to, in (1, 2]
-    noise_q: float = 1.25
-    noise_d: int = 100  # the dimension in the last figure
+    noise_q: float = held(1.25, real, NOISE_Q_OPTIONS[0], 2)
+    # the dimension in the last figure
+    noise_d: int = held(100, real, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         known = self.geometry in KINDS
         require(known, "geometry", f"one of {', '.join(KINDS)}", shorten(self.geometry))
         ok = 1 <= self.q <= LARGEST_Q or math.isinf(self.q)
         require(ok and self.q > 0, "q", f"between 1 and {LARGEST_Q:g}, or inf", to_text(self.q))
-        real("half_axis", self.half_axis, SHORTEST_AXIS, 1)
         require(self.dimensions in (2, 3), "dimensions", "2 or 3", self.dimensions)
-        for name in ("x1", "x2", "x3"):
-            real(name, getattr(self, name), -SPAN, SPAN)
-        real("turn", self.turn, 0, 360)
-        for name in ("hull", "seed", "noise_seed"):
-            real(name, getattr(self, name), 0, LARGEST_SEED)
-        real("draws", self.draws, DRAWS_OPTIONS[0], DRAWS_OPTIONS[-1])
-        real("noise_q", self.noise_q, NOISE_Q_OPTIONS[0], 2)
-        real("noise_d", self.noise_d, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
-        return self
+        return super().validate()
 
     @property
     def shape(self) -> Shape:

@@ -9,7 +9,7 @@ from typing import Any
 from dpsco_app.parts.page import Scene
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.base.limits import DASHBOARD, EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import methods_for
@@ -35,65 +35,48 @@ SMALLEST_DELTA = 1e-15
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     """What the page shows."""
 
-    part: str = "gap"  # which of the page's views, one of `PARTS`
+    part: str = held("gap", one_of, PARTS)  # which of the page's views
     # what the window is swept over, and what its map has against n
-    over: str = "n"
-    plane: str = "d"
+    over: str = held("n", one_of, SWEEPS)
+    plane: str = held("d", one_of, PLANES)
     # under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
     # algorithm, or every zCDP algorithm at the rho of Gaussian noise
-    whom: str = "every"
-    mode: str = "instance"  # `"instance"`: the hard mean problem; `"free"`: a packing of one's own
-    n: int = 10_000  # records, in both modes
+    whom: str = held("every", one_of, WHOM)
+    # `"instance"`: the hard mean problem; `"free"`: a packing of one's own
+    mode: str = held("instance", one_of, MODES)
+    n: int = held(10_000, whole, 1, DASHBOARD.n)  # records, in both modes
     # dimension and tail index of the mean problem
-    d: int = 200
-    p: float = 4.0
-    notion: Notion = "zcdp"  # of the mean problem's budget: `"zcdp"`, `"approx"` or `"pure"`
+    d: int = held(200, whole, 1, DASHBOARD.d)
+    p: float = held(4.0, real, 2, P_MAX)
+    # of the mean problem's budget: `"zcdp"`, `"approx"` or `"pure"`
+    notion: Notion = held("zcdp", one_of, NOTIONS)
     # the budget; in the free mode rho of the concentrated and epsilon of the pure form
-    rho: float = 0.01
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    radius: float = 2.0  # R, of the mean problem
-    hard: str = "hypercube"  # whose proof is shown and which instance is run, one of `PROOFS`
-    shift: float = 1.0  # the spike probability of the proof, in units of the best one
+    rho: float = held(0.01, real, RHO_MIN, 100)
+    epsilon: float = held(1.0, real, EPSILON_MIN, 20)
+    delta: float = held(1e-6, real, SMALLEST_DELTA, 0.5)
+    radius: float = held(2.0, real, 1e-3, 1e4)  # R, of the mean problem
+    hard: str = held("hypercube", one_of, PROOFS)  # whose proof is shown and which instance is run
+    # the spike probability of the proof, in units of the best one
+    shift: float = held(1.0, real, 1e-3, 1e3)
     # the packing of the free mode
-    bits: float = 25.0
-    separation: float = 1.0
-    tv: float = 0.02
+    bits: float = held(25.0, real, 1, LARGEST_BITS)
+    separation: float = held(1.0, real, 1e-6, 1e6)
+    tv: float = held(0.02, real, 0, 1)
     kl: float = 1.25e-3
     # that are run, separated by commas
     methods: str = "mean.sample,mean.clipped,mean.cwme-cdp,mean.smoothed"
-    trials: int = 20
-    seed: int = 0
+    trials: int = held(20, whole, 1, DASHBOARD.trials)
+    seed: int = held(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
-        one_of("part", self.part, PARTS)
-        one_of("over", self.over, SWEEPS)
-        one_of("plane", self.plane, PLANES)
-        one_of("whom", self.whom, WHOM)
-        one_of("mode", self.mode, MODES)
-        whole("n", self.n, 1, DASHBOARD.n)
-        whole("d", self.d, 1, DASHBOARD.d)
-        real("p", self.p, 2, P_MAX)
-        one_of("notion", self.notion, NOTIONS)
-        real("rho", self.rho, RHO_MIN, 100)
-        real("epsilon", self.epsilon, EPSILON_MIN, 20)
-        real("delta", self.delta, SMALLEST_DELTA, 0.5)
-        real("radius", self.radius, 1e-3, 1e4)
-        one_of("hard", self.hard, PROOFS)
-        real("shift", self.shift, 1e-3, 1e3)
-        real("bits", self.bits, 1, LARGEST_BITS)
-        real("separation", self.separation, 1e-6, 1e6)
-        real("tv", self.tv, 0, 1)
         if self.kl != math.inf:
             real("kl", self.kl, 0, 1e6)
         for slug in self.chosen_methods:
             one_of("methods", slug, METHODS)
-        whole("trials", self.trials, 1, DASHBOARD.trials)
-        whole("seed", self.seed, 0, SEED_MAX)
+        super().validate()
         _ = self.instance  # refuses a spike prior in dimension 1
         return self
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.parts.page import Scene
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.audit.engine import FAULTS, Audit
 from dpsco_core.audit.stages import stage
 from dpsco_core.base.cards import MethodCard
@@ -33,53 +33,37 @@ RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     """What the page shows."""
 
-    part: str = "ledger"  # one of `PARTS`
-    tool: str = "convert"  # of the calculator: one of `TOOLS`
+    part: str = held("ledger", one_of, PARTS)
+    tool: str = held("convert", one_of, TOOLS)  # of the calculator
     # of the budget of the calculator and of the ledger: "approx", "zcdp" or "pure"
-    kind: str = "approx"
+    kind: str = held("approx", one_of, KINDS)
     # that budget; delta is also where epsilon is read of a pure or a zCDP one
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    rho: float = 0.5
-    read_at: float = 1e-6  # that delta
-    releases: int = 100  # equal releases that are composed
+    epsilon: float = held(1.0, real, 1e-6, 100)
+    delta: float = held(1e-6, real, 1e-12, 0.5)
+    rho: float = held(0.5, real, 1e-9, 50)
+    read_at: float = held(1e-6, real, 1e-12, 0.5)  # that delta
+    releases: int = held(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
     # records that are shuffled, or of which a batch is drawn
-    records: int = 10_000
-    batch: int = 100
+    records: int = held(10_000, whole, 1, MOST_RECORDS)
+    batch: int = held(100, whole, 1, MOST_RECORDS)
     method: str = ""  # whose ledger is shown; empty for the scenario's first private one
-    audited: str = "mean.clipped"  # the method that is audited
+    audited: str = held("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
     # the epsilon that it claims, and the delta
-    claim: float = 1.0
-    at: float = 0.05
-    fault: str = "none"  # how it is broken on purpose; one of `FAULTS`
+    claim: float = held(1.0, real, 0.01, 10)
+    at: float = held(0.05, real, 1e-4, 0.3)
+    fault: str = held("none", one_of, FAULTS)  # how it is broken on purpose
     # of the audit; the seed is also that of the ledger's run
-    runs: int = 20_000
-    seed: int = 0
+    runs: int = held(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
+    seed: int = held(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
-        one_of("part", self.part, PARTS)
-        one_of("tool", self.tool, TOOLS)
-        one_of("kind", self.kind, KINDS)
-        real("epsilon", self.epsilon, 1e-6, 100)
-        real("delta", self.delta, 1e-12, 0.5)
-        real("rho", self.rho, 1e-9, 50)
-        whole("releases", self.releases, 1, RELEASE_OPTIONS[-1])
-        whole("records", self.records, 1, MOST_RECORDS)
-        whole("batch", self.batch, 1, MOST_RECORDS)
-        real("read_at", self.read_at, 1e-12, 0.5)
         if self.method:
             one_of("method", self.method, PRIVATE_SLUGS)
-        one_of("audited", self.audited, PRIVATE_SLUGS)
-        real("claim", self.claim, 0.01, 10)
-        real("at", self.at, 1e-4, 0.3)
-        one_of("fault", self.fault, FAULTS)
-        whole("runs", self.runs, RUN_OPTIONS[0], RUN_OPTIONS[-1])
+        super().validate()
         require(self.runs % 2 == 0, "runs", "even: half of them on each neighbour", self.runs)
-        whole("seed", self.seed, 0, SEED_MAX)
         return self
 
     @property

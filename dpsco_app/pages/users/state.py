@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.parts.page import Scene
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
@@ -26,39 +26,29 @@ CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     """What the page shows."""
 
     # users, items per user, dimension
-    n: int = 10_000
-    m: int = 100
-    d: int = 10
+    n: int = held(10_000, whole, *N_ENDS)
+    m: int = held(100, whole, 1, MOST_ITEMS)
+    d: int = held(10, whole, 1, MOST_DIMENSIONS)
     # the budget of one user
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    condition: float = 1.0  # smoothness in units of L/R
-    basis: str = "rates"  # what the map compares: one of `dpsco_core.explain.contest.READINGS`
-    loss: str = "smooth"  # of the rates: one of `dpsco_core.explain.users.regions.LOSSES`
+    epsilon: float = held(1.0, real, *EPSILON_ENDS)
+    delta: float = held(1e-6, real, *DELTA_ENDS)
+    # smoothness in units of L/R
+    condition: float = held(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
+    basis: str = held("rates", one_of, READINGS)  # what the map compares
+    loss: str = held("smooth", one_of, LOSSES)  # of the rates
     also: str = ""  # further methods that are measured, of `OTHERS`, separated by commas
     # of the measured crossover
-    trials: int = 10
-    seed: int = 0
+    trials: int = held(10, whole, 1, MOST_TRIALS)
+    seed: int = held(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
-        whole("n", self.n, *N_ENDS)
-        whole("m", self.m, 1, MOST_ITEMS)
-        whole("d", self.d, 1, MOST_DIMENSIONS)
-        real("epsilon", self.epsilon, *EPSILON_ENDS)
-        real("delta", self.delta, *DELTA_ENDS)
-        real("condition", self.condition, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
-        one_of("basis", self.basis, READINGS)
-        one_of("loss", self.loss, LOSSES)
         for slug in self.others:
             one_of("also", slug, OTHERS)
-        whole("trials", self.trials, 1, MOST_TRIALS)
-        whole("seed", self.seed, 0, SEED_MAX)
-        return self
+        return super().validate()
 
     @property
     def others(self) -> tuple[str, ...]:
