@@ -282,7 +282,7 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
         )
         assert len(found["texts"]) == len(set(found["texts"])) == len(found["values"])
     far = Scenario(methods=("mean.sample",), n=123, axis="n", grid=(1000, 10_000))
-    assert handle(far, "n").values[0] == 123  # the chosen point stays, off the axis
+    assert handle(far, "n")["values"][0] == 123  # the chosen point stays, off the axis
 
 
 def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said(
