@@ -99,7 +99,7 @@ OTHER_SEARCHES = {
     ("dpsco_core.bounds.mean.iterative", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
     # For one of the numbers of steps that are compared by the module search.
-    ("dpsco_core.methods.lq.regularized_schedule", "minimize_scalar"),
+    ("dpsco_core.bounds.lq.regularized", "minimize_scalar"),
     # Of numbers that are always finite: moments on an interval, distances, an example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),

@@ -18,12 +18,13 @@ import pytest
 
 from dpsco_core import catalogue
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.bounds.lq.mirror import best_b4
+from dpsco_core.bounds.lq.regularized import Regularized, best_b3
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean import cwme_strong, objective_plan, phased_sgd, tuning
 from dpsco_core.methods.euclidean.lipschitz import lipschitz_losses
 from dpsco_core.methods.lq import noisy as lp_noisy
-from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, best_b4, practical_choice
-from dpsco_core.methods.lq.regularized_schedule import Regularized, best_b3
+from dpsco_core.methods.lq.mirror import MirrorInputs, practical_choice
 from dpsco_core.methods.mean import clipped, coordinatewise, smoothed
 from dpsco_core.methods.user import clipped_means
 from dpsco_core.methods.user.accelerated import model as accelerated_model
@@ -167,7 +168,7 @@ SEARCHES: dict[str, Callable[[], object]] = {
     ),
     "order of the noise": lambda: practical_choice(AT_B4),
     "order of the noise, NaN": lambda: practical_choice(
-        replace(AT_B4, batch_energy=1.0, variance=math.nan)
+        replace(AT_B4, energy=1.0, variance=math.nan)
     ),
     "radius of a mean": lambda: clipped.practical_radius(worst(mean_gradient_bound=math.inf), 1.0),
     "threshold of a mean": lambda: coordinatewise.practical_threshold(
@@ -206,7 +207,7 @@ def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
     """A bound may say nothing, and then says so."""
     for energy in (math.inf, math.nan):
         assert best_b3(replace(AT_B3, energy=energy)).value == math.inf
-        assert best_b4(replace(AT_B4, batch_energy=energy)).value == math.inf
+        assert best_b4(replace(AT_B4, energy=energy)).value == math.inf
     assert best_b4(AT_B4).value == math.inf
     for bound in catalogue.BOUNDS:
         if bound.card.constant == "explicit" and bound.card.slug.startswith("upper."):

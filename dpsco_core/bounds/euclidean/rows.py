@@ -21,11 +21,10 @@ from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.tracing import TRACING_RISKS
-from dpsco_core.bounds.lq.heavy import HEAVY_RATES
-from dpsco_core.bounds.lq.lipschitz import LIPSCHITZ_RATES, POTENTIAL_RATES
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
 from dpsco_core.bounds.lq.noisy import NOISY_RISKS
 from dpsco_core.bounds.lq.phased import PHASED_RISKS
+from dpsco_core.bounds.lq.rates import LQ_RATES
 from dpsco_core.bounds.lq.regularized import REGULARIZED_RISKS
 
 UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
@@ -38,9 +37,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *OBJECTIVE_RISKS,
     *STRONG_OBJECTIVE_RISKS,
     *PRIOR_RISKS,
-    *LIPSCHITZ_RATES,
-    *HEAVY_RATES,
-    *POTENTIAL_RATES,
+    *LQ_RATES,
     *REGULARIZED_RISKS,
     *PHASED_RISKS,
     *DESCENT_RISKS,

@@ -6,29 +6,26 @@ from collections.abc import Callable
 import numpy as np
 
 from dpsco_core.bounds.base import Hypothesis
-from dpsco_core.geometry.base import Symmetric
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.methods.lq.inputs import own_constants, space_of
-from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
-from dpsco_core.methods.lq.phased_schedule import noise_factor, printed_step
-from dpsco_core.methods.lq.regularized_schedule import published_steps
+from dpsco_core.methods.lq.mirror import batched_parameters, theorem_10
+from dpsco_core.methods.lq.phased import noise_factor, printed_step
+from dpsco_core.methods.lq.regularized import published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.dual import DualConstants
-
-SMALL_RANGE = "1 < q < 2"
 
 
 def _exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
     def check(setting: Setting) -> str:
-        if holds(setting.exponent):
-            return ""
-        return f"The statement needs {text}, and q={setting.exponent:g}."
+        q = setting.exponent
+        return "" if holds(q) else f"The statement needs {text}, and q={q:g}."
 
     return Hypothesis(text=text, check=check)
 
 
 ABOVE_1 = _exponent("q > 1", lambda q: q > 1)
-BELOW_2 = _exponent(SMALL_RANGE, lambda q: 1 < q < 2)
+BELOW_2 = _exponent("1 < q < 2", lambda q: 1 < q < 2)
 AT_MOST_2 = _exponent("q <= 2", lambda q: q <= 2)
 AT_LEAST_2 = _exponent("q >= 2", lambda q: q >= 2)
 
@@ -79,8 +76,7 @@ SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_small_gradient)
 def _everywhere(setting: Setting) -> str:
     c = setting.constants
     model = c.linear_model
-    unbounded = c.structure == "mean" or (model is not None and math.isinf(model.slope))
-    if not unbounded:
+    if c.structure != "mean" and (model is None or math.isfinite(model.slope)):
         return ""
     return "The method may leave the constraint set, and this loss is Lipschitz on the set only."
 
@@ -104,24 +100,23 @@ def _amplified(setting: Setting) -> str:
 AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_amplified)
 
 
-def _schedule(setting: Setting) -> float:
-    """The T of Theorem 7, at least 1; NaN where it has none."""
+def _steps(setting: Setting) -> float:
+    """The T of Theorem 7; NaN where it has none."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan
-    found = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
-    return max(1.0, found)
+    return published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
 
 
 def _more_records(setting: Setting) -> str:
-    steps = _schedule(setting)
+    steps = max(_steps(setting), 1.0)  # NaN stays
     if math.isnan(steps) or setting.n > steps:
         return ""
     return f"The regulariser of Theorem 7 needs n > T = {steps:.4g}, and n={setting.n}."
 
 
 def _long_enough(setting: Setting) -> str:
-    steps = _schedule(setting)
+    steps = max(_steps(setting), 1.0)  # NaN stays
     if math.isnan(steps) or setting.n <= steps:
         return ""
     least = 2 * math.log2(setting.n / steps)
@@ -134,10 +129,9 @@ def _long_enough(setting: Setting) -> str:
 
 
 def _large_sample(setting: Setting) -> str:
-    steps, budget = _schedule(setting), setting.budget
+    steps, budget = _steps(setting), setting.budget
     if math.isnan(steps) or not isinstance(budget, ApproxDP):
         return ""
-    steps = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
     least = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
     if steps >= least:
         return ""
@@ -154,28 +148,20 @@ LARGE_SAMPLE = Hypothesis(
 )
 
 
-def truncation(setting: Setting, found: DualConstants, *, shuffled: bool = True) -> float:
-    r"""Return the :math:`\lambda` of Theorem 10 in the units of the gradient; NaN if it has none.
+def _large_truncation(what: str, *, shuffled: bool) -> Hypothesis:
+    """The condition on the lambda of Theorem 10, or of the batched variant."""
 
-    `shuffled` False for that of the batched variant.
-    """
-    budget = setting.budget
-    known = 0 < found.variance < math.inf and found.diameter > 0
-    if not isinstance(budget, ApproxDP) or not known:
-        return math.nan
-    parameters = theorem_10 if shuffled else batched_parameters
-    at = parameters(setting.n, space_of(setting), 1.0, budget.epsilon, budget.delta)
-    return math.sqrt(found.variance) * at.truncation
-
-
-def _large_truncation(what: str, shuffled: bool) -> Callable[[Setting], str]:
     def check(setting: Setting) -> str:
-        if not finite_set(setting):
+        budget = setting.budget
+        if not (finite_set(setting) and isinstance(budget, ApproxDP)):
             return ""
-        found = own_constants(setting)
-        level = truncation(setting, found, shuffled=shuffled)
+        found, parameters = own_constants(setting), theorem_10 if shuffled else batched_parameters
         smooth, spread = found.smoothness * found.diameter, math.sqrt(found.variance)
-        if math.isnan(level) or not math.isfinite(smooth) or level >= max(smooth, spread):
+        if not (0 < found.variance < math.inf and found.diameter > 0 and math.isfinite(smooth)):
+            return ""
+        unit = parameters(setting.n, space_of(setting), budget.epsilon, budget.delta)[0]
+        level = spread * unit  # in the units of the gradient
+        if level >= max(smooth, spread):
             return ""
         name, needed = ("beta M", smooth) if smooth >= spread else ("sigma", spread)
         return (
@@ -183,24 +169,19 @@ def _large_truncation(what: str, shuffled: bool) -> Callable[[Setting], str]:
             f"which takes more records than n={setting.n}."
         )
 
-    return check
+    return Hypothesis(text="lambda >= max(beta M, sigma)", check=check)
 
 
 # The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
-LARGE_TRUNCATION = Hypothesis(
-    text="lambda >= max(beta M, sigma)", check=_large_truncation("Theorem 10", True)
-)
+LARGE_TRUNCATION = _large_truncation("Theorem 10", shuffled=True)
 # What the derivation of the rate uses (theory/su-zhao-wang.md, 2.6 and 3.6); the paper's is in
 # its appendix.
-LARGE_BATCHED_TRUNCATION = Hypothesis(
-    text="lambda >= max(beta M, sigma)", check=_large_truncation("The rate", False)
-)
+LARGE_BATCHED_TRUNCATION = _large_truncation("The rate", shuffled=False)
 
 
 def _step_fits(setting: Setting) -> str:
     c, rho = setting.constants, setting.gaussian_rho
-    known = rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)
-    if not known:
+    if not (rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)):
         return ""
     step = printed_step(setting.n, setting.d, c.lipschitz, noise_factor(rho))
     if step * c.sample_smoothness <= 8:
@@ -215,35 +196,32 @@ STEP_FITS = Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)
 
 
 def _is_ball(setting: Setting) -> str:
-    if not finite_set(setting) or setting.constraint is None:
+    body = setting.constraint
+    if not finite_set(setting) or body is None or isinstance(body, Ball):
         return ""
-    name = type(setting.constraint).__name__
-    if name == "Ball":
-        return ""
-    return f"The bound is proven on the l2 ball, and here the set is {article(name)} {name}."
+    return f"The bound is proven on the l2 ball, and here the set is {_named(body)}."
 
 
-def article(name: str) -> str:
-    """Return the article of a set's name: an L1Ball, a Box."""
-    return "an" if name[0] in "AEIOL" else "a"
+def _named(body: ConstraintSet) -> str:
+    name = type(body).__name__
+    return f"{'an' if name[0] in 'AEIOL' else 'a'} {name}"
 
 
 L2_BALL = Hypothesis(text="the constraint set is the l2 ball", check=_is_ball)
 
 
-def _symmetric(setting: Setting) -> str:
-    if not finite_set(setting) or is_symmetric(setting):
-        return ""
-    name = type(setting.body).__name__
-    return (
-        f"The statement needs a set that is symmetric about 0, and here it is {article(name)} "
-        f"{name}."
-    )
-
-
 def is_symmetric(setting: Setting) -> bool:
     """Whether the set, which must exist, is symmetric about 0."""
     return isinstance(setting.body, Symmetric)
+
+
+def _symmetric(setting: Setting) -> str:
+    if not finite_set(setting) or is_symmetric(setting):
+        return ""
+    return (
+        "The statement needs a set that is symmetric about 0, and here it is "
+        f"{_named(setting.body)}."
+    )
 
 
 SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric)

@@ -1,10 +1,13 @@
-"""What the explicit bounds on the risk in l_q share: words, hypotheses, variants of a card."""
+"""What the explicit bounds on the risk in l_q share: words, letters, hypotheses, rows."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from dpsco_core.base.cards import BoundCard, Privacy
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.loss_classes import SMOOTH_LIPSCHITZ, LossClass
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -14,61 +17,151 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     named,
 )
-from dpsco_core.bounds.lq import letters
-from dpsco_core.bounds.lq.conditions import EVERYWHERE
+from dpsco_core.bounds.lq.conditions import AT_MOST_2, EVERYWHERE
+from dpsco_core.methods.lq.inputs import own_constants, space_of
+from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.problems.base import Setting
 
 Terms4 = tuple[float, float, float, float]
 VOID: Terms4 = (math.inf, math.inf, math.inf, math.inf)
 LIPSCHITZ_NEEDS = ("lipschitz", "diameter", "sample_smoothness")
-GAUSSIAN = "With Gaussian noise. "
-SHAPED = "With generalized Gaussian noise, shaped to the dual norm. "
-PRINTED = (
-    "The mean excess risk with every constant proven, with the noise that the paper prints and at "
-    "the parameters of its statement, in units that it hides."
+SMALLEST = (
+    "The mean excess risk with every constant proven, at the parameters that make this bound "
+    "smallest"
 )
-FREE = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, EVERYWHERE)
+GAUSSIAN = " With Gaussian noise."
+FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
 # What the paper prints for kappa, which its own parameters take; they are rounded where whole.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
-PAPER_BUDGET = approximate(below=True)
 
 
-def variant(
-    card: BoundCard,
-    form: str,
-    words: str,
+def _dual(field: str) -> Callable[[Setting], float]:
+    return lambda setting: float(getattr(own_constants(setting), field))
+
+
+_LETTERS = (
+    Letter("q", "exponent of the parameters' norm", lambda s: s.exponent),
+    Letter("M", "diameter of the set in the parameters' norm", _dual("diameter")),
+    Letter("L", "Lipschitz constant in the dual norm", _dual("lipschitz")),
+    Letter(
+        r"\sigma",
+        "deviation of the gradients in the dual norm",
+        lambda s: math.sqrt(own_constants(s).variance),
+    ),
+    Letter(r"\beta", "smoothness in the parameters' norm", _dual("smoothness")),
+    Letter("G", "bound on the population gradient, dual norm", _dual("mean_gradient_bound")),
+    Letter(r"\theta^*", "the minimiser, of norm at most", _dual("radius")),
+    Letter("R_q", "largest norm of a point of the set", _dual("radius")),
+    Letter(r"\lambda", "truncation level, the best one"),
+    Letter(r"\gamma", "weight of the mirror map"),
+    Letter(r"\mu", "weight of the regulariser"),
+)
+RATE_LETTERS = (
+    *_LETTERS,
+    Letter(
+        r"\kappa",
+        "regularity of the dual norm, as printed",
+        lambda s: space_of(s).printed_kappa if 1 <= s.exponent <= 2 else math.nan,
+    ),
+)
+# The explicit bounds have a regularity of their own, which their formulas define.
+_EXPLICIT_LETTERS = (
+    *_LETTERS,
+    Letter(r"\kappa", "regularity of a smooth norm near the dual one"),
+    Letter("m", "number of gradient steps"),
+)
+
+
+def explicit_card(
+    slug: str,  # of the method
+    name: str,
+    statement: str,
+    summary: str,
+    latex: str,
     *,
-    name: str = "",
-    statement: str = "",
-    latex: str = "",
-    privacy: Privacy = "zcdp",
+    losses: LossClass = SMOOTH_LIPSCHITZ,
 ) -> BoundCard:
-    """Return the card of another noise or calibration of the same method."""
-    base = card.slug.removesuffix("-explicit")
-    return replace(
-        card,
-        slug=f"{base}-{form}",
-        name=f"{card.name}, {name}",
-        summary=words
-        if words == PRINTED
-        else card.summary.removesuffix(GAUSSIAN).removesuffix(" ") + " " + words.strip(),
-        statement=statement or card.statement,
-        latex=latex or card.latex,
-        privacy=privacy,
+    """Return the card of an explicit bound on a method."""
+    return BoundCard(
+        slug=f"upper.lp.{slug}-explicit",
+        name=name,
+        paper=SU_2023,
+        statement=statement,
+        summary=summary,
+        kind="upper",
+        quantity="excess risk",
+        constant="explicit",
+        latex=latex,
+        privacy="zcdp",
+        method=f"lp.{slug}",
+        loss_class=losses,
+        problems=SCO_PROBLEMS,
+        geometry="lq",
     )
 
 
-def row(
+def explicit_row(
     card: BoundCard,
     names: tuple[str, ...],
     needs: tuple[str, ...],
     formula: Formula,
     hypotheses: tuple[Hypothesis, ...],
+    **changes: Any,  # of the card's fields
 ) -> Bound:
-    tidy = replace(card, summary=card.summary.strip())
+    """Return a bound whose card is `card` but for some changes."""
     return Bound(
-        card=tidy,
+        card=replace(card, **changes),
         evaluate=named(names, needs, formula),
         hypotheses=hypotheses,
-        letters=letters.EXPLICIT,
+        letters=_EXPLICIT_LETTERS,
+    )
+
+
+def noise_rows(
+    card: BoundCard,  # the summary says nothing of the noise
+    names: tuple[str, ...],
+    needs: tuple[str, ...],
+    risk: Callable[[Setting, Noise, Calibration], Terms4],
+    hypotheses: tuple[Hypothesis, ...],
+    *,
+    paper_statement: str,
+    paper_latex: str,
+    paper_hypotheses: tuple[Hypothesis, ...] = (),
+) -> tuple[Bound, ...]:
+    """Return a bound with Gaussian noise, with generalized noise, and at the paper's parameters."""
+    base = card.slug.removesuffix("-explicit")
+
+    def formula(noise: Noise, calibration: Calibration) -> Formula:
+        return lambda setting: VOID if setting.exponent > 2 else risk(setting, noise, calibration)
+
+    tight = AT_MOST_2, GAUSSIAN_BUDGET, *hypotheses
+    return (
+        explicit_row(
+            card, names, needs, formula("gaussian", "tight"), tight, summary=card.summary + GAUSSIAN
+        ),
+        explicit_row(
+            card,
+            names,
+            needs,
+            formula("generalized gaussian", "tight"),
+            tight,
+            slug=f"{base}-generalized",
+            name=f"{card.name}, generalized Gaussian noise",
+            summary=card.summary + " With generalized Gaussian noise, shaped to the dual norm.",
+        ),
+        explicit_row(
+            card,
+            names,
+            needs,
+            formula("generalized gaussian", "paper"),
+            (approximate(below=True), AT_MOST_2, *hypotheses, *paper_hypotheses),
+            slug=f"{base}-paper",
+            name=f"{card.name}, the paper's parameters",
+            summary="The mean excess risk with every constant proven, with the noise that the "
+            "paper prints and at the parameters of its statement, in units that it hides.",
+            statement=paper_statement,
+            latex=paper_latex + PRINTED_KAPPA,
+            privacy="approx",
+        ),
     )

@@ -1,51 +1,154 @@
 r"""Truncated mirror descent in batches, with every constant proven: Su et al. (2023), Algorithm 4.
 
-B4 of theory/su-zhao-wang.md, 3.6, is in `dpsco_core.methods.lq.mirror_schedule`, which the methods
-share; here it is evaluated at a setting. Infinite where the exponent, the budget or a constant does
-not allow the method.
+B4 of theory/su-zhao-wang.md, 3.6, sharper and for any threshold, and the parameters that make it
+smallest: they look at no data. Infinite where the exponent, the budget or a constant does not allow
+the method.
 """
 
 import math
-from dataclasses import replace
+from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.search import smallest_or
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import best_count, best_log, near_splits, smallest_or
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, SMOOTH
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
-from dpsco_core.bounds.lq.conditions import AT_LEAST_2, AT_MOST_2, CONTAINS_ZERO, VARIANCE
+from dpsco_core.bounds.lq.conditions import AT_LEAST_2, CONTAINS_ZERO, VARIANCE
 from dpsco_core.bounds.lq.explicit import (
     GAUSSIAN,
     KAPPA,
-    PAPER_BUDGET,
-    PRINTED,
-    PRINTED_KAPPA,
-    SHAPED,
+    SMALLEST,
     VOID,
     Terms4,
-    row,
-    variant,
+    explicit_card,
+    explicit_row,
+    noise_rows,
 )
-from dpsco_core.bounds.lq.regularized import CARD
-from dpsco_core.methods.lq.inputs import better_descent, descent
-from dpsco_core.methods.lq.mirror_schedule import (
+from dpsco_core.methods.lq.inputs import Order
+from dpsco_core.methods.lq.mirror import (
+    NO_CHOICE,
+    DescentChoice,
     MirrorInputs,
-    b4,
-    batched_parameters,
-    best_b4,
-    theorem_10,
+    descent,
+    published,
+    published_weight,
 )
-from dpsco_core.methods.lq.noise import Order
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
 BOTH: tuple[Order, ...] = ("shuffled", "public")
-BATCHES: tuple[Order, ...] = ("public",)
-_B4_TERMS = ("optimisation", "sampling", "privacy noise", "clipping bias")
-_HEAVY_NEEDS = ("diameter", "mean_gradient_bound", "smoothness")
-_TAILS = (GAUSSIAN_BUDGET, SMOOTH, DIAMETER, GRADIENT_BOUND, VARIANCE, CONTAINS_ZERO)
+
+
+def b4(
+    at: MirrorInputs,
+    steps: int,  # T, from 1 to n
+    threshold: float,  # :math:`\tau`; the paper's is :math:`\beta M+\lambda`
+    step_weight: float | None = None,  # :math:`\gamma`; None for the best one, of `best_weight`.
+) -> Terms4:
+    r"""B4: an explicit bound on the mean excess risk, over data and noise.
+
+    .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
+
+    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. That is theory/su-zhao-wang.md, 3.6, with
+    three constants sharpened: the two variances add without a factor 2, because noise and records
+    are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
+
+    Returns optimisation, sampling, noise and bias; their sum is the bound.
+    """
+    bias, sampling, noise = at.errors(steps, threshold)
+    if not math.isfinite(noise):
+        return VOID
+    weight = best_weight(at, steps, sampling + noise) if step_weight is None else step_weight
+    room, start = weight - at.smoothness, weight * at.divergence / steps
+    if sampling + noise == 0:
+        return start, 0.0, 0.0, at.diameter * bias
+    if room <= 0:
+        return VOID
+    return start, sampling / (2 * room), noise / (2 * room), at.diameter * bias
+
+
+def best_weight(at: MirrorInputs, steps: int, spread: float) -> float:
+    r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`; V is `spread`."""
+    return at.smoothness + math.sqrt(steps * spread / (2 * at.divergence))
+
+
+@lru_cache(maxsize=4096)
+def best_b4(at: MirrorInputs) -> DescentChoice:
+    """Return the steps, the threshold and the weight that minimise `b4`.
+
+    The value is infinite, and the parameters say nothing, where B4 is finite for none of them.
+    """
+    scale = max(at.gradient_bound, math.sqrt(at.variance), 1e-300)
+
+    @lru_cache(maxsize=256)
+    def best(steps: int) -> tuple[float, float]:
+        def value(threshold: float) -> float:
+            return math.fsum(b4(at, steps, threshold))
+
+        log = best_log(
+            lambda log: value(at.gradient_bound + math.exp(log)),
+            math.log(scale) - 5.0,
+            math.log(scale) + 15.0,
+        )[1]
+        # The bias has kinks where nothing is clipped, and where it is sigma at the least threshold.
+        kinks = [t for t in (at.lipschitz, 2 * at.gradient_bound) if 0 < t < math.inf]
+        tried = [(value(t), t) for t in (*kinks, at.gradient_bound + math.exp(log))]
+        return smallest_or(tried, lambda pair: pair[0], (math.inf, math.inf))
+
+    try:
+        at.check_finite()
+        near = best_count(lambda t: best(t)[0], at.n, of="number of steps")
+    except NotApplicable:
+        return NO_CHOICE
+    steps = smallest_or(near_splits(at.n, near), lambda t: best(t)[0], near)
+    least, threshold = best(steps)
+    weight = best_weight(at, steps, sum(at.errors(steps, threshold)[1:]))
+    return DescentChoice(steps, threshold, weight, least)
+
+
+def better_descent(
+    setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
+) -> MirrorInputs:
+    """Return what B4 needs, with the noise of the order whose best bound is the smaller.
+
+    Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
+    private: the choice looks at no data. The first where B4 is infinite for all.
+    """
+    candidates = [descent(setting, order, noise, calibration) for order in orders]
+    return smallest_or(candidates, lambda at: best_b4(at).value, candidates[0])
+
+
+def descent_risk(
+    orders: tuple[Order, ...], setting: Setting, noise: Noise, calibration: Calibration
+) -> Terms4:
+    """B4 of Algorithm 4 in the better of the orders: "shuffled", or "public", its batched variant.
+
+    Optimisation, sampling, noise, clipping bias. The tight calibration is at the steps, threshold
+    and weight that minimise it; the paper's at those of `published`. For q > 2 it is in l2.
+    """
+    if calibration == "tight":
+        at = better_descent(setting, orders, noise, calibration)
+        best = best_b4(at)
+        return VOID if math.isinf(best.value) else b4(at, *best[:3])
+
+    def at_published(at: MirrorInputs) -> Terms4:
+        known = 0 < at.variance < math.inf and math.isfinite(at.smoothness * at.gradient_bound)
+        if not isinstance(setting.budget, ApproxDP) or not known:
+            return VOID
+        shuffled = "shuffled" in orders
+        steps, threshold = published(setting, at, shuffled=shuffled, most_steps=at.n)
+        return b4(at, steps, threshold, published_weight(at, steps, threshold))
+
+    found = (descent(setting, order, noise, calibration) for order in orders)
+    return smallest_or(map(at_published, found), math.fsum, VOID)
+
+
+_TERMS = ("optimisation", "sampling", "privacy noise", "clipping bias")
+_NEEDS = ("diameter", "mean_gradient_bound", "smoothness")
+_TAILS = (SMOOTH, DIAMETER, GRADIENT_BOUND, VARIANCE, CONTAINS_ZERO)
 _B4_HEAD = r"\frac{\gamma\kappa R_q^2}{2T}+\frac{V}{2(\gamma-\beta)}+MB,\ "
 _B4_TAIL = (
     r",\ B=\min\Big\{\frac{\sigma^2}\lambda\Big(1+\frac G\lambda\Big),\sigma_0\Big\},\ "
@@ -66,160 +169,64 @@ _B4_EUCLIDEAN = (
     .replace(r"\kappa R_q", " R_2")
     .replace("_{q'}", "_2")
 )
-_WEIGHT = r"\gamma=\max\Big\{2\beta,\frac{\sqrt{2TV/\kappa}}M\Big\}" + PRINTED_KAPPA
-
-
-def descent_risk(
-    setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration = "tight"
-) -> Terms4:
-    """B4 of Algorithm 4 in the better of the orders: "shuffled", or "public", its batched variant.
-
-    Optimisation, sampling, noise, clipping bias. The tight calibration is at the steps, threshold
-    and weight that minimise it; the paper's at those of `_at_published`. For q > 2 it is in l2.
-    """
-    if calibration == "tight":
-        at = better_descent(setting, orders, noise, calibration)
-        best = best_b4(at)
-        if math.isinf(best.value):
-            return VOID
-        return b4(at, best.steps, best.threshold, best.step_weight)
-    found = (descent(setting, order, noise, calibration) for order in orders)
-    return smallest_or((_at_published(setting, at, orders) for at in found), math.fsum, VOID)
-
-
-def _at_published(setting: Setting, at: MirrorInputs, orders: tuple[Order, ...]) -> Terms4:
-    r"""B4 at T and lambda of the statement, in units in which :math:`\sigma=M=1`.
-
-    The paper hides them. :math:`\tau=G+\max\{\sigma\lambda,G\}`, and
-    :math:`\gamma=\max\{2\beta,\sqrt{2TV/(\kappa M^2)}\}`: theory/su-zhao-wang.md, 2.5 (d) and (e).
-    """
-    budget = setting.budget
-    known = 0 < at.variance < math.inf and math.isfinite(at.smoothness * at.gradient_bound)
-    if not isinstance(budget, ApproxDP) or not known:
-        return VOID
-    parameters = theorem_10 if "shuffled" in orders else batched_parameters
-    found = parameters(at.n, at.space, 1.0, budget.epsilon, budget.delta)
-    room = max(math.sqrt(at.variance) * found.truncation, at.gradient_bound)
-    steps, threshold = min(at.n, max(1, round(found.steps))), at.gradient_bound + room
-    _, sampling, noise = at.errors(steps, threshold)
-    spread = math.sqrt(2 * steps * (sampling + noise) / at.space.kappa)
-    weight = max(2 * at.smoothness, spread / at.diameter)
-    return b4(at, steps, threshold, weight)
-
-
-def _small(
-    setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration = "tight"
-) -> tuple[float, ...]:
-    if setting.exponent > 2:
-        return (math.inf,) * 4
-    return descent_risk(setting, orders, noise, calibration)
-
-
-def _large(setting: Setting) -> tuple[float, ...]:
-    if setting.exponent < 2:
-        return (math.inf,) * 4
-    return descent_risk(setting, BOTH, "gaussian")
-
-
-_SHUFFLED = replace(
-    CARD,
-    slug="upper.lp.shuffled-mirror-descent-explicit",
-    name="Shuffled mirror descent, proven",
-    statement="Algorithm 4, explicit bound at its best steps, threshold and weight",
-    summary="The mean excess risk with every constant proven, at the parameters that make this "
-    "bound smallest, with noise for every record if shuffling makes that better than noise for "
-    "every batch. " + OTHER_PARAMETERS + " " + GAUSSIAN,
-    latex=r"\min_{T,\lambda,\gamma}" + _B4,
-    method="lp.shuffled-mirror-descent",
-    loss_class=classes.SMOOTH,
-)
-_BATCHED = replace(
-    _SHUFFLED,
-    slug="upper.lp.batched-mirror-descent-explicit",
-    name="Batched mirror descent, proven",
-    statement="Algorithm 4 without shuffling, explicit bound at its best parameters",
-    summary="The mean excess risk with every constant proven, at the parameters that make this "
-    "bound smallest, with noise for every batch. " + OTHER_PARAMETERS + " " + GAUSSIAN,
-    method="lp.batched-mirror-descent",
-)
+_LEAST = r"\min_{T,\lambda,\gamma}"
+_WEIGHT = r"\gamma=\max\Big\{2\beta,\frac{\sqrt{2TV/\kappa}}M\Big\}"
 DESCENT_RISKS: tuple[Bound, ...] = (
-    row(
-        _SHUFFLED,
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BOTH, "gaussian"),
-        (AT_MOST_2, *_TAILS),
-    ),
-    row(
-        variant(_SHUFFLED, "generalized", SHAPED, name="generalized Gaussian noise"),
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BOTH, "generalized gaussian"),
-        (AT_MOST_2, *_TAILS),
-    ),
-    row(
-        variant(
-            _SHUFFLED,
-            "paper",
-            PRINTED,
-            name="the paper's parameters",
-            statement="Algorithm 4, explicit bound at the steps and threshold of Theorem 10",
-            latex=_B4 + r",\ T=\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}},\ \lambda="
-            r"\max\Big\{G,\frac{\sigma\sqrt{n\varepsilon}}{(\kappa_0^2d\ln(1/\delta))^{1/4}}"
-            r"\Big\},\ " + _WEIGHT,
-            privacy="approx",
+    *noise_rows(
+        explicit_card(
+            "shuffled-mirror-descent",
+            "Shuffled mirror descent, proven",
+            "Algorithm 4, explicit bound at its best steps, threshold and weight",
+            f"{SMALLEST}, with noise for every record if shuffling makes that better than noise "
+            f"for every batch. {OTHER_PARAMETERS}",
+            _LEAST + _B4,
+            losses=classes.SMOOTH,
         ),
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BOTH, "generalized gaussian", "paper"),
-        (PAPER_BUDGET, AT_MOST_2, *_TAILS[1:]),
+        _TERMS,
+        _NEEDS,
+        partial(descent_risk, BOTH),
+        _TAILS,
+        paper_statement="Algorithm 4, explicit bound at the steps and threshold of Theorem 10",
+        paper_latex=_B4 + r",\ T=\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}},\ \lambda="
+        r"\max\Big\{G,\frac{\sigma\sqrt{n\varepsilon}}{(\kappa_0^2d\ln(1/\delta))^{1/4}}"
+        r"\Big\},\ " + _WEIGHT,
     ),
-    row(
-        _BATCHED,
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BATCHES, "gaussian"),
-        (AT_MOST_2, *_TAILS),
-    ),
-    row(
-        variant(_BATCHED, "generalized", SHAPED, name="generalized Gaussian noise"),
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BATCHES, "generalized gaussian"),
-        (AT_MOST_2, *_TAILS),
-    ),
-    row(
-        variant(
-            _BATCHED,
-            "paper",
-            PRINTED,
-            name="the paper's parameters",
-            statement="Algorithm 4 without shuffling, explicit bound at parameters of the rate",
-            latex=_B4 + r",\ T=\Big(\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}}\Big)^{2/3},"
-            r"\ \lambda=\max\Big\{G,\frac{\sigma(n\varepsilon)^{1/3}}"
-            r"{\kappa_0^{2/3}(d\ln(1/\delta))^{1/6}}\Big\},\ " + _WEIGHT,
-            privacy="approx",
+    *noise_rows(
+        explicit_card(
+            "batched-mirror-descent",
+            "Batched mirror descent, proven",
+            "Algorithm 4 without shuffling, explicit bound at its best parameters",
+            f"{SMALLEST}, with noise for every batch. {OTHER_PARAMETERS}",
+            _LEAST + _B4,
+            losses=classes.SMOOTH,
         ),
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        lambda setting: _small(setting, BATCHES, "generalized gaussian", "paper"),
-        (PAPER_BUDGET, AT_MOST_2, *_TAILS[1:]),
+        _TERMS,
+        _NEEDS,
+        partial(descent_risk, ("public",)),
+        _TAILS,
+        paper_statement="Algorithm 4 without shuffling, explicit bound at parameters of the rate",
+        paper_latex=_B4
+        + r",\ T=\Big(\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}}\Big)^{2/3},"
+        r"\ \lambda=\max\Big\{G,\frac{\sigma(n\varepsilon)^{1/3}}"
+        r"{\kappa_0^{2/3}(d\ln(1/\delta))^{1/6}}\Big\},\ " + _WEIGHT,
     ),
-    row(
-        replace(
-            _SHUFFLED,
-            slug="upper.lp.euclidean-reduction-explicit",
-            name="Heavy tails by way of l2, proven",
-            statement="Algorithm 4 in l2, with or without shuffling, at its best parameters",
-            summary="The mean excess risk with every constant proven, in l2, at the parameters "
-            "that make this bound smallest; noise for every record or for every batch, whichever "
-            "is better. " + OTHER_PARAMETERS + " " + GAUSSIAN,
-            latex=r"\min_{T,\lambda,\gamma}" + _B4_EUCLIDEAN,
-            method="lp.euclidean-reduction",
+    explicit_row(
+        explicit_card(
+            "euclidean-reduction",
+            "Heavy tails by way of l2, proven",
+            "Algorithm 4 in l2, with or without shuffling, at its best parameters",
+            "The mean excess risk with every constant proven, in l2, at the parameters that make "
+            "this bound smallest; noise for every record or for every batch, whichever is better. "
+            + OTHER_PARAMETERS
+            + GAUSSIAN,
+            _LEAST + _B4_EUCLIDEAN,
+            losses=classes.SMOOTH,
         ),
-        _B4_TERMS,
-        _HEAVY_NEEDS,
-        _large,
-        (AT_LEAST_2, *_TAILS),
+        _TERMS,
+        _NEEDS,
+        lambda setting: (
+            VOID if setting.exponent < 2 else descent_risk(BOTH, setting, "gaussian", "tight")
+        ),
+        (AT_LEAST_2, GAUSSIAN_BUDGET, *_TAILS),
     ),
 )

@@ -1,54 +1,94 @@
-"""Noisy mirror descent, with every constant proven: Arora et al. (2020), Theorem 3."""
+r"""Noisy mirror descent, with every constant proven: Arora, Marinov and Ullah (2020), Theorem 3.
+
+Algorithm 1 and equation (2): :math:`m=\lfloor n/2\rfloor+1` gradient steps over records in secret
+random order, with isotropic Gaussian noise, and the average of the points at which gradients were
+asked. The noise is calibrated to the l2 sensitivity :math:`2L\,d^{\max(0,1/2-1/q')}` of a gradient
+with :math:`\|g\|_{q'}\le L` (theory/arora-marinov-ullah.md, 2.2).
+"""
 
 import math
-from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ
-from dpsco_core.bounds.lq.explicit import KAPPA, row
-from dpsco_core.bounds.lq.regularized import CARD
-from dpsco_core.methods.lq import noisy_schedule as lq_noisy
-from dpsco_core.methods.lq.inputs import noisy, own_constants
+from dpsco_core.bounds.lq.explicit import KAPPA, explicit_card, explicit_row
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.inputs import own_constants, record_rho, smooth_energy, space_of
 from dpsco_core.problems.base import Setting
 
-_REGRET_TERMS = ("optimisation", "sampling", "privacy")
+Energy = tuple[float, float]
+
+
+def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
+    r"""Return the parts of a bound on :math:`E\|g+\xi\|_{q'}^2`: the gradient's, the noise's.
+
+    With :math:`S\ge E\|\xi\|_r^2`, the smaller of
+
+    .. math:: \kappa L^2+S,\quad (L+\sqrt S)^2
+
+    The first because the smooth norm is and the noise symmetric, the second by Minkowski's
+    inequality. :math:`L^2+S` alone would need a Hilbert space; at q = 2, kappa is 1.
+
+    `rho` is that of one step.
+    """
+    if rho <= 0:
+        return lipschitz**2, math.inf
+    noise = smooth_energy(space, "gaussian") * 4 * lipschitz**2 / rho
+    cross = 2 * lipschitz * math.sqrt(noise)
+    return lipschitz**2 + min((space.kappa - 1) * lipschitz**2, cross), noise
+
+
+def least_regret(
+    steps: int,  # m
+    energy: Energy,  # the two parts of `step_energy`
+    # bound on :math:`D_\Phi(u\|w_1)`: :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1` minimises
+    # Phi over the set
+    divergence: float,
+) -> tuple[float, float, float]:
+    r"""The regret of mirror descent over its gradient steps: a bound on the mean excess risk.
+
+    .. math:: \frac{D_\Phi(u\|w_1)}{\eta m}+\frac\eta2E\|g+\xi\|_{q'}^2
+
+    at the step size that minimises it, with :math:`\Phi` 1-strongly convex. See
+    theory/arora-marinov-ullah.md, 2.2 and 3.
+
+    Returns optimisation, gradients and noise; their sum is the bound.
+    """
+    step = math.sqrt(2 * divergence / (steps * (energy[0] + energy[1])))
+    return divergence / (step * steps), step / 2 * energy[0], step / 2 * energy[1]
 
 
 def noisy_risk(setting: Setting) -> tuple[float, float, float]:
     """The regret of noisy mirror descent at its best step: optimisation, gradients, noise."""
-    found = own_constants(setting)
-    if not 0 < found.lipschitz < math.inf:
+    constants, space = own_constants(setting), space_of(setting)
+    if not 0 < constants.lipschitz < math.inf:
         return math.inf, math.inf, math.inf
-    steps, energy, divergence = noisy(setting)
+    rho = record_rho(setting.n, setting.budget, "gaussian", "tight")
+    energy = step_energy(space, constants.lipschitz, rho)
     if math.isinf(energy[1]):
         return math.inf, math.inf, math.inf
-    step = lq_noisy.best_step(steps, energy, divergence)
-    return lq_noisy.regret(steps, energy, divergence, step)
+    return least_regret(setting.n // 2 + 1, energy, space.kappa * constants.radius**2 / 2)
 
 
 NOISY_RISKS: tuple[Bound, ...] = (
-    row(
-        replace(
-            CARD,
-            slug="upper.lp.noisy-mirror-descent-explicit",
-            name="Noisy mirror descent, proven",
-            paper=ARORA_2020,
-            statement="Theorem 3 with a general potential, gradient steps only, best step",
-            summary="The mean excess risk of one noisy pass over half of the records with a "
-            "mirror map of the norm, at the step that makes this bound smallest; for q above 2, "
-            "in l2. The noise is Gaussian, by the l2 size of gradients.",
-            latex=r"R_q\sqrt{\frac{\kappa E\|g+\xi\|_{q'}^2}m},\ E\|g+\xi\|_{q'}^2\le\min\{"
-            r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_r^2,\ "
-            r"m=\lfloor n/2\rfloor+1,\ " + KAPPA,
-            method="lp.noisy-mirror-descent",
-            loss_class=classes.LIPSCHITZ,
+    explicit_row(
+        explicit_card(
+            "noisy-mirror-descent",
+            "Noisy mirror descent, proven",
+            "Theorem 3 with a general potential, gradient steps only, best step",
+            "The mean excess risk of one noisy pass over half of the records with a mirror map of "
+            "the norm, at the step that makes this bound smallest; for q above 2, in l2. The noise "
+            "is Gaussian, by the l2 size of gradients.",
+            r"R_q\sqrt{\frac{\kappa E\|g+\xi\|_{q'}^2}m},\ E\|g+\xi\|_{q'}^2\le\min\{"
+            r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_r^2,\ m=\lfloor n/2\rfloor+1,\ " + KAPPA,
+            losses=classes.LIPSCHITZ,
         ),
-        _REGRET_TERMS,
+        ("optimisation", "sampling", "privacy"),
         ("gaussian_rho", "lipschitz", "diameter"),
         noisy_risk,
         (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER),
+        paper=ARORA_2020,
     ),
 )

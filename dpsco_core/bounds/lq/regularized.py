@@ -1,39 +1,183 @@
 r"""Regularised mirror descent, with every constant proven: Su et al. (2023), Algorithm 3.
 
-B3 of theory/su-zhao-wang.md, 3.4, is in `dpsco_core.methods.lq.regularized_schedule`, which the
-method shares; here it is evaluated at a setting. Infinite where the exponent, the budget or a
-constant does not allow the method.
+Steps :math:`w_{t+1}=\arg\min_w\langle\nabla\hat F(w_t)+g_t,w\rangle+2\beta D_\Phi(w,w_t)+
+\alpha\Phi(w)` from 0, averaged with weights :math:`q_0^t`, :math:`q_0=1+\frac\alpha{2\beta}`. The
+explicit bound B3 of theory/su-zhao-wang.md, 3.4, and the steps and regulariser that make it
+smallest: they look at no data.
 """
 
 import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from scipy.optimize import minimize_scalar
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import best_count
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.conditions import MINIMUM_INTERIOR
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
-from dpsco_core.bounds.lq.conditions import AT_MOST_2, MORE_RECORDS
+from dpsco_core.bounds.lq.conditions import MORE_RECORDS
 from dpsco_core.bounds.lq.explicit import (
     FREE,
-    GAUSSIAN,
     KAPPA,
     LIPSCHITZ_NEEDS,
-    PAPER_BUDGET,
-    PRINTED,
-    PRINTED_KAPPA,
-    SHAPED,
+    SMALLEST,
     VOID,
     Terms4,
-    row,
-    variant,
+    explicit_card,
+    noise_rows,
 )
-from dpsco_core.methods.lq.inputs import regularized
-from dpsco_core.methods.lq.regularized_schedule import b3, best_b3, published_choice
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.inputs import composed_rho, dual_energy, own_constants, space_of
+from dpsco_core.methods.lq.regularized import published_regulariser, published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-_B3_TERMS = ("regulariser", "privacy noise", "distance to the minimiser", "stability")
+LARGEST_STEPS = 2_000  # full gradients, in `best_b3`
+_NO_GROWTH = 700.0  # beyond, e^x leaves the range of doubles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regularized:
+    r"""What B3 depends on besides the steps and the regulariser."""
+
+    n: int  # records
+    space: RegularSpace  # the parameters' space
+    # L and beta of every record, with respect to :math:`\|\cdot\|_q`; positive and finite
+    lipschitz: float
+    smoothness: float
+    radius: float  # bound on :math:`\|\theta^*\|_q`: public, never from the data
+    # bound on :math:`E\|g_1\|_{q'}^2` if the run had one step: T steps have T times as much each.
+    energy: float
+
+    @property
+    def potential(self) -> float:
+        r"""Bound :math:`\frac\kappa2\|\theta^*\|_q^2` on :math:`\Phi_*=\Phi(\theta^*)`."""
+        return self.space.kappa * self.radius**2 / 2
+
+    def mean_potential(self, regulariser: float) -> float:
+        r"""Return a bound on :math:`E\Phi(w^*_\alpha)`, at the regularised empirical minimiser.
+
+        .. math:: \min\Big\{\frac{L^2}{2\kappa_+\alpha^2},\ \Phi_*+\frac{2L^2}{n\alpha^2}\Big\}
+
+        The first is that of theory/su-zhao-wang.md, 3.4, with the :math:`\kappa_+` that its proof
+        allows. The second: :math:`\alpha E\Phi(w^*_\alpha)\le\alpha\Phi_*+E[F-\hat
+        F](w^*_\alpha)`, and the stability of :math:`w^*_\alpha` bounds the last by
+        :math:`2L^2/(n\alpha)`; it needs a :math:`\theta^*` that minimises F everywhere.
+        """
+        slope = (self.lipschitz / regulariser) ** 2
+        return min(slope / (2 * self.space.kappa_plus), self.potential + 2 * slope / self.n)
+
+
+def b3(
+    at: Regularized,
+    steps: float,  # T >= 1; a whole number in a run
+    regulariser: float,  # :math:`\alpha > 0`
+) -> Terms4:
+    r"""B3: an explicit bound on the mean excess risk.
+
+    .. math::
+        \alpha\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+
+        2L\sqrt{2\Big(\frac S{2\alpha\beta}+\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+
+        \frac{2L^2}{n\alpha},\quad S = T E\|g_1\|_{q'}^2
+
+    with :math:`\bar\Phi` of `Regularized.mean_potential`.
+
+    Returns regulariser, noise, distance and stability; their sum is the bound.
+    """
+    growth = regulariser / (2 * at.smoothness)
+    exponent = steps * math.log1p(growth)
+    rest = 1 / math.expm1(exponent) if exponent < _NO_GROWTH else 0.0
+    noise = steps * at.energy / (2 * at.smoothness)
+    far = at.mean_potential(regulariser) * min(1.0, steps * growth / (1 + growth)) * rest
+    return (
+        regulariser * at.potential * (1 + rest),
+        noise,
+        2 * at.lipschitz * math.sqrt(2 * (noise / regulariser + far)),
+        2 * at.lipschitz**2 / (at.n * regulariser),
+    )
+
+
+class RegularizedChoice(NamedTuple):
+    """The value of B3 at steps T and a regulariser alpha."""
+
+    value: float
+    steps: int
+    regulariser: float
+
+
+@lru_cache(maxsize=4096)
+def best_b3(at: Regularized) -> RegularizedChoice:
+    """Return the steps, at most `LARGEST_STEPS`, and the regulariser that minimise `b3`.
+
+    The value is infinite where B3 is finite for none of them.
+    """
+    nothing = RegularizedChoice(math.inf, 1, at.lipschitz / at.radius)
+    if not math.isfinite(at.energy * at.lipschitz * at.smoothness):
+        return nothing
+
+    @lru_cache(maxsize=256)
+    def best(steps: int) -> tuple[float, float]:
+        # Outside, the first or the last term alone is above the trivial L ||theta||.
+        scale = math.log(at.lipschitz / at.radius)
+        found = minimize_scalar(
+            lambda log: math.fsum(b3(at, steps, math.exp(log))),
+            bounds=(scale - math.log(at.n), scale + 5.0),
+            method="bounded",
+            options={"xatol": 1e-4},
+        )
+        return float(found.fun), math.exp(float(found.x))
+
+    try:
+        steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, of="number of steps")
+    except NotApplicable:
+        return nothing
+    value, regulariser = best(steps)
+    return RegularizedChoice(value, steps, regulariser)
+
+
+def published_choice(at: Regularized, epsilon: float, delta: float) -> tuple[int, float]:
+    """Return T, rounded to at least 1, and alpha of Theorem 7."""
+    steps = max(1, round(published_steps(at.n, at.space, epsilon, delta)))
+    return steps, published_regulariser(at.n, steps, at.smoothness)
+
+
+def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
+    """Return what B3 needs at a setting; the radius is that of the set."""
+    constants, space = own_constants(setting), space_of(setting)
+    rho = composed_rho(setting.budget, noise, calibration)
+    unit = dual_energy(space, noise, calibration) / rho if rho > 0 else math.inf
+    return Regularized(
+        n=setting.n,
+        space=space,
+        lipschitz=constants.lipschitz,
+        smoothness=constants.sample_smoothness,
+        radius=constants.radius,
+        energy=unit * (2 * constants.lipschitz / setting.n) ** 2,
+    )
+
+
+def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -> Terms4:
+    """B3 of Algorithm 3: regulariser, noise, distance to the minimiser, stability.
+
+    The tight calibration is at the steps and the regulariser that minimise it; the paper's at those
+    of Theorem 7. Infinite where the budget or a constant does not allow the method.
+    """
+    at, budget = regularized(setting, noise, calibration), setting.budget
+    positive = min(at.lipschitz, at.smoothness, at.radius) > 0
+    if not positive or not math.isfinite(at.energy * at.smoothness):
+        return VOID
+    if calibration == "tight":
+        return b3(at, *best_b3(at)[1:])
+    if not isinstance(budget, ApproxDP):
+        return VOID
+    steps, regulariser = published_choice(at, budget.epsilon, budget.delta)
+    return b3(at, steps, regulariser) if regulariser > 0 else VOID
+
+
 _B3 = (
     r"\mu\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+2L\sqrt{2\Big(\frac S{2\mu\beta}+"
     r"\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+\frac{2L^2}{n\mu},\ "
@@ -41,80 +185,22 @@ _B3 = (
     r"\bar\Phi=\min\Big\{\frac{L^2}{2(r-1)\mu^2},\Phi_*+\frac{2L^2}{n\mu^2}\Big\},\ "
     r"S\text{ the energy of a step's noise},\ " + KAPPA
 )
-
-
-def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -> Terms4:
-    """B3 of Algorithm 3: regulariser, noise, distance to the minimiser, stability.
-
-    The tight calibration is at the steps and the regulariser that minimise it; the paper's at those
-    of Theorem 7.
-    """
-    if setting.exponent > 2:
-        return VOID
-    at = regularized(setting, noise, calibration)
-    positive = min(at.lipschitz, at.smoothness, at.radius) > 0
-    if not positive or not math.isfinite(at.energy * at.smoothness):
-        return VOID
-    if calibration == "tight":
-        best = best_b3(at)
-        return b3(at, best.steps, best.regulariser)
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return VOID
-    steps, regulariser = published_choice(at, budget.epsilon, budget.delta)
-    return b3(at, steps, regulariser) if regulariser > 0 else VOID
-
-
-CARD = BoundCard(
-    slug="upper.lp.regularized-mirror-descent-explicit",
-    name="Regularised mirror descent, proven",
-    paper=SU_2023,
-    statement="Algorithm 3, explicit bound at its best steps and regulariser",
-    summary="The mean excess risk with every constant proven, at the parameters that make this "
-    "bound smallest. The set is where the minimiser lies; the method may leave it. "
-    + OTHER_PARAMETERS
-    + " "
-    + GAUSSIAN,
-    kind="upper",
-    quantity="excess risk",
-    constant="explicit",
-    latex=r"\min_{T,\mu}" + _B3,
-    privacy="zcdp",
-    method="lp.regularized-mirror-descent",
-    loss_class=classes.SMOOTH_LIPSCHITZ,
-    problems=SCO_PROBLEMS,
-    geometry="lq",
-)
-REGULARIZED_RISKS: tuple[Bound, ...] = (
-    row(
-        CARD,
-        _B3_TERMS,
-        LIPSCHITZ_NEEDS,
-        lambda setting: regularized_risk(setting, "gaussian", "tight"),
-        (AT_MOST_2, *FREE, MINIMUM_INTERIOR),
+REGULARIZED_RISKS: tuple[Bound, ...] = noise_rows(
+    explicit_card(
+        "regularized-mirror-descent",
+        "Regularised mirror descent, proven",
+        "Algorithm 3, explicit bound at its best steps and regulariser",
+        f"{SMALLEST}. The set is where the minimiser lies; the method may leave it. "
+        + OTHER_PARAMETERS,
+        r"\min_{T,\mu}" + _B3,
     ),
-    row(
-        variant(CARD, "generalized", SHAPED, name="generalized Gaussian noise"),
-        _B3_TERMS,
-        LIPSCHITZ_NEEDS,
-        lambda setting: regularized_risk(setting, "generalized gaussian", "tight"),
-        (AT_MOST_2, *FREE, MINIMUM_INTERIOR),
-    ),
-    row(
-        variant(
-            CARD,
-            "paper",
-            PRINTED,
-            name="the paper's parameters",
-            statement="Algorithm 3, explicit bound at the parameters of Theorem 7",
-            latex=_B3
-            + r",\ T=\Big(\frac{n\varepsilon\sqrt{\kappa_0}}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5},"
-            r"\ \mu=\frac{4\beta}T\log_2\frac nT" + PRINTED_KAPPA,
-            privacy="approx",
-        ),
-        _B3_TERMS,
-        LIPSCHITZ_NEEDS,
-        lambda setting: regularized_risk(setting, "generalized gaussian", "paper"),
-        (PAPER_BUDGET, AT_MOST_2, *FREE[1:], MINIMUM_INTERIOR, MORE_RECORDS),
-    ),
+    ("regulariser", "privacy noise", "distance to the minimiser", "stability"),
+    LIPSCHITZ_NEEDS,
+    regularized_risk,
+    (*FREE, MINIMUM_INTERIOR),
+    paper_statement="Algorithm 3, explicit bound at the parameters of Theorem 7",
+    paper_latex=_B3
+    + r",\ T=\Big(\frac{n\varepsilon\sqrt{\kappa_0}}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5},"
+    r"\ \mu=\frac{4\beta}T\log_2\frac nT",
+    paper_hypotheses=(MORE_RECORDS,),
 )

@@ -8,8 +8,7 @@ from scipy.special import ndtr
 
 from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate
 from dpsco_core.bounds.euclidean.objective_strong import rate_strong
-from dpsco_core.bounds.lq.heavy import heavy_euclidean
-from dpsco_core.bounds.lq.tools import printed_kappa
+from dpsco_core.bounds.lq.rates import heavy_euclidean, printed_kappa
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace

@@ -1,11 +1,13 @@
 """Optimisers for sets measured in an l_q norm."""
 
-from dpsco_core.methods.lq.batched import BatchedMirrorDescent
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
-from dpsco_core.methods.lq.reduction import EuclideanReduction
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent
-from dpsco_core.methods.lq.shuffled import ShuffledMirrorDescent
+from dpsco_core.methods.lq.truncated import (
+    BatchedMirrorDescent,
+    EuclideanReduction,
+    ShuffledMirrorDescent,
+)
 
 __all__ = [
     "BatchedMirrorDescent",

@@ -1,22 +1,26 @@
-r"""What the l_q formulas need, from a setting: in the parameters' own norm, or reduced to l2.
+r"""What the l_q methods and the bounds on them take from a setting: constants, noise, shares.
 
-For q <= 2 the constants are those of `dual_constants`. For q > 2 the mirror map would not be
-strongly convex without a factor of the dimension, and the problem is taken in l2, with the l2
-constants (theory/su-zhao-wang.md, 2.4 and 2.7). All of it is public.
+The parameters are in :math:`\ell_q^d`, 1 <= q <= 2, gradients in :math:`\ell_{q'}^d`, whose smooth
+norm is :math:`\|\cdot\|_r` (`RegularSpace`). For q > 2 the mirror map would not be strongly convex
+without a factor of the dimension, and the problem is taken in l2, with the l2 constants
+(theory/su-zhao-wang.md, 2.4 and 2.7). All of it is public.
 """
 
 import math
 from dataclasses import replace
+from typing import Literal
 
-from dpsco_core.base.search import smallest_or
+from scipy.special import gammaln
+
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, best_b4
-from dpsco_core.methods.lq.noise import Order, composed_rho, dual_energy, record_rho
-from dpsco_core.methods.lq.noisy_schedule import step_energy
-from dpsco_core.methods.lq.regularized_schedule import Regularized
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.privacy.amplification import amplify
+from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, gaussian_allowance, zcdp_rho
+from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped, lemma_3_rho
+from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import DualConstants, dual_constants
+
+Order = Literal["public", "shuffled"]
 
 
 def space_of(setting: Setting) -> RegularSpace:
@@ -26,57 +30,121 @@ def space_of(setting: Setting) -> RegularSpace:
 
 def own_constants(setting: Setting) -> DualConstants:
     """Return the constants in the norm of `space_of`; the set's diameter must be finite."""
-    if setting.exponent <= 2:
-        return dual_constants(setting)
-    return dual_constants(replace(setting, exponent=2.0))
+    return dual_constants(setting if setting.exponent <= 2 else replace(setting, exponent=2.0))
 
 
-def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
-    """Return what B3 needs; the start's loss is unknown, and the radius that of the set."""
-    found, space = own_constants(setting), space_of(setting)
-    rho = composed_rho(setting.budget, noise, calibration)
-    unit = dual_energy(space, noise, calibration) / rho if rho > 0 else math.inf
-    return Regularized(
-        n=setting.n,
-        space=space,
-        lipschitz=found.lipschitz,
-        smoothness=found.sample_smoothness,
-        radius=found.radius,
-        energy=unit * (2 * found.lipschitz / setting.n) ** 2,
-    )
+def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
+    """Return the noise of a method that leaves it open.
 
-
-def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> MirrorInputs:
-    """Return what B4 needs, with the noise of every record or of every batch."""
-    found, space = own_constants(setting), space_of(setting)
-    clean = MirrorInputs(
-        n=setting.n,
-        space=space,
-        divergence=space.kappa * found.radius**2 / 2,
-        diameter=found.diameter,
-        smoothness=found.smoothness,
-        gradient_bound=found.mean_gradient_bound,
-        variance=found.variance,
-        lipschitz=found.lipschitz,
-    )
-    return clean.with_noise(order, setting.budget, noise, calibration)
-
-
-def noisy(setting: Setting) -> tuple[int, tuple[float, float], float]:
-    """Return what the regret of `lq_noisy` needs: m, the energies of a step, the divergence."""
-    found, space = own_constants(setting), space_of(setting)
-    rho = record_rho(setting.n, setting.budget, "gaussian", "tight")
-    energy = step_energy(space, found.lipschitz, rho)
-    return setting.n // 2 + 1, energy, space.kappa * found.radius**2 / 2
-
-
-def better_descent(
-    setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
-) -> MirrorInputs:
-    """Return what B4 needs, with the noise of the order whose best bound is the smaller.
-
-    Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
-    private: the choice looks at no data. The first where B4 is infinite for all.
+    As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
+    equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
     """
-    candidates = [descent(setting, order, noise, calibration) for order in orders]
-    return smallest_or(candidates, lambda at: best_b4(at).value, candidates[0])
+    if noise is not None:
+        return noise
+    return "gaussian" if calibration == "tight" else "generalized gaussian"
+
+
+def dual_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
+    r"""Return a bound on :math:`E\|z\|_{q'}^2` at dual sensitivity 1 and rho = 1.
+
+    It scales with the squared sensitivity over rho. See `Shaped.dual_square_bound`.
+
+    Examples
+    --------
+    >>> round(dual_energy(RegularSpace(d=100, exponent=1.25), "generalized gaussian"), 9)
+    200.0
+    """
+    return Shaped(space, 1.0, 1.0, noise, shape_of(noise, calibration)).dual_square_bound
+
+
+def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
+    r"""Return a bound on :math:`E\|z\|_r^2` at dual sensitivity 1 and rho = 1.
+
+    Generalized Gaussian: :math:`d\kappa/2`, exact. Gaussian: with :math:`m_r = E|\xi|^r`,
+
+    .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
+
+    A sum of N independent vectors has N times the second, and at most :math:`N\kappa_+` times the
+    first: see `sum_factor`.
+    """
+    if noise == "generalized gaussian":
+        return dual_energy(space, noise, calibration)
+    r = space.smooth_exponent
+    log_moment = r / 2 * math.log(2) + float(gammaln((r + 1) / 2)) - math.log(math.pi) / 2
+    root = math.exp(2 / r * log_moment)
+    return space.l2_ratio**2 * math.pow(space.d, 2 / r) * root / 2
+
+
+def sum_factor(space: RegularSpace, noise: Noise) -> float:
+    r"""Return the factor of the energy of a sum over the sum of energies, in the smooth norm.
+
+    1 for Gaussian vectors, whose sum is one; :math:`\kappa_+` for generalized Gaussian ones
+    (theory/su-zhao-wang.md, 2.5 (b)).
+    """
+    return 1.0 if noise == "gaussian" else space.kappa_plus
+
+
+def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of T releases together (Su et al. 2023, Algorithm 3); 0 for a pure budget.
+
+    Tight: the exact curve of the Gaussian, or the best conversion from zCDP for noise of another
+    shape. Paper: :math:`\varepsilon^2/(32\ln(1/\delta))`, which is the printed :math:`\sigma^2`.
+    """
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return budget.epsilon**2 / (-32 * math.log(budget.delta))
+    return _whole(budget, noise)
+
+
+def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of one release, or of one on each of disjoint batches; 0 if there is none.
+
+    As `composed_rho`, but the paper's is that of Lemma 3, for epsilon <= 1 and delta <= 0.9.
+    """
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        proven = budget.epsilon <= 1 and budget.delta <= 0.9
+        return lemma_3_rho(budget.epsilon, budget.delta) if proven else 0.0
+    return _whole(budget, noise)
+
+
+def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of the release of every single record, in secret random order.
+
+    Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
+    :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; theory/su-zhao-wang.md,
+    2.5). Tight: the exact divergence of the clones, or no amplification where that allows more.
+    Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does not
+    hold.
+
+    Examples
+    --------
+    >>> from dpsco_core.privacy.budget import ApproxDP
+    >>> budget = ApproxDP(epsilon=0.1, delta=1e-6)
+    >>> round(2 / record_rho(10_000, budget, "generalized gaussian", "paper"))
+    736
+    """
+    if not isinstance(budget, ApproxDP):
+        return _whole(budget, noise)
+    epsilon, delta = budget.epsilon, budget.delta
+    if calibration == "paper":
+        found = amplify(n, epsilon, delta, "closed")
+        if found is None or found.epsilon_group > 1:
+            return 0.0
+        return lemma_3_rho(found.epsilon_group, found.delta_group)
+    steps = shuffle_steps(n, epsilon, delta)
+    if noise == "gaussian":
+        return steps.rho_step
+    alone = zcdp_rho(epsilon, delta, "tight")
+    if not steps.amplified:
+        return alone
+    return max(alone, zcdp_rho(steps.epsilon_step, steps.delta_step, "tight"))
+
+
+def _whole(budget: Budget, noise: Noise) -> float:
+    if noise == "gaussian" or isinstance(budget, PureDP):
+        return gaussian_allowance(budget)
+    return budget.to_zcdp("tight").rho
+
+
+def shape_of(noise: Noise, calibration: Calibration) -> Calibration:
+    """The printed kappa is in the paper's calibration of generalized Gaussian noise only."""
+    return calibration if noise == "generalized gaussian" else "tight"

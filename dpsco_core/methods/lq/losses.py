@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.norms import dual_exponent
-from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.lq.noise import dual_energy
+from dpsco_core.methods.lq.inputs import dual_energy, space_of
 from dpsco_core.problems.base import LinearModel, Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
@@ -116,7 +115,7 @@ def practical_dual_radius(setting: Setting, rho: float) -> float:
     constants, d, order = setting.constants, setting.d, setting.moment_order
     model = constants.linear_model
     assert model is not None
-    space = RegularSpace(d=d, exponent=min(setting.exponent, 2.0))
+    space = space_of(setting)
     # `dual_energy` is that of noise of variance l2_ratio^2/2 a coordinate.
     spread = math.sqrt(2 * dual_energy(space, "gaussian") / d) / space.l2_ratio
     root = math.pow(constants.coordinate_moment, 1 / order) / model.slope

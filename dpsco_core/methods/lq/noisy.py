@@ -23,7 +23,7 @@ from dpsco_core.methods.euclidean.private_sgd import (
     fresh_order,
     run_steps,
 )
-from dpsco_core.methods.lq.noise import dual_energy, smooth_energy
+from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.lq.sentences import ON_L1
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
@@ -18,12 +18,6 @@ from dpsco_core.methods.euclidean.phased_sgd import (
     run_phases,
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
-from dpsco_core.methods.lq.phased_schedule import (
-    noise_factor,
-    phases,
-    printed_noise_factor,
-    printed_step,
-)
 from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
@@ -114,8 +108,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
             "library's row has.",
         ),
         example=ON_CUBE
-        | {"problem": "logistic"}
-        | {"methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
+        | {"problem": "logistic", "methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
     )
     stage = Stage(records=16, problem="huber", exponent=3.0)
     colour = "olive"
@@ -137,7 +130,11 @@ class UnconstrainedPhasedSgd(PrivateMethod):
             count, step_size = phases(setting.n), free_step_size(setting, rho, losses)
         else:
             count, step_size = practical_phases(setting, rho, losses)
-        reach = largest_norm(setting, rho, losses, step_size)
+        # A bound on every point's norm: the lengths of all steps, and ten times the noise. Phase i
+        # moves by at most n_i eta_i L, and the sum of 8^-i is 1/7; the noise has the norm
+        # sigma_i sqrt(d), and the sum of 4^-i is 1/3.
+        noise = 10 * noise_factor(rho) * math.sqrt(setting.d) / 3
+        reach = losses.lipschitz * step_size * (setting.n / 7 + noise)
         return phased_plan(setting, rho, losses, count, step_size, reach)
 
     def release(
@@ -185,11 +182,22 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     return step_size
 
 
-def largest_norm(setting: Setting, rho: float, losses: Losses, step_size: float) -> float:
-    r"""Bound the norm of every point: the lengths of all steps, and ten times the noise.
+def phases(n: int) -> int:
+    r"""Return :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
+    require(n >= 2, "n", "at least 2", n)
+    return n.bit_length() - 1
 
-    Phase i moves by at most :math:`n_i\eta_iL`, and :math:`\sum_i 8^{-i} = 1/7`; the noise has the
-    norm :math:`\sigma_i\sqrt d`, and :math:`\sum_i 4^{-i} = 1/3`.
-    """
-    unit = losses.lipschitz * step_size
-    return unit * (setting.n / 7 + 10 * noise_factor(rho) * math.sqrt(setting.d) / 3)
+
+def noise_factor(rho: float) -> float:
+    r"""Return :math:`c=2/\sqrt{2\rho}`: a record moves the average by at most :math:`2L\eta_i`."""
+    return math.sqrt(2 / rho)
+
+
+def printed_noise_factor(epsilon: float, delta: float) -> float:
+    r"""Return :math:`c=\sqrt{8\ln(1.25/\delta)}/\varepsilon`, of the paper's Lemma 2."""
+    return math.sqrt(8 * math.log(1.25 / delta)) / epsilon
+
+
+def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
+    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, of no distance."""
+    return min(1 / math.sqrt(n), 1 / (factor * math.sqrt(d))) / lipschitz

@@ -13,9 +13,8 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.lq.inputs import chosen_noise, composed_rho, dual_energy
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
-from dpsco_core.methods.lq.noise import chosen_noise, composed_rho, dual_energy
-from dpsco_core.methods.lq.regularized_schedule import published_regulariser, published_steps
 from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, gaussian_allowance
@@ -55,7 +54,6 @@ class RegularizedPlan(Plan):
 
     @property
     def rho_step(self) -> float:
-        """What a step spends."""
         return self.rho / self.steps
 
     @property
@@ -86,10 +84,8 @@ class RegularizedMirrorDescent(PrivateMethod):
         printed kappa, for epsilon <= 1, and in theory B = beta. It is private as printed, by
         zCDP; what it spends is less.
     tuning : {"practical", "theory"}
-        ``"theory"``: :math:`T = (n\varepsilon\sqrt\kappa/\sqrt{d\ln(1/\delta)})^{2/5}` and
-        :math:`\alpha = \frac{4\beta}T\log_2\frac nT` (Theorem 7, with the root of kappa that its
-        own rate needs), where n > T and alpha <= 2 beta. ``"practical"``:
-        `practical_parameters`.
+        ``"theory"``: T and alpha of Theorem 7, where n > T and alpha <= 2 beta.
+        ``"practical"``: `practical_parameters`.
     noise : {"generalized gaussian", "gaussian"} or None
         None: Gaussian noise where the calibration is tight, for its energy in the dual norm is
         no larger; generalized Gaussian noise, as published, otherwise.
@@ -262,7 +258,7 @@ def regularized_share(
         return rho
     if noise == "generalized gaussian":
         rho *= space.kappa / space.printed_kappa
-    allowed = budget.to_zcdp("tight").rho if noise != "gaussian" else gaussian_allowance(budget)
+    allowed = gaussian_allowance(budget) if noise == "gaussian" else budget.to_zcdp("tight").rho
     if budget.epsilon > 1 or rho > allowed:
         change = ("epsilon", 1.0) if budget.epsilon > 1 else ("delta", 1e-6)
         raise NotApplicable(
@@ -282,35 +278,41 @@ def theorem_parameters(
 
     Raises `NotApplicable` where its proof does not hold: unless n > T and alpha <= 2 beta.
     """
-    found = _scheduled(setting, space, setting.n)
-    if _valid(setting.n, found):
-        return found, published_regulariser(setting.n, found, smoothness)
-    enough = next(
-        (2**k for k in range(2, 60) if 2**k > setting.n and _valid_at(setting, space, 2**k)), None
-    )
-    raise NotApplicable(
-        f"Theorem 7 holds for T < n and T >= 2 log2(n/T), and here T={found} at n={setting.n}.",
-        nearest="set tuning=practical"
-        if enough is None
-        else f"set n={enough}, or tuning=practical",
-        changes=(("tuning", "practical"),) if enough is None else (("n", enough),),
-    )
-
-
-def _scheduled(setting: Setting, space: RegularSpace, n: int) -> int:
     budget = setting.budget
     epsilon, delta = 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
     if isinstance(budget, ApproxDP):
         epsilon, delta = budget.epsilon, budget.delta
-    return min(MOST_STEPS, max(1, round(published_steps(n, space, epsilon, delta))))
+
+    def scheduled(n: int) -> tuple[int, bool]:
+        steps = min(MOST_STEPS, max(1, round(published_steps(n, space, epsilon, delta))))
+        return steps, n > steps and steps >= 2 * math.log2(n / steps)
+
+    steps, valid = scheduled(setting.n)
+    if valid:
+        return steps, published_regulariser(setting.n, steps, smoothness)
+    enough = next((2**k for k in range(2, 60) if 2**k > setting.n and scheduled(2**k)[1]), None)
+    raise NotApplicable(
+        f"Theorem 7 holds for T < n and T >= 2 log2(n/T), and here T={steps} at n={setting.n}.",
+        nearest="set " + (f"n={enough}, or " if enough else "") + "tuning=practical",
+        changes=(("n", enough) if enough else ("tuning", "practical"),),
+    )
 
 
-def _valid(n: int, steps: int) -> bool:
-    return n > steps and steps >= 2 * math.log2(n / steps)
+def published_steps(n: int, space: RegularSpace, epsilon: float, delta: float) -> float:
+    r"""Return the T of Theorem 7 before rounding, with the root of the printed kappa.
+
+    .. math:: T=\Big(\frac{n\varepsilon\sqrt\kappa}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5}
+
+    Printed without the root, which its own rate and condition on n contradict
+    (theory/su-zhao-wang.md, 2.3 (c)).
+    """
+    size = n * epsilon * math.sqrt(space.printed_kappa)
+    return math.pow(size / math.sqrt(-space.d * math.log(delta)), 0.4)
 
 
-def _valid_at(setting: Setting, space: RegularSpace, n: int) -> bool:
-    return _valid(n, _scheduled(setting, space, n))
+def published_regulariser(n: int, steps: float, smoothness: float) -> float:
+    r"""Return :math:`\alpha=\frac{4\beta}T\log_2\frac nT`; not positive where n <= T."""
+    return 4 * smoothness / steps * math.log2(n / steps)
 
 
 def practical_parameters(

@@ -10,6 +10,9 @@ import pytest
 from dpsco_core.bounds.euclidean import objective_strong
 from dpsco_core.bounds.euclidean.objective import objective
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
+from dpsco_core.bounds.lq.mirror import best_b4, better_descent
+from dpsco_core.bounds.lq.noisy import step_energy
+from dpsco_core.bounds.lq.regularized import best_b3, regularized
 from dpsco_core.geometry import (
     Ball,
     Box,
@@ -19,9 +22,7 @@ from dpsco_core.geometry import (
     SolidSimplex,
     SparseHull,
 )
-from dpsco_core.methods.lq.inputs import better_descent, noisy, regularized
-from dpsco_core.methods.lq.mirror_schedule import best_b4
-from dpsco_core.methods.lq.regularized_schedule import best_b3
+from dpsco_core.methods.lq.inputs import own_constants, record_rho, space_of
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
@@ -187,8 +188,11 @@ def test_rows_are_the_formulas_that_the_methods_minimise():
     row = BY_SLUG["upper.lp.shuffled-mirror-descent-generalized"]
     found = better_descent(at, ("shuffled", "public"), "generalized gaussian", "tight")
     assert row.value(at) == pytest.approx(best_b4(found).value)
-    m, energy, divergence = noisy(at)
-    value = math.sqrt(2 * divergence * sum(energy) / m)
+    found = own_constants(at)
+    rho = record_rho(at.n, at.budget, "gaussian", "tight")
+    energy = step_energy(space_of(at), found.lipschitz, rho)
+    divergence = space_of(at).kappa * found.radius**2 / 2
+    value = math.sqrt(2 * divergence * sum(energy) / (at.n // 2 + 1))
     assert BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at) == pytest.approx(value)
 
 

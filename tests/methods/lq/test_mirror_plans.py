@@ -14,8 +14,12 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.hull import Hull
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.inputs import descent
-from dpsco_core.methods.lq.mirror_schedule import PRACTICAL_FACTORS, modelled, practical_choice
+from dpsco_core.methods.lq.mirror import (
+    PRACTICAL_FACTORS,
+    descent,
+    modelled,
+    practical_choice,
+)
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,
@@ -258,7 +262,7 @@ def test_the_reductions_constants_are_those_of_l2() -> None:
     at = descent(where, "public", GAUSSIAN, "tight")
     assert at.diameter == pytest.approx(2 * 4.0)
     assert at.smoothness == pytest.approx(0.3)
-    assert plan.gradient_bound == pytest.approx(0.5)
+    assert at.gradient_bound == pytest.approx(0.5)
 
 
 def apply(where: Any, change: tuple[str, Any], others: dict[str, Any]) -> Any:

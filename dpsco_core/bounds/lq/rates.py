@@ -1,0 +1,387 @@
+r"""The rates in :math:`\ell_q^d`: Su, Zhao and Wang (2023), Table 2, and earlier work.
+
+(The paper calls the exponent p.) Two terms each, of which the bound is the sum: sampling and
+privacy; 0 where a rate has one. For Lipschitz losses in units of L times the set's diameter or the
+norm of the minimiser, unless a docstring says otherwise; with heavy tails in units of
+:math:`\sigma M`. kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import ARORA_2020, BASSILY_2021, SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    LIPSCHITZ,
+    MINIMUM_INTERIOR,
+    SAMPLE_SMOOTH,
+    SMOOTH,
+    approximate,
+    named,
+)
+from dpsco_core.bounds.euclidean.private_sgd import REMARK_1
+from dpsco_core.bounds.lq.conditions import (
+    ABOVE_1,
+    AMPLIFIED,
+    AT_LEAST_2,
+    BELOW_2,
+    CONTAINS_ZERO,
+    EVERYWHERE,
+    LARGE_BATCHED_TRUNCATION,
+    LARGE_SAMPLE,
+    LARGE_TRUNCATION,
+    LONG_ENOUGH,
+    MORE_RECORDS,
+    SMALL_SIGMA_GRADIENT,
+    VARIANCE,
+)
+from dpsco_core.bounds.lq.explicit import RATE_LETTERS
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.inputs import own_constants
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.dual import DualConstants, dual_constants
+
+Pair = tuple[float, float]
+Rate = Callable[[Setting, ApproxDP], Pair]
+
+
+def printed_kappa(d: int, exponent: float) -> float:
+    r"""Return :math:`\kappa=\min\{\frac1{q-1},2\ln d\}`, for 1 <= q <= 2."""
+    return RegularSpace(d=d, exponent=exponent).printed_kappa
+
+
+def size_of(d: int, budget: ApproxDP) -> float:
+    r""":math:`\sqrt{d\ln(1/\delta)}`."""
+    return math.sqrt(-d * math.log(budget.delta))
+
+
+# ---- Lipschitz losses
+
+
+def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
+    r"""Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1.
+
+    .. math::
+        \sqrt{\frac\kappa n},\ \frac{\kappa\sqrt d}{n\varepsilon}\quad(1<q<2),\qquad
+        \frac{d^{1/2-1/q}}{\sqrt n},\ \frac{d^{1-1/q}}{n\varepsilon}\quad(2\le q\le\infty)
+
+    `printed` has no :math:`\sqrt n` in the third, which the prose and Theorem 8's remark have.
+    """
+    n, d, epsilon, share = setting.n, setting.d, budget.epsilon, 1 / setting.exponent
+    if setting.exponent < 2:
+        kappa = printed_kappa(d, setting.exponent)
+        return math.sqrt(kappa / n), kappa * math.sqrt(d) / (n * epsilon)
+    sampling = math.pow(d, 0.5 - share)
+    return sampling if printed else sampling / math.sqrt(n), math.pow(d, 1 - share) / (n * epsilon)
+
+
+def theorem_7(setting: Setting, budget: ApproxDP) -> Pair:
+    r"""Theorem 7, unconstrained and Lipschitz, 1 < q < 2.
+
+    .. math:: 0,\ \kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}\Big)^{2/5}
+    """
+    kappa = printed_kappa(setting.d, setting.exponent)
+    size = size_of(setting.d, budget)
+    return 0.0, math.pow(kappa**2 * size / (setting.n * budget.epsilon), 0.4)
+
+
+def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool = False) -> Pair:
+    r"""Theorem 8, unconstrained and Lipschitz, 2 <= q, with :math:`\|\theta^*\|_q` = `norm`.
+
+    .. math::
+        \frac1{\sqrt n}\Big(1+d^{1-2/q}\|\theta^*\|^2\Big),\
+        \frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big(1+d^{1-2/q}\|\theta^*\|^2\Big)
+
+    In units of L. `printed` has no 1, and vanishes at :math:`\theta^*=0`, which no algorithm does.
+    """
+    n, d, epsilon = setting.n, setting.d, budget.epsilon
+    unit = math.pow(d, 1 - 2 * (1 / setting.exponent)) * norm**2 + (0.0 if printed else 1.0)
+    return unit / math.sqrt(n), unit * size_of(d, budget) / (epsilon * n)
+
+
+def _theorem_8(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
+    return theorem_8(setting, budget, dual_constants(setting).radius, printed=printed)
+
+
+def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
+    r"""The rate of Arora et al. (2020), Theorem 6 with Remark 1, with any potential.
+
+    .. math:: \sqrt{\frac\kappa n},\ \frac{\kappa\sqrt d\ln(3/\delta)}{\varepsilon n}
+        \quad(1\le q\le2),
+
+    from the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
+    where epsilon is at most about :math:`1/\sqrt n`; for q > 2 the l2 rate, in units of the l2
+    constants.
+    """
+    n, d, epsilon = setting.n, setting.d, budget.epsilon
+    kappa = printed_kappa(d, min(setting.exponent, 2.0))
+    private = kappa * math.sqrt(d) * math.log(3 / budget.delta) / (epsilon * n)
+    return math.sqrt(kappa / n), private
+
+
+# ---- heavy tails
+
+
+def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
+    r"""Theorem 10, constrained and heavy-tailed, 1 < q < 2, small epsilon.
+
+    .. math:: 0,\ \frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}}
+
+    Without its :math:`\ln(1/\delta')`. It is proven for Gaussian noise; with the generalized
+    Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}` (theory/su-zhao-wang.md,
+    3.6), a difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
+    """
+    kappa, size = printed_kappa(setting.d, setting.exponent), size_of(setting.d, budget)
+    return 0.0, math.sqrt(kappa * size / (setting.n * budget.epsilon))
+
+
+def general_epsilon(setting: Setting, budget: ApproxDP) -> Pair:
+    r"""The rate for heavy tails and every epsilon below 1, 1 < q < 2: introduction and Table 2.
+
+    .. math:: 0,\ \frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}}
+    """
+    kappa, size = printed_kappa(setting.d, setting.exponent), size_of(setting.d, budget)
+    return 0.0, math.cbrt(kappa**2 * size / (setting.n * budget.epsilon))
+
+
+def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
+    r"""The rate for heavy tails, 2 <= q, by reduction to l2: Table 2.
+
+    .. math:: \frac{d^{3/2-1/q}}{\sqrt n},\ \frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}
+
+    `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
+    it is made of (theory/su-zhao-wang.md, 2.7).
+    """
+    n, d, share = setting.n, setting.d, 1 / setting.exponent
+    sampling = math.pow(d, 1.5 - share)
+    private = math.pow(d, 1.5 - share / 2) / math.sqrt(n * budget.epsilon)
+    return sampling if printed else sampling / math.sqrt(n), private
+
+
+# ---- their units
+
+
+def _product(of: Callable[[Setting], DualConstants], *names: str) -> Callable[[Setting], float]:
+    """Return the product of some constants."""
+    return lambda setting: math.prod(float(getattr(of(setting), name)) for name in names)
+
+
+_OVER_SET = _product(dual_constants, "lipschitz", "diameter")
+_LIPSCHITZ = _product(dual_constants, "lipschitz")
+
+
+def _heavy(setting: Setting) -> float:
+    r"""Return :math:`\sigma M`, infinite where the variance is."""
+    found = dual_constants(setting)
+    return math.inf if math.isinf(found.variance) else math.sqrt(found.variance) * found.diameter
+
+
+# ---- rows
+
+
+def _terms(
+    rate: Rate,
+    unit: Callable[[Setting], float],
+    needs: tuple[str, ...],
+    least: float = 1.0,
+    most: float = math.inf,
+) -> Callable[[Setting], Terms]:
+    """Return `rate` times a unit; infinite but for exponents q from `least` to `most`."""
+
+    def terms(setting: Setting) -> tuple[float, ...]:
+        budget = setting.budget
+        if not isinstance(budget, ApproxDP) or not least <= setting.exponent <= most:
+            return math.inf, math.inf
+        size = unit(setting)
+        return tuple(size * term for term in rate(setting, budget))
+
+    return named(("sampling", "privacy"), needs, terms)
+
+
+def _row(
+    slug: str,
+    name: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    evaluate: Callable[[Setting], Terms],
+    hypotheses: tuple[Hypothesis, ...],
+    **others: Any,  # of the card's fields
+) -> Bound:
+    given = {"paper": SU_2023} | others
+    card = BoundCard(
+        slug=f"upper.lp.{slug}",
+        name=name,
+        statement=statement,
+        summary=f"{summary} {_ONE}",
+        kind="upper",
+        quantity="excess risk",
+        constant="rate",
+        latex=latex,
+        privacy="approx",
+        problems=SCO_PROBLEMS,
+        geometry="lq",
+        **given,
+    )
+    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=RATE_LETTERS)
+
+
+def _dimension(setting: Setting) -> str:
+    if setting.d >= 2 or setting.exponent >= 2:
+        return ""
+    return f"The logarithm of the dimension in kappa needs d >= 2, and d={setting.d}."
+
+
+_TWO_DIMENSIONS = Hypothesis(text="d >= 2, for q < 2", check=_dimension)
+_BELOW_1 = approximate(below=True)
+_KAPPA = r"\kappa=\min\{\tfrac1{q-1},2\ln d\}"
+_ONE = "Constants and logarithms are set to 1."
+_NEEDS = ("lipschitz", "diameter")
+_FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
+# Assumption 4 has every record's loss smooth; for q < 2 the proof of B4 uses the risk's only
+# (theory/su-zhao-wang.md, 3.6).
+_TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
+_REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH, SMALL_SIGMA_GRADIENT)
+_BASSILY = _row(
+    "prior-bassily-2021",
+    "Bassily et al. 2021, rate",
+    "as quoted by Su et al., Table 2, row 1, and section 5",
+    "The rate in l_q for Lipschitz losses on a bounded set, optimal for q of at least 2; M is its "
+    "diameter in the norm.",
+    r"LM\Big(\sqrt{\tfrac\kappa n}+\tfrac{\kappa\sqrt d}{n\varepsilon}\Big)\ (q<2),\quad "
+    r"LM\Big(\tfrac{d^{1/2-1/q}}{\sqrt n}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)\ (q\ge2),\ "
+    + _KAPPA,
+    _terms(bassily_2021, _OVER_SET, _NEEDS),
+    (ABOVE_1, _BELOW_1, LIPSCHITZ, DIAMETER, _TWO_DIMENSIONS),
+    loss_class=classes.LIPSCHITZ,
+    paper=BASSILY_2021,
+)
+_PHASED = _row(
+    "phased-sgd",
+    "Phased SGD without a constraint, rate",
+    "Theorem 8, with its additive term; Table 2",
+    "The rate of phased SGD on the whole space for q of at least 2, by way of l2: quadratic in "
+    "the norm of the minimiser, which the set bounds here.",
+    r"L\big(1+d^{1-2/q}\|\theta^*\|_q^2\big)\Big(\frac1{\sqrt n}+"
+    r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
+    _terms(_theorem_8, _LIPSCHITZ, _NEEDS, least=2.0),
+    (AT_LEAST_2, *_FREE),
+    loss_class=classes.SMOOTH_LIPSCHITZ,
+    method="lp.phased-sgd",
+)
+_HEAVY_EUCLIDEAN = _row(
+    "euclidean-reduction",
+    "Heavy tails by way of l2, rate",
+    "Table 2, q of at least 2, first term over the root of n",
+    "The rate for gradients of finite variance and q of at least 2, by reduction to l2.",
+    r"\sigma M\Big(\frac{d^{3/2-1/q}}{\sqrt n}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
+    _terms(heavy_euclidean, _heavy, ("diameter",), least=2.0),
+    _REDUCTION,
+    loss_class=classes.SMOOTH,
+    method="lp.euclidean-reduction",
+)
+LQ_RATES: tuple[Bound, ...] = (
+    _BASSILY,
+    bound_like(
+        _BASSILY.card,
+        evaluate=_terms(partial(bassily_2021, printed=True), _OVER_SET, _NEEDS, least=2.0),
+        hypotheses=(AT_LEAST_2, _BELOW_1, LIPSCHITZ, DIAMETER),
+        letters=RATE_LETTERS,
+        slug="upper.lp.prior-bassily-2021-paper",
+        name="Bassily et al. 2021, rate as Table 2 prints it",
+        summary="The table's row for q of at least 2, whose first term has lost the root of n "
+        "that the text has. " + _ONE,
+        statement="as printed in Su et al., Table 2, row 1",
+        latex=r"LM\Big(d^{1/2-1/q}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)",
+    ),
+    _row(
+        "regularized-mirror-descent",
+        "Regularised mirror descent, rate",
+        "Theorem 7; Table 2",
+        "The rate of mirror descent on the whole space with a regulariser that makes it stable, "
+        "for q between 1 and 2, in units of L times the norm of the minimiser, which the set "
+        "bounds here.",
+        r"L\|\theta^*\|_q\,\kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}"
+        r"\Big)^{2/5},\ " + _KAPPA,
+        _terms(theorem_7, _product(dual_constants, "lipschitz", "radius"), _NEEDS, most=2.0),
+        (BELOW_2, *_FREE, _TWO_DIMENSIONS, LARGE_SAMPLE, MORE_RECORDS, LONG_ENOUGH),
+        loss_class=classes.SMOOTH_LIPSCHITZ,
+        method="lp.regularized-mirror-descent",
+    ),
+    _PHASED,
+    bound_like(
+        _PHASED.card,
+        evaluate=_terms(
+            partial(_theorem_8, printed=True),
+            _LIPSCHITZ,
+            _NEEDS,
+            least=2.0,
+        ),
+        hypotheses=_PHASED.hypotheses,
+        letters=RATE_LETTERS,
+        slug="upper.lp.phased-sgd-paper",
+        name="Phased SGD without a constraint, printed rate",
+        statement="Theorem 8",
+        summary="The theorem as printed: it vanishes with the norm of the minimiser, which no "
+        "algorithm's error does. " + _ONE,
+        latex=r"L\,d^{1-2/q}\|\theta^*\|_q^2\Big(\frac1{\sqrt n}+"
+        r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
+    ),
+    _row(
+        "shuffled-mirror-descent",
+        "Shuffled mirror descent, rate",
+        "Theorem 10; Table 2",
+        "The rate for gradients of finite variance, q between 1 and 2 and small epsilon, with "
+        "noise for every record and shuffling. The library's proof has this power of kappa with "
+        "Gaussian noise, and 3/4 with the paper's. The theorem's logarithm of a failure "
+        "probability is dropped.",
+        r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + _KAPPA,
+        _terms(theorem_10, _heavy, ("diameter",), most=2.0),
+        (BELOW_2, *_TAILS, _TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
+        loss_class=classes.SMOOTH,
+        method="lp.shuffled-mirror-descent",
+    ),
+    _row(
+        "batched-mirror-descent",
+        "Batched mirror descent, rate",
+        "the rate for general epsilon, introduction and Table 2",
+        "The rate for gradients of finite variance and q between 1 and 2, with noise for every "
+        "batch and without shuffling.",
+        r"\sigma M\,\frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}},\ " + _KAPPA,
+        _terms(general_epsilon, _heavy, ("diameter",), most=2.0),
+        (BELOW_2, *_TAILS, _TWO_DIMENSIONS, LARGE_BATCHED_TRUNCATION),
+        loss_class=classes.SMOOTH,
+        method="lp.batched-mirror-descent",
+    ),
+    _HEAVY_EUCLIDEAN,
+    bound_like(
+        _HEAVY_EUCLIDEAN.card,
+        evaluate=_terms(partial(heavy_euclidean, printed=True), _heavy, ("diameter",), least=2.0),
+        hypotheses=_REDUCTION,
+        letters=RATE_LETTERS,
+        slug="upper.lp.euclidean-reduction-paper",
+        name="Heavy tails by way of l2, printed rate",
+        statement="Table 2, as printed",
+        summary="The table's entry, whose first term has lost the root of n. " + _ONE,
+        latex=r"\sigma M\Big(d^{3/2-1/q}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
+    ),
+    _row(
+        "noisy-mirror-descent",
+        "Noisy mirror descent, rate",
+        "Theorem 6 with Remark 1, by Theorem 3 with a general potential",
+        "The rate of one noisy pass over half of the records with a mirror map of the norm, for "
+        "any Lipschitz loss and small epsilon; for q above 2, in l2.",
+        r"LM\Big(\sqrt{\frac\kappa n}+\frac{\kappa\sqrt d\,\ln(3/\delta)}{\varepsilon n}\Big)"
+        r",\ " + _KAPPA,
+        _terms(general_potential, _product(own_constants, "lipschitz", "diameter"), _NEEDS),
+        (*REMARK_1, _TWO_DIMENSIONS),
+        loss_class=classes.LIPSCHITZ,
+        paper=ARORA_2020,
+        method="lp.noisy-mirror-descent",
+    ),
+)
