@@ -24,7 +24,7 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean import cwme_strong, objective_plan, phased_sgd, tuning
 from dpsco_core.methods.euclidean.lipschitz import lipschitz_losses
 from dpsco_core.methods.lq import noisy as lp_noisy
-from dpsco_core.methods.lq.mirror import MirrorInputs, practical_choice
+from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, practical_choice
 from dpsco_core.methods.mean import clipped, coordinatewise, smoothed
 from dpsco_core.methods.user import clipped_means
 from dpsco_core.methods.user.accelerated import model as accelerated_model

@@ -9,7 +9,7 @@ from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.methods.lq.inputs import own_constants, space_of
-from dpsco_core.methods.lq.mirror import batched_parameters, theorem_10
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.phased import noise_factor, printed_step
 from dpsco_core.methods.lq.regularized import published_steps
 from dpsco_core.privacy.budget import ApproxDP

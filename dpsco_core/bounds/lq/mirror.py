@@ -27,7 +27,7 @@ from dpsco_core.bounds.lq.explicit import (
     noise_rows,
 )
 from dpsco_core.methods.lq.inputs import Order
-from dpsco_core.methods.lq.mirror import (
+from dpsco_core.methods.lq.mirror_schedule import (
     NO_CHOICE,
     DescentChoice,
     MirrorInputs,

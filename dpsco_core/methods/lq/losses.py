@@ -76,8 +76,7 @@ def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
         raise NotApplicable(
             "The constants are sized by the distance to the minimiser, and the constraint set "
             "is unbounded.",
-            nearest="set diameter=4",
-            changes=(("diameter", 4.0),),
+            diameter=4.0,
         )
     certified = math.isfinite(setting.constants.lipschitz)
     if certified:
@@ -124,8 +123,7 @@ def practical_dual_radius(setting: Setting, rho: float) -> float:
         raise NotApplicable(
             "The radius of the features follows from their moments, and the problem certifies "
             "none.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     growing = GROWING * math.pow(setting.n * math.sqrt(rho / d), 1 / order)
     return typical * max(1.0, growing)

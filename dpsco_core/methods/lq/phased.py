@@ -158,8 +158,8 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
         raise NotApplicable(
             f"Lemma 2 calibrates Gaussian noise for epsilon <= 1, and here "
             f"epsilon={budget.epsilon:g}.",
-            nearest="set epsilon=1, or calibration=tight",
-            changes=(("epsilon", 1.0),),
+            epsilon=1.0,
+            otherwise="calibration=tight",
         )
     return 2 / printed_noise_factor(budget.epsilon, budget.delta) ** 2
 
@@ -176,8 +176,8 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
             f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
-            nearest=f"set n={enough}, or tuning=practical",
-            changes=(("n", enough),),
+            n=enough,
+            otherwise="tuning=practical",
         )
     return step_size
 

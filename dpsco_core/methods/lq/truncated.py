@@ -44,8 +44,7 @@ def _check_applicable(setting: Setting) -> None:
     if math.isinf(constants.diameter) and setting.constraint is None:
         raise NotApplicable(
             "The steps follow from the diameter of the constraint set, and it is unbounded.",
-            nearest="set diameter=4",
-            changes=(("diameter", 4.0),),
+            diameter=4.0,
         )
     if not setting.body.contains(np.zeros(setting.d)):
         raise NotApplicable(
@@ -57,16 +56,14 @@ def _check_applicable(setting: Setting) -> None:
         raise NotApplicable(
             "The step size follows from the smoothness of the population risk, and the problem "
             "certifies none.",
-            nearest="choose the problem huber",
-            changes=(("problem", "huber"),),
+            problem="huber",
         )
     finite = math.isfinite(constants.variance_trace) or math.isfinite(constants.coordinate_moment)
     if not (finite and math.isfinite(constants.mean_gradient_bound)):
         raise NotApplicable(
             "The truncation level follows from the variance of the gradients and the size of their "
             "mean, and the problem does not certify both.",
-            nearest="choose the distribution gaussian",
-            changes=(("distribution", "gaussian"),),
+            distribution="gaussian",
         )
     # That a step is known on the set.
     bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))

@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_core.bounds.lq import rates
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.lq.mirror import batched_parameters, theorem_10
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized import published_regulariser, published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from tests.bounds.euclidean.helpers import setting

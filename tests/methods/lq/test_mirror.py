@@ -18,7 +18,8 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.mirror import base_lengths, descent, truncated_sum
+from dpsco_core.methods.lq.mirror import base_lengths, truncated_sum
+from dpsco_core.methods.lq.mirror_schedule import descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic

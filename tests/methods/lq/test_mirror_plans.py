@@ -14,7 +14,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.hull import Hull
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq.mirror import (
+from dpsco_core.methods.lq.mirror_schedule import (
     PRACTICAL_FACTORS,
     descent,
     modelled,

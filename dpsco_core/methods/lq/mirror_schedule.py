@@ -1,0 +1,205 @@
+"""Steps, threshold and weight of truncated mirror descent in one pass: they look at no data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.search import best_count, nothing_finite, smallest_or
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.inputs import (
+    Order,
+    own_constants,
+    record_rho,
+    release_rho,
+    smooth_energy,
+    space_of,
+    sum_factor,
+)
+from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.problems.base import Setting
+
+MOST_STEPS = 20_000  # of the theorems': each costs a mirror step
+ASSUMED_SYMMETRY = 1000.0  # of gradients about their mean
+PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorInputs:
+    """What the errors of a run depend on besides its steps and its threshold."""
+
+    n: int  # records
+    space: RegularSpace  # the parameters' space; l2 in the reduction from q >= 2
+    # bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it
+    divergence: float
+    diameter: float  # M, of the set in the q-norm
+    smoothness: float  # β of the population risk, with respect to the q-norm
+    gradient_bound: float  # G, on the dual norm of ∇F over the set: βM where it is 0 in it
+    variance: float  # σ², bound on the mean squared dual norm of a gradient's deviation
+    lipschitz: float = math.inf  # bound on the dual norm of every record's gradient
+    order: Order = "public"  # noise for every batch, or "shuffled": for every record
+    # bound on E‖z‖² for that noise at dual sensitivity 1, times what a sum costs (`sum_factor`)
+    energy: float = math.inf
+
+    def with_noise(
+        self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
+    ) -> MirrorInputs:
+        """Return it with the energy of the noise of every record or of every batch."""
+        energy = smooth_energy(self.space, noise, calibration)
+        if order == "public":
+            rho = release_rho(budget, noise, calibration)
+        else:
+            rho = record_rho(self.n, budget, noise, calibration)
+            energy = sum_factor(self.space, noise) * energy
+        return replace(self, order=order, energy=energy / rho if rho > 0 else math.inf)
+
+    def mean_energy(self, batch: int) -> float:
+        """Bound the energy of the noise on the mean of a batch, at dual sensitivity 1."""
+        return self.energy / (batch if self.order == "shuffled" else batch**2)
+
+    def errors(self, steps: int, threshold: float) -> tuple[float, float, float]:
+        r"""Return the bias of a gradient, and the variances of a batch's mean and of its noise.
+
+        With :math:`\lambda=\tau-G` and :math:`\sigma_0=\sigma\max(1,G/\lambda)`, which bounds the
+        root of :math:`E\|g_x-\nabla F\|_{q'}^2` after truncation,
+
+        .. math:: \|Eg_x-\nabla F\|_{q'}\le B=\min\Big\{\frac{\sigma^2}\lambda\Big(1+
+            \frac G\lambda\Big),\sigma_0\Big\},\quad
+            E\|\bar g-E\bar g\|_+^2\le\frac\kappa b(\sigma_0+B)^2
+
+        and without B in the second at q = 2. There is no bias where :math:`\tau` is at least L.
+        """
+        batch, root, bias = self.n // steps, math.sqrt(self.variance), 0.0
+        if threshold < self.lipschitz:
+            room = threshold - self.gradient_bound
+            require(room > 0, "threshold", "above the bound on the gradient", threshold)
+            ratio = self.gradient_bound / room
+            bias = min(self.variance / room * (1 + ratio), root * max(1.0, ratio))
+            root *= max(1.0, ratio)
+        spread = root if self.space.exponent == 2 else root + bias
+        noise = 4 * min(threshold, self.lipschitz) ** 2 * self.mean_energy(batch)
+        return bias, self.space.kappa * spread**2 / batch, noise
+
+    def check_finite(self) -> None:
+        """Refuse where a constant or the noise is infinite: every value would be."""
+        finite = self.smoothness * self.divergence * self.gradient_bound * self.variance
+        if not (math.isfinite(finite) and math.isfinite(self.energy)):
+            raise nothing_finite("number of steps")
+
+
+def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> MirrorInputs:
+    """Return what a run at `setting` depends on, with the noise of every record or batch."""
+    constants, space = own_constants(setting), space_of(setting)
+    return MirrorInputs(
+        n=setting.n,
+        space=space,
+        divergence=space.kappa * constants.radius**2 / 2,
+        diameter=constants.diameter,
+        smoothness=constants.smoothness,
+        gradient_bound=constants.mean_gradient_bound,
+        variance=constants.variance,
+        lipschitz=constants.lipschitz,
+    ).with_noise(order, setting.budget, noise, calibration)
+
+
+class DescentChoice(NamedTuple):
+    """Steps T, threshold tau, weight gamma, and the value there of what they minimise."""
+
+    steps: int
+    threshold: float
+    step_weight: float
+    value: float
+
+
+NO_CHOICE = DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
+
+
+@lru_cache(maxsize=4096)
+def practical_choice(at: MirrorInputs) -> DescentChoice:
+    """Return the steps, the threshold and the weight that minimise `modelled`.
+
+    Raises `NotApplicable` where that is finite for none of them.
+    """
+    at.check_finite()
+
+    def best(steps: int) -> DescentChoice:
+        tried = (modelled(at, steps, factor) for factor in PRACTICAL_FACTORS)
+        return smallest_or(tried, lambda choice: choice.value, NO_CHOICE)
+
+    return best(best_count(lambda steps: best(steps).value, at.n, of="number of steps"))
+
+
+def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:
+    r"""Return a model of the excess risk on typical data, at the threshold :math:`G+f\sigma`.
+
+    B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an untruncated
+    batch and, in place of the worst case's bias, that of gradients that are nearly symmetric about
+    their mean,
+
+    .. math:: B = \frac{\sigma}{Af^2},\qquad f \ge 1,
+
+    with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
+    threshold is sized by the worst law of its class, and its noise would drown the rest.
+    """
+    batch, root = at.n // steps, math.sqrt(at.variance)
+    threshold, bias = at.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2
+    if threshold >= at.lipschitz:
+        threshold, bias = at.lipschitz, 0.0
+    spread = at.space.kappa * at.variance / batch + 4 * threshold**2 * at.mean_energy(batch)
+    room = math.sqrt(steps * spread / (2 * at.divergence))
+    weight = at.smoothness + room
+    value = weight * at.divergence / steps + at.diameter * bias
+    value += spread / (2 * room) if spread > 0 else 0.0
+    return DescentChoice(steps, threshold, weight, value)
+
+
+def theorem_10(n: int, space: RegularSpace, epsilon: float, delta: float) -> tuple[float, float]:
+    r"""Return lambda and T of Theorem 10, T a real number, where :math:`\sigma = M = 1`.
+
+    .. math::
+        \lambda=\frac{\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}},\quad
+        T=\frac{n^2\varepsilon^2}{\lambda^2d\ln(1/\delta)},\quad\gamma=\sqrt T
+
+    With the printed kappa. The condition on n is :math:`\lambda\ge\max(\beta,1)`.
+    """
+    size = -space.d * math.log(delta)
+    truncation = math.sqrt(n * epsilon) / math.pow(space.printed_kappa**2 * size, 0.25)
+    return truncation, (n * epsilon / truncation) ** 2 / size
+
+
+def batched_parameters(
+    n: int, space: RegularSpace, epsilon: float, delta: float
+) -> tuple[float, float]:
+    r"""Return those that give the rate for general epsilon (theory/su-zhao-wang.md, 2.6).
+
+    .. math::
+        \lambda=\frac{(n\varepsilon)^{1/3}}{\kappa^{2/3}(d\ln(1/\delta))^{1/6}},\quad
+        T=\frac{n\varepsilon}{\lambda\sqrt{d\ln(1/\delta)}},\quad\gamma=\sqrt T
+    """
+    root = math.sqrt(-space.d * math.log(delta))
+    truncation = math.cbrt(n * epsilon / (space.printed_kappa**2 * root))
+    return truncation, n * epsilon / (truncation * root)
+
+
+def published(
+    setting: Setting, at: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
+) -> tuple[int, float]:
+    r"""Return T and tau of the statement; see `mirror_plan`."""
+    budget, parameters = setting.budget, theorem_10 if shuffled else batched_parameters
+    epsilon, delta = 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
+    if isinstance(budget, ApproxDP):
+        epsilon, delta = budget.epsilon, budget.delta
+    truncation, steps = parameters(at.n, at.space, epsilon, delta)
+    room = max(math.sqrt(at.variance) * truncation, at.gradient_bound)
+    return max(1, round(min(steps, at.n, most_steps))), at.gradient_bound + room
+
+
+def published_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
+    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`."""
+    _, sampling, noise = at.errors(steps, threshold)
+    spread = 2 * steps * (sampling + noise) / at.space.kappa
+    return max(2 * at.smoothness, math.sqrt(spread) / at.diameter)
