@@ -6,7 +6,16 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpsco_app.pages.bounds.words import short
-from dpsco_app.parts.look import FADED, GREY, Look, bound_colour, lay_out, log_ticks, wrapped
+from dpsco_app.parts.look import (
+    FADED,
+    GREY,
+    Look,
+    bound_colour,
+    lay_out,
+    log_ticks,
+    named_line,
+    wrapped,
+)
 from dpsco_app.parts.options import in_print, number_text
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.table import Row
@@ -78,16 +87,7 @@ def dots_figure(
     low, high = min(r.value for r in shown), max(r.value for r in shown)
     if 0 < start < math.inf:
         low, high = min(low, start), max(high, start)
-        figure.add_vline(x=start, line={"color": look.quiet, "width": 1.5, "dash": "dot"})
-        figure.add_annotation(
-            text="without data",
-            x=math.log10(start),
-            y=1.0,
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12, "color": look.quiet},
-        )
+        named_line(figure, look, start, "without data", color=look.quiet, dash="dot")
     low, high = low / 1.6, high * 1.6
     ticks = log_ticks(low, high) or [low, high]
     if len(ticks) > (5 if look.compact else 10):

@@ -13,7 +13,7 @@ from dpsco_app.parts.look import (
     bound_colour,
     colour_of,
     lay_out,
-    log_ticks,
+    log_axis,
     symbol_of,
     translucent,
     wrapped,
@@ -59,14 +59,7 @@ def point_figure(
         _draw_floor(figure, b, i, look, (low, high), binds_here(b.bound.card, scenario))
     if start is not None and low < start < high:
         _draw_start(figure, start, look)
-    figure.update_xaxes(
-        type="log",
-        title_text=words_for(scenario.problem).error_axis,
-        range=[math.log10(low), math.log10(high)],
-        tickvals=log_ticks(low, high),
-        ticktext=[number_text(t) for t in log_ticks(low, high)],
-        gridcolor=look.grid,
-    )
+    figure.update_xaxes(log_axis(look, (low, high), words_for(scenario.problem).error_axis))
     figure.update_yaxes(
         gridcolor=look.grid,
         automargin=True,

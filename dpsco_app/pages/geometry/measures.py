@@ -1,6 +1,5 @@
 """Geometry's charts of numbers: a running mean, widths, dual norms of noise; no Streamlit."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +17,9 @@ from dpsco_app.parts.look import (
     Look,
     lay_out,
     log_axes,
+    log_axis,
     log_ticks,
+    named_line,
     place_labels,
     translucent,
 )
@@ -199,26 +200,8 @@ def sweep_figure(
             Label(text="its bound", y=bound[0], colour=colour, rank=4 + rank),
         ]
     low, high = 0.55, 1.2 * max(max(r.bound, r.high) for r in rows)
-    ticks = log_ticks(low, high)
-    figure.add_vline(x=q, line={"color": look.ink, "width": 1.5, "dash": "dash"})
-    figure.add_annotation(
-        text=f"q = {q:g}",
-        x=q,
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": look.ink},
-    )
-    figure.update_yaxes(
-        type="log",
-        range=[math.log10(low), math.log10(high)],
-        title_text="Squared dual norm, in d s²/2ρ (log)",
-        tickvals=ticks,
-        ticktext=[number_text(t) for t in ticks],
-        gridcolor=look.grid,
-        zeroline=False,
-    )
+    named_line(figure, look, q, f"q = {q:g}", log=False)
+    figure.update_yaxes(log_axis(look, (low, high), "Squared dual norm, in d s²/2ρ (log)"))
     # q = 1 on the right, where the lines end apart and have room for their names.
     figure.update_xaxes(
         range=[2.02, 1.0],

@@ -17,6 +17,7 @@ from dpsco_app.parts.look import (
     colour_of,
     lay_out,
     log_ticks,
+    named_line,
     place_labels,
     translucent,
 )
@@ -232,16 +233,8 @@ def radius_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -
     private = table[table["series"] == PRIVATE]
     if not private.empty:
         best = private.loc[private["mean"].idxmin()]
-        figure.add_vline(x=best["x"], line={"color": look.ink, "width": 1, "dash": "dot"})
-        figure.add_annotation(
-            text=f"best: R = {number_text(best['x'])}",
-            x=math.log10(best["x"]),
-            y=1.0,
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12, "color": look.ink},
-        )
+        text = f"best: R = {number_text(best['x'])}"
+        named_line(figure, look, best["x"], text, width=1, dash="dot")
     return figure
 
 

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpsco_app.parts.look import Look, colour_of, lay_out, log_axis, set_axes, translucent
+from dpsco_app.parts.look import (
+    Look,
+    colour_of,
+    lay_out,
+    log_axis,
+    named_line,
+    set_axes,
+    translucent,
+)
 from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts
@@ -63,16 +71,7 @@ def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:
     )
     if not look.compact:
         _name_parts(figure, x, values, top, look)
-    figure.add_vline(x=radius, line={"color": look.ink, "width": 2, "dash": "dash"})
-    figure.add_annotation(
-        text=f"radius {short_text(radius, 2)}",
-        x=math.log10(radius),
-        y=1.0,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": look.ink},
-    )
+    named_line(figure, look, radius, f"radius {short_text(radius, 2)}", width=2)
     figure.add_hline(y=0, line={"color": look.ink, "width": 1}, opacity=0.5)
     bottom = max(float(np.min(sum(np.minimum(v, 0.0) for v in values.values()))), -top)
     error = {

@@ -16,10 +16,9 @@ from dpsco_app.parts.look import (
     Label,
     Look,
     lay_out,
-    log_ticks,
+    log_axis,
     place_labels,
 )
-from dpsco_app.parts.options import number_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.budgets import BudgetCurves, Composed, Shuffled
 
@@ -160,21 +159,8 @@ def _figure(
     every = np.concatenate([x for _, _, x, _, _, _ in lines])
     left, right = float(every.min()), float(every.max())
     lay_out(figure, look)
-    for axis, ends, title in (("xaxis", (left, right), x_title), ("yaxis", (low, high), y_title)):
-        ticks = log_ticks(*ends)
-        figure.update_layout(
-            {
-                axis: {
-                    "type": "log",
-                    "range": [math.log10(ends[0]), math.log10(ends[1])],
-                    "tickvals": ticks,
-                    "ticktext": [number_text(t) for t in ticks],
-                    "title": {"text": title},
-                    "gridcolor": look.grid,
-                    "zeroline": False,
-                }
-            }
-        )
+    figure.update_xaxes(log_axis(look, (left, right), x_title))
+    figure.update_yaxes(log_axis(look, (low, high), y_title))
     if not look.compact:
         place_labels(figure, labels, low, high)
     return figure
