@@ -2,8 +2,7 @@
 
 Sensitivities are proven for real numbers. Unsigned integers wrap around (minus a record of 1 is
 4294967295), short floats overflow, complex numbers have a part that no noise covers, and a mask is
-lost on the way: so every array of records, features, targets, weights, gradients or exact values
-passes `real_array` before anything is computed from it.
+lost on the way: so every array of records, gradients or exact values passes `real_array` first.
 """
 
 import numpy as np
@@ -14,14 +13,11 @@ from dpsco_core.base.errors import InvalidInput, require
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-REAL_KINDS = "biuf"  # booleans, signed and unsigned integers, floating-point numbers
 _DOUBLE = np.dtype(np.float64)
 
 
 def real_array(
-    name: str,  # what a refusal calls it
-    # of booleans, integers or floating-point numbers: of any size, byte order, layout and subclass,
-    # without a mask
+    name: str,
     value: object,
     *,
     # whether float32 stays, for half the memory; every reader then converts what it reads
@@ -46,14 +42,11 @@ def real_array(
     """
     if type(value) is np.ndarray and value.dtype == _DOUBLE:
         return value
+    must, kind = "a numpy array of real numbers", type(value).__name__
     if not isinstance(value, np.ndarray):
-        raise InvalidInput(
-            f"{name} must be a numpy array of real numbers, got {name}={type(value).__name__}."
-        )
-    unmasked = not isinstance(value, np.ma.MaskedArray)
-    require(unmasked, name, "an array without a mask", type(value).__name__)
-    real = value.dtype.kind in REAL_KINDS
-    require(real, name, "a numpy array of real numbers", value.dtype)
+        raise InvalidInput(f"{name} must be {must}, got {name}={kind}.")
+    require(not isinstance(value, np.ma.MaskedArray), name, "an array without a mask", kind)
+    require(value.dtype.kind in "biuf", name, must, value.dtype)
     single = keep_single and value.dtype.type is np.float32
     # A signalling NaN becomes a quiet one, and a long double may be beyond the largest double.
     with np.errstate(invalid="ignore", over="ignore"):

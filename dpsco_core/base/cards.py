@@ -188,8 +188,6 @@ class Card:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemCard(Card):
-    """The catalogue's row for a problem."""
-
     # what its loss has, whatever the law of its records; least squares is strongly convex where the
     # features fill the space, which those of a hard instance do not
     loss_class: LossClass
@@ -197,8 +195,6 @@ class ProblemCard(Card):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
-    """The catalogue's row for a method."""
-
     # The notion in which the method is private of itself. A zCDP method also serves an (epsilon,
     # delta) budget, an `"approx"` one serves nothing else; under a pure budget `"pure"` methods
     # run, and those that can be made pure (`mean.adaptive`).
@@ -213,8 +209,6 @@ class MethodCard(Card):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundCard(Card):
-    """The catalogue's row for a bound."""
-
     kind: Literal["upper", "lower"]
     quantity: Quantity = "l2 error"  # What is bounded. Only like is compared with like.
     # `"explicit"`: every constant is proven. `"rate"`: constants (and logarithms, where the summary
@@ -249,15 +243,13 @@ class BoundCard(Card):
     def applies_to(self, problem: LossClass) -> bool:
         """Whether the bound is about methods for a class of problems: a `ProblemCard.loss_class`.
 
-        An upper bound is where its class contains the problems: one for convex losses holds for
-        strongly convex ones too. Their smoothness and Lipschitz constants depend on the law of the
-        records, and are among its hypotheses. A lower bound is where the problems' class contains
-        its hard instance: one that is proven with linear losses does not bind a method that may
-        rely on strong convexity, or on gradients bounded by 1.
+        An upper bound is where its class contains the problems; their smoothness and Lipschitz
+        constants depend on the law of the records, and are among its hypotheses. A lower bound is
+        where the problems' class contains its hard instance: one that is proven with linear losses
+        does not bind a method that may rely on strong convexity, or on gradients bounded by 1.
         """
-        if self.kind == "lower":
-            return self.instance_class.within(problem)
-        return problem.bends_as(self.loss_class)
+        own = self.instance_class.within(problem)
+        return own if self.kind == "lower" else problem.bends_as(self.loss_class)
 
     def is_wider(self, problem: LossClass) -> bool:
         """Whether losses of the statement need not have the curvature of those of a problem."""

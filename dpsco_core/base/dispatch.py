@@ -41,11 +41,9 @@ class WorkersLost(InvalidInput):
 def uninterrupted() -> Iterator[None]:
     """Hold Ctrl-C back for a short block; it is raised at the block's end.
 
-    An exception that comes out of the first line of a ``with`` statement can leave a lock taken
-    that nobody gives back, and futures and queues are made of such statements: a thread that waits
-    for one of their locks would keep the process from ending.
-
-    It does nothing outside the main thread, the only one in which Ctrl-C is raised, or where the
+    An exception that comes out of the first line of a ``with`` statement can leave a lock of a
+    future or a queue taken, and a thread that waits for it would keep the process from ending. It
+    does nothing outside the main thread, the only one in which Ctrl-C is raised, or where the
     program does something else at a Ctrl-C than to call a function of Python's.
     """
     before = signal.getsignal(signal.SIGINT)
@@ -68,16 +66,13 @@ def cores() -> int:
 
 
 def workers_of(executor: Executor) -> int:
-    """Return how many workers an executor says it has; this machine's cores if it does not."""
+    """Return how many workers an executor says it has, or this machine's cores."""
     return int(getattr(executor, "workers", 0)) or cores()
 
 
 def finished(
-    # Where it runs. What was running when a worker died runs again if the executor can restart:
-    # together with other calls once, after that alone, when all others have finished.
     executor: Executor,
-    # importable by name, so that it reaches other processes
-    function: Callable[[Argument], Result],
+    function: Callable[[Argument], Result],  # importable by name: it reaches other processes
     # Returns the next label and argument, or None while there is none. The end is when nothing runs
     # and it returns None.
     take: Callable[[], tuple[Label, Argument] | None],
@@ -85,9 +80,10 @@ def finished(
 ) -> Generator[tuple[Label, Result], None, None]:
     """Yield what a function gives as it finishes, with the label of its argument.
 
-    Raises `WorkersLost` if the executor breaks more than `RESTARTS` times with the same call or
-    without a result between, cannot restart, or drops what it was given. Results that were there by
-    then have been yielded.
+    What was running when a worker died runs again if the executor can restart: together with other
+    calls once, after that alone, when all others have finished. Raises `WorkersLost` if the
+    executor breaks more than `RESTARTS` times with the same call or without a result between,
+    cannot restart, or drops what it was given. Results that were there by then have been yielded.
     """
     calls = _Calls(executor, function, take, ahead)
     in_a_row = 0

@@ -62,8 +62,6 @@ class Formula:
 def parse_formula(text: str) -> Formula:
     """Return what a text means; raises `InvalidInput` in one sentence.
 
-    Examples
-    --------
     >>> parse_formula("sqrt(d)/(n*ε)").value({"d": 4, "n": 10, "epsilon": 0.5})
     0.4
     """

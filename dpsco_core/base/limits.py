@@ -54,13 +54,7 @@ ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's: "n=200000,seconds=30"
 
 
 def changed(limits: Limits, text: str) -> Limits:
-    """Return `limits` with the largest sizes that a text names; raises `InvalidInput`.
-
-    Examples
-    --------
-    >>> changed(DASHBOARD, "n=200000, seconds=30").n
-    200000
-    """
+    """Return `limits` with the largest sizes that a text names; raises `InvalidInput`."""
     known = [f.name for f in fields(Limits) if f.name not in ("where", "streamed")]
     must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
     values: dict[str, Any] = {}
@@ -86,10 +80,7 @@ _OWN = Limits(
 
 
 def require_environment() -> None:
-    """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so.
-
-    Nobody else needs the dashboard's limits.
-    """
+    """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so."""
     changed(_OWN, os.environ.get(ENVIRONMENT, ""))
 
 

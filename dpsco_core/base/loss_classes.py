@@ -1,10 +1,9 @@
 r"""The classes of losses that the papers' statements are about, and which of them hold which.
 
-A class is named by what every loss in it has: smooth, Lipschitz, and convex, strongly convex or
-linear. Its order decides where a bound applies. An upper bound for a class holds on every problem
-in it. A lower bound is a worst case: it binds the methods for a class of problems only if its hard
-instance is in that class. Therefore Theorem 6.4 of Kamath et al. (2022), whose hard loss is linear,
-does not bind a method that is run on, and may be made for, strongly convex losses.
+A class is named by what every loss in it has. Its order decides where a bound applies. An upper
+bound for a class holds on every problem in it. A lower bound is a worst case: it binds the methods
+for a class of problems only if its hard instance is in that class. Therefore Theorem 6.4 of Kamath
+et al. (2022), whose hard loss is linear, does not bind a method for strongly convex losses.
 """
 
 from __future__ import annotations

@@ -13,11 +13,9 @@ NUMBERS = ("epsilon", "delta", "rho", "p", "margin", "q", "diameter", "offset")
 LISTS = ("methods", "grid")
 OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
 
-LONGEST_NUMBER = 40  # characters
-WHOLE = 1e15  # floats from here on are written as such, whole or not
-LONGEST_SHOWN = 60
-LONGEST_LIST = 220
+LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220  # characters
 LISTED = 5  # of a longer list
+WHOLE = 1e15  # floats from here on are written as such, whole or not
 
 
 def parse_field(name: str, value: Any) -> Any:
@@ -71,8 +69,6 @@ def _number(name: str, value: Any, kind: str) -> float:
 def to_text(value: object) -> str:
     """Return the text that `parse_field` reads back to an equal value.
 
-    Examples
-    --------
     >>> to_text(20.0), to_text(0.1), to_text((1.0, 2.5)), to_text(None)
     ('20', '0.1', '1,2.5', 'none')
     """
@@ -110,19 +106,12 @@ def str_of(value: object) -> str:
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
-    """Raise `InvalidInput` unless `value` is one of `allowed`."""
     if value not in allowed:  # the search for similar slugs takes milliseconds
         require(False, name, among(allowed, value), shorten(value))
 
 
 def among(allowed: Sequence[str], value: object) -> str:
-    """Return "one of ..." with every allowed value, or the most similar ones of a long list.
-
-    Examples
-    --------
-    >>> among(("n", "d"), "x")
-    'one of n, d'
-    """
+    """Return "one of ..." with every allowed value, or the most similar ones of a long list."""
     if len(allowed) == 1:
         return allowed[0]
     every = ", ".join(allowed)
@@ -140,13 +129,11 @@ def is_real(value: object) -> TypeGuard[float]:
 
 
 def whole(name: str, value: object, low: int, high: int) -> None:
-    """Raise `InvalidInput` unless `value` is an integer from `low` to `high`."""
     ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
     must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
     require(ok, name, must, shorten(value))
 
 
 def real(name: str, value: object, low: float, high: float) -> None:
-    """Raise `InvalidInput` unless `value` is a number from `low` to `high`."""
     ok = is_real(value) and low <= value <= high
     require(ok, name, f"at least {low:g} and at most {high:g}", shorten(to_text(value)))

@@ -23,7 +23,6 @@ U = TypeVar("U")
 
 
 def nothing_finite(of: str) -> NotApplicable:
-    """Return the refusal of a tuning that finds no ``"number of steps"`` or other `of`."""
     return NotApplicable(
         f"The tuning found no {of} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",

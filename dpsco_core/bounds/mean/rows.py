@@ -5,9 +5,8 @@ from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
-from dpsco_core.bounds.mean.lower_other import OTHER_LOWER_BOUNDS
+from dpsco_core.bounds.mean.lower_kamath import OTHER_LOWER_BOUNDS, SPIKE_LOWER_BOUNDS
 from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
-from dpsco_core.bounds.mean.lower_spikes import SPIKE_LOWER_BOUNDS
 from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
 

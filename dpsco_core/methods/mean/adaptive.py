@@ -20,14 +20,15 @@ from dpsco_core.methods.base import (
     Tuning,
 )
 from dpsco_core.methods.mean.base import check_level, check_rows, into_ball, scaled_bound
-from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
     ENOUGH,
+    CentrePlan,
     clipped_sums,
     ladder,
     likely_crowd,
     norm_counts,
+    plan_centre,
     radius_choice,
     room_for_norms,
     wide_choice,

@@ -123,13 +123,10 @@ class _Coordinatewise(PrivateMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewiseCDP(_Coordinatewise):
-    r"""CDPCWME: clip, average in blocks, take medians, add Gaussian noise.
+    """CDPCWME: clip, average in blocks, take medians, add Gaussian noise.
 
-    .. math:: \tilde\mu = \mathrm{median}(\hat\mu^1, \dots, \hat\mu^m)
-        + N\Big(0, \frac{d\Delta_\infty^2}{2\rho} I_d\Big)
-
-    with :math:`\Delta_\infty` of `median_sensitivity`. Private for every threshold and number of
-    blocks. A NaN entry counts as 0.
+    The noise is that of `median_sensitivity`: private for every threshold and number of blocks. A
+    NaN entry counts as 0.
 
     Parameters
     ----------
@@ -225,9 +222,6 @@ class CoordinatewiseCDP(_Coordinatewise):
 class CoordinatewisePure(_Coordinatewise):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
-    .. math:: \tilde\mu_j = \mathrm{median}(\hat\mu^1_j, \dots, \hat\mu^m_j)
-        + \mathrm{Lap}\Big(0, \frac{d\Delta_\infty}\varepsilon\Big)
-
     Pure epsilon-DP, hence it also serves the other budgets: epsilon of an (epsilon, delta)
     budget, :math:`\sqrt{2\rho}` of a zCDP one.
 
@@ -301,7 +295,6 @@ class CoordinatewisePure(_Coordinatewise):
 
 
 def median_of_clipped(rows: Rows, plan: CoordinatewisePlan) -> Vector:
-    """Return the medians of the clipped block means, shape (d,)."""
     check_rows(rows, plan.setting)
     means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
     return np.asarray(np.median(means, axis=0))  # step 2.3, midpoint for even m
@@ -328,12 +321,12 @@ def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
 def practical_threshold(
     setting: Setting, share: float, noise: Noise, sensitivity_per_unit: float
 ) -> float:
-    r"""Return the tau that minimises squared bias plus noise energy.
+    """Return the tau that minimises squared bias plus noise energy.
 
     Bias: the sharp form of Lemma B.1 in every coordinate, for the worse of a mean of norm R that
-    is spread over all coordinates and one that lies on a single axis. Noise energy: d times the
-    variance of a coordinate at the sensitivity ``tau * sensitivity_per_unit``. A mean between those
-    two can have a few per cent more bias; that concerns accuracy only, and privacy not at all.
+    is spread over all coordinates and one that lies on a single axis; between them it can be a few
+    per cent more, which concerns accuracy only. Noise energy: d times the variance of a coordinate
+    at the sensitivity ``tau * sensitivity_per_unit``.
     """
     d, order = setting.d, setting.moment_order
     scale, bound = scaled_bound(setting)

@@ -40,9 +40,7 @@ PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deep
 @dataclass(frozen=True, kw_only=True)
 class IterativePlan(Plan):
     clip_radius: float  # R
-    # k groups of m records
-    groups: int
-    group_size: int
+    groups: int  # k of them
     # the quantile level: the direction search asks for `groups - left_out` projections
     left_out: int
     rho: float  # spent by each group, and, in the parallel mode, by all of them together
@@ -57,16 +55,9 @@ class IterativePlan(Plan):
 class IterativeUpdating(PrivateMethod):
     r"""Noisy means of k random groups, then a walk to a deep point among them.
 
-    1. Split the records uniformly at random into k groups of m; drop the rest.
-    2. Clip every record to norm R.
-    3. :math:`Q_j` = mean of group j :math:`+ N(0, \frac{2R^2}{\rho m^2} I_d)`.
-    4. From c = 0, repeat: the direction in which most :math:`Q_j - c` lie far out; a quarter of
-       that distance along it; stop where there is none.
-    5. Return the best centre, projected on the ball of the public bound on the mean.
-
-    Steps 4 and 5 only see the noisy :math:`Q_j`. The split is drawn afresh at every call and is
-    never released. The groups are disjoint, so all :math:`Q_j` together are rho-zCDP (parallel
-    composition). Under an (epsilon, delta) budget, shuffling may allow a larger rho a group; the
+    The walk only sees the noisy means. The split is drawn afresh at every call and is never
+    released. The groups are disjoint, so all means together are rho-zCDP (parallel composition).
+    Under an (epsilon, delta) budget, shuffling may allow a larger rho a group; the
     larger of the two is used.
 
     Parameters
@@ -167,15 +158,11 @@ class IterativeUpdating(PrivateMethod):
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
     def plan(self, setting: Setting) -> IterativePlan:
-        n = setting.n
+        n, theory = setting.n, self.tuning == "theory"
         rho = zhao_share(setting, self.calibration)
-        theory = self.tuning == "theory"
-        groups = self.groups
-        if groups is None:
-            groups = theory_groups() if theory else min(PRACTICAL_GROUPS, n)
+        groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
         check_parts("groups", groups, n)
-        quantile = self.quantile if self.quantile is not None else (0.9 if theory else 0.6)
-        size = n // groups
+        quantile = self.quantile or (0.9 if theory else 0.6)
         amplification = _best_amplification(setting, groups, rho, self.calibration)
         if amplification is not None:
             rho = amplification.rho_group
@@ -185,14 +172,13 @@ class IterativeUpdating(PrivateMethod):
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, rho / groups)
         check_level("radius", radius)
-        sensitivity = 2 * radius / size
+        sensitivity = 2 * radius / (n // groups)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
         noise = gaussian_noise_std(sensitivity, rho)
         return IterativePlan(
             setting=setting,
             clip_radius=radius,
             groups=groups,
-            group_size=size,
             left_out=math.floor((1 - quantile) * groups + 1e-9),
             rho=rho,
             l2_sensitivity=sensitivity,
@@ -261,9 +247,8 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
     with one entry a record, its weight, in the row of its group. Where the groups outnumber the
     rows of a block the matrix has the groups that are there alone.
     """
-    sums = np.zeros((groups + 1, rows.d))
+    sums, low = np.zeros((groups + 1, rows.d)), 0
     few = groups < rows_per_block(rows.d)
-    low = 0
     for safe, weights in clipped_parts(rows, radius):
         place = group[low : low + len(safe)]
         if few:
@@ -279,24 +264,24 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
 def _sums_by_place(
     rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
 ) -> Vector:
-    """Return the weighted sum of the rows of every place, shape (count, d)."""
     entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
     return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
 
 
 def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
     """Return a sentence where Theorem 5 says nothing about a run."""
+    if 4 * plan.group_radius < mean_bound:
+        return ()
+    why = (
+        f"4 r0 = {4 * plan.group_radius:.3g} is not below the bound {mean_bound:.3g} on the mean, "
+        "so returning 0 is as good in theory."
+    )
     if math.isinf(plan.group_radius):
-        return (
-            f"Theorem 5 says nothing here: its proof needs more than {plan.groups} groups at "
-            "this quantile. Privacy holds all the same.",
+        why = (
+            f"its proof needs more than {plan.groups} groups at this quantile. Privacy holds all "
+            "the same."
         )
-    if 4 * plan.group_radius >= mean_bound:
-        return (
-            f"Theorem 5 says nothing here: 4 r0 = {4 * plan.group_radius:.3g} is not below the "
-            f"bound {mean_bound:.3g} on the mean, so returning 0 is as good in theory.",
-        )
-    return ()
+    return (f"Theorem 5 says nothing here: {why}",)
 
 
 def theory_groups() -> int:
@@ -305,13 +290,9 @@ def theory_groups() -> int:
 
 
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
-    r"""Return r_0 of Lemma 6, explicit form (91), at quantile level tau (0.1 in the paper).
+    r"""Return r_0 of Lemma 6, explicit form (91), at a quantile level (0.1 in the paper).
 
-    .. math:: \max\Big\{\tfrac{16}\tau M\sqrt{\tfrac dn},
-        \tfrac{16\sqrt2}\tau\tfrac{R\sqrt k}n\sqrt{\tfrac d\rho},
-        \tfrac4\tau\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}
-
-    with n read as k m. Infinite unless :math:`k \ge 8\ln(1/\beta)/\tau^2`.
+    n is read as k m. Infinite unless :math:`k \ge 8\ln(1/\beta)/\text{level}^2`.
     """
     if groups < 8 * math.log(1 / FAILURE_PROBABILITY) / level**2 * (1 - 1e-9):
         return math.inf

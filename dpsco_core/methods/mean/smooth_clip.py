@@ -54,8 +54,7 @@ class SmoothTable:
     """
 
     # S_c. No value that `of` returns is larger in absolute value, whatever the rounding: what the
-    # table returns is clamped, and the cubic near 0 is below S_c by more than 0.005 (checked when
-    # the table is made).
+    # table returns is clamped, and the cubic near 0 is below S_c by more than 0.005.
     supremum: float
     bulk: float  # the largest u of the first cubic
     cubic: float  # its coefficient of u^3
@@ -109,16 +108,6 @@ def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
-
-    Notes
-    -----
-    The closed form for u > 0, of which `SmoothTable` is the accurate and quick form: with
-    :math:`l, h = (\mp\sqrt2/u - 1)/\sqrt c` and :math:`q = u^2(\frac16 + \frac c3)`,
-
-    .. math:: \psi = u\Big(1 - u^2\big(\tfrac16 + \tfrac c2\big)\Big)(\Phi(h) - \Phi(l))
-        + u\sqrt c\Big[\big(\tfrac23 - q\big)(\varphi(l) - \varphi(h))
-        + \tfrac{\sqrt2u}6(\varphi(l) + \varphi(h))\Big]
-        + \tfrac{2\sqrt2}3(\Phi(-h) - \Phi(l)).
     """
     return smooth_table(smoothing_variance).of(np.ascontiguousarray(u, dtype=np.float64))
 

@@ -62,9 +62,6 @@ def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
 class NoiseSmoothing(PrivateMethod):
     r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
 
-    .. math:: \tilde\mu_j = \frac\tau n\sum_i\psi(X_{ij}/\tau; c) + N(0, \sigma^2), \qquad
-        \sigma^2 = \frac{2S_c^2\tau^2 d}{\rho n^2}
-
     What is added up is psi to :math:`3\cdot10^{-13}`, from a table (`SmoothTable`), and never above
     :math:`S_c` in absolute value: the sensitivity rests on the clamp, not on the table.
 

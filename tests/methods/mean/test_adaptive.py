@@ -26,13 +26,13 @@ from dpsco_core.methods.mean import AdaptiveClipping, CoinPress, InstanceOptimal
 from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
 from dpsco_core.methods.mean.base import clipped_mean
-from dpsco_core.methods.mean.centre import plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
     clipped_sums,
     ladder,
     norm_counts,
     places_among,
+    plan_centre,
     radius_choice,
     wide_choice,
 )
