@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,10 +11,9 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import (
     Calibration,
-    Method,
     MethodCost,
     Plan,
-    Reads,
+    PrivateMethod,
     Release,
     Stage,
     Tuning,
@@ -72,15 +71,10 @@ class AdaptivePlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveClipping(Method):
-    r"""Choose the clip radius by the exponential mechanism, then clip, average and add noise.
+class AdaptiveClipping(PrivateMethod):
+    """Choose the clip radius by the exponential mechanism, then clip, average and add noise.
 
-    The choice is among public radii, by the number N(R) of records that are longer, which is to be
-    about k: with fewer the noise could be smaller, with more too much would be cut off. Guarded
-    mode chooses two radii and tests, privately, whether what lies between them carries the mean.
-    Where the public bound on the mean is large, a private centre is subtracted first. The answer
-    is projected on the ball of that bound. A record with a NaN or an infinite entry counts as 0
-    (theory/adaptive-methods.md, 1.1 and 1.2).
+    See theory/adaptive-methods.md, 1.1 and 1.2.
     """
 
     # The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the data.
@@ -96,9 +90,9 @@ class AdaptiveClipping(Method):
     # the class
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=15, per_element=1.2)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1.2e5, per_row=15, per_element=1.2)
+    card = MethodCard(
         slug="mean.adaptive",
         name="Adaptive clipping",
         paper=OWN,
@@ -112,8 +106,8 @@ class AdaptiveClipping(Method):
         "as much as simple clipping where a few records, all far out in one direction, carry the "
         "mean.",
     )
-    stage: ClassVar[Stage] = Stage(records=128)  # enough for a look
-    story: ClassVar[Story] = Story(
+    stage = Stage(records=128)  # enough for a look
+    story = Story(
         what="Looks at how long the records are, privately, before it clips them: from a ladder of "
         "public radii it draws one beyond which about k records lie. The look costs a few "
         "hundredths of the budget, and saves most of what a radius chosen without looking loses. "
@@ -165,8 +159,8 @@ class AdaptiveClipping(Method):
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
     )
-    colour: ClassVar[str] = "cyan"
-    symbol: ClassVar[str] = "pentagon"
+    colour = "cyan"
+    symbol = "pentagon"
 
     def plan(self, setting: Setting) -> AdaptivePlan:
         if isinstance(setting.budget, PureDP):

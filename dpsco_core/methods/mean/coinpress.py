@@ -41,10 +41,7 @@ class CoinPressPlan(Plan):
 class CoinPress(PrivateMethod):
     """Clip to a ball around the last estimate, average, add noise; each ball is smaller.
 
-    It is told that the covariance is at most the square of a scale and that tails are those of a
-    normal law. Then a noisy mean says where the next, smaller ball must be. Records are projected
-    on the ball in every step, so that privacy needs no assumption. A record with a NaN or an
-    infinite entry counts as the centre of the ball (theory/adaptive-methods.md, 2).
+    See theory/adaptive-methods.md, 2.
 
     Parameters
     ----------

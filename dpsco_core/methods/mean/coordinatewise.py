@@ -125,9 +125,6 @@ class _Coordinatewise(PrivateMethod):
 class CoordinatewiseCDP(_Coordinatewise):
     """CDPCWME: clip, average in blocks, take medians, add Gaussian noise.
 
-    The noise is that of `median_sensitivity`: private for every threshold and number of blocks. A
-    NaN entry counts as 0.
-
     Parameters
     ----------
     threshold : float, optional
@@ -222,8 +219,8 @@ class CoordinatewiseCDP(_Coordinatewise):
 class CoordinatewisePure(_Coordinatewise):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
-    Pure epsilon-DP, hence it also serves the other budgets: epsilon of an (epsilon, delta)
-    budget, :math:`\sqrt{2\rho}` of a zCDP one.
+    It also serves the other budgets: epsilon of an (epsilon, delta) budget, :math:`\sqrt{2\rho}` of
+    a zCDP one.
 
     Parameters
     ----------

@@ -53,9 +53,7 @@ class InstanceOptimalPlan(Plan):
 class InstanceOptimal(PrivateMethod):
     r"""Rotate, subtract private medians, clip to a private quantile of the norms, average.
 
-    Medians of the coordinates in a random rotation and the (n - k)-th norm are found by halving a
-    range: noisy counts, all Gaussian, say in which half they lie. A record with a NaN or an
-    infinite entry counts as 0 (theory/adaptive-methods.md, 2).
+    See theory/adaptive-methods.md, 2.
 
     Parameters
     ----------

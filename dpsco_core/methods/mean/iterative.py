@@ -55,11 +55,6 @@ class IterativePlan(Plan):
 class IterativeUpdating(PrivateMethod):
     r"""Noisy means of k random groups, then a walk to a deep point among them.
 
-    The walk only sees the noisy means. The split is drawn afresh at every call and is never
-    released. The groups are disjoint, so all means together are rho-zCDP (parallel composition).
-    Under an (epsilon, delta) budget, shuffling may allow a larger rho a group; the
-    larger of the two is used.
-
     Parameters
     ----------
     radius : float, optional

@@ -62,9 +62,6 @@ def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
 class NoiseSmoothing(PrivateMethod):
     r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
 
-    What is added up is psi to :math:`3\cdot10^{-13}`, from a table (`SmoothTable`), and never above
-    :math:`S_c` in absolute value: the sensitivity rests on the clamp, not on the table.
-
     Parameters
     ----------
     tau : float, optional
