@@ -1,12 +1,8 @@
 r"""Norm clipping: Zhao et al. (2024), Algorithm 2 and Theorem 2.
 
 Records are projected on the ball of radius R and averaged, with Gaussian noise of standard
-deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate. The clipping bias is
-:math:`\kappa_pA(S/R)^{p-1}` with :math:`\kappa_p=(p-1)^{p-1}/p^p`, where A = M, S = sqrt(d) M under
-a raw directional moment M; under coordinate-wise central moments g, and means of norm at most
-:math:`R_0`, A = S = sqrt(d) g and :math:`R-R_0` stands for R (theory/zhao-et-al.md, 2.2, 3.1 and
-3.2). Formulas use ratios, so that no power overflows at p =
-100.
+deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate (theory/zhao-et-al.md, 2.2, 3.1 and 3.2).
+Formulas use ratios, so that no power overflows at p = 100.
 """
 
 import math
@@ -112,21 +108,14 @@ def covering_log(d: int, beta: float, net: float = 6.0) -> float:
 
 
 def printed_radius(setting: Setting) -> float:
-    r"""Return R of (19) in units of M.
-
-    :math:`\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p},\sqrt d(n/d)^{1/p}\}`.
-    """
+    """Return R of (19) in units of M."""
     n, d = setting.n, setting.d
     signal = min(n * math.sqrt(setting.gaussian_rho / d), n / d)
     return math.sqrt(d) * math.pow(signal, 1 / setting.moment_order)
 
 
 def balanced_radius(setting: Setting, beta: float) -> float:
-    r"""Return the radius that balances noise, tail and printed bias.
-
-    :math:`R^*=\sqrt dMc_1^{-1/p},\ c_1=\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`
-    (theory/zhao-et-al.md, 2.2).
-    """
+    """Return the radius that balances noise, tail and printed bias (theory/zhao-et-al.md, 2.2)."""
     n, size = setting.n, covering_log(setting.d, beta)
     slope = 4 * math.sqrt(size / setting.gaussian_rho) / n + 8 * size / n
     return printed_bias(setting).best_radius(slope)

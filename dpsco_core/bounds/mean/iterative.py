@@ -63,11 +63,6 @@ def group_radius(
     r"""Return :math:`r_0` of Lemma 6 in its explicit form (91), at quantile level tau.
 
     tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
-
-    Examples
-    --------
-    >>> round(group_radius(10_000, 10, 1.0, 0.0140588188106, 22.802972962, 2397), 6)
-    2607.788255
     """
     first = 16 / tau * moment * math.sqrt(d / n)
     second = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n

@@ -9,24 +9,15 @@ from dpsco_core.problems.base import Setting
 
 
 def mean_rate_cdp(setting: Setting, rho: float) -> tuple[float, float]:
-    r"""Coordinate-wise moments, concentrated DP.
+    r"""Concentrated DP: Kamath et al. (2022), Corollary 4.2; capped at :math:`\sqrt d`, Lemma 6.3.
 
-    .. math:: \sqrt{\tfrac dn},\quad\sqrt d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}
-
-    Kamath et al. (2022), Corollary 4.2; with the second term capped at :math:`\sqrt d`, Lemma 6.3.
-    Infinite second term at rho = 0. Upper bounds are at ``setting.gaussian_rho``, lower ones at
-    ``setting.rho``.
+    Upper bounds are at ``setting.gaussian_rho``, lower ones at ``setting.rho``.
     """
     return private_rate(setting, math.sqrt(setting.d), math.sqrt(max(rho, 0.0)))
 
 
 def mean_rate_pure(setting: Setting) -> tuple[float, float]:
-    r"""Coordinate-wise moments, pure DP.
-
-    .. math:: \sqrt{\tfrac dn},\quad\sqrt d\Big(\frac d{\varepsilon n}\Big)^{1-1/p}
-
-    Kamath et al. (2022), Corollary 4.2 and Lemma 6.3.
-    """
+    """Pure DP: Kamath et al. (2022), Corollary 4.2 and Lemma 6.3."""
     return private_rate(setting, float(setting.d), setting.pure_epsilon)
 
 

@@ -305,13 +305,7 @@ class AdaptiveClipping(PrivateMethod):
 
 
 def single_share(d: int) -> float:
-    """Return the share of rho of the choice in single mode.
-
-    Examples
-    --------
-    >>> [single_share(d) for d in (1, 10, 100)]
-    [0.1, 0.06, 0.03]
-    """
+    """Return the share of rho of the choice in single mode."""
     return min(0.1, max(0.03, 0.6 / d))
 
 
@@ -326,10 +320,10 @@ def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Cali
 
 
 def finds_radius(plan: AdaptivePlan) -> bool:
-    """Return whether there are records enough for a look to find more than chance does.
+    """Whether there are records enough for a look to find more than chance does.
 
-    In single mode that is where the error bound says something (theory/adaptive-methods.md, 1.3),
-    in guarded mode where the like of it for the second choice does.
+    That is where the error bound says something, or its like for the second choice of guarded mode
+    (theory/adaptive-methods.md, 1.3).
     """
     missed = 2 * plan.target + likely_crowd(plan.setting.n, plan.epsilon)
     if plan.mode == "guarded":

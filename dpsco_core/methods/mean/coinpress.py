@@ -117,7 +117,7 @@ class CoinPress(PrivateMethod):
         scale = self.covariance_scale or scaled_bound(setting)[0]
         plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]
         radii, rhos = smallest(
-            plans, lambda plan: plan[0][-1] / math.sqrt(plan[1][-1]), of="number of steps"
+            plans, lambda p: p[0][-1] / math.sqrt(p[1][-1]), of="number of steps"
         )
         for radius in radii:
             check_level("radius", radius)
@@ -171,11 +171,6 @@ def tail(d: int, probability: float) -> float:
     r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
 
     The norm of a standard normal vector exceeds it with probability at most beta.
-
-    Examples
-    --------
-    >>> round(tail(10, 0.01), 4)
-    5.7256
     """
     log = -math.log(probability)
     return math.sqrt(d + 2 * math.sqrt(d * log) + 2 * log)

@@ -105,11 +105,10 @@ class _Coordinatewise(PrivateMethod):
             threshold = practical_threshold(setting, share, self.noise, sensitivity(1.0))
         check_level("threshold", threshold)
         change = sensitivity(threshold)
-        noise = (
-            gaussian_noise_std(math.sqrt(d) * change, share)
-            if gaussian
-            else laplace_noise_scale(d * change, share)
-        )
+        if gaussian:
+            noise = gaussian_noise_std(math.sqrt(d) * change, share)
+        else:
+            noise = laplace_noise_scale(d * change, share)
         return CoordinatewisePlan(
             setting=setting,
             threshold=threshold,

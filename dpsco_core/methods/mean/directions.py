@@ -31,16 +31,14 @@ def walk_to_centre(
     steps: int,  # at most so many moves; the distance is evaluated once more after the last
     rng: np.random.Generator,
 ) -> Vector:
-    """Run steps 4 and 5 of Algorithm 3 from c = 0.
+    """Run steps 4 and 5 of Algorithm 3 from c = 0; stop where the distance is not positive.
 
-    Returns the visited centre, shape (d,), with the smallest distance; the walk stops where that is
-    not positive.
+    Returns the visited centre, shape (d,), with the smallest distance.
     """
     if len(points) < points.shape[1]:
         # Every direction worth taking is in their span: fewer coordinates for the same search.
         basis, coordinates = np.linalg.qr(points.T)
-        found: Vector = basis @ walk_to_centre(coordinates.T, left_out, steps, rng)
-        return found
+        return np.asarray(basis @ walk_to_centre(coordinates.T, left_out, steps, rng))
     centre = np.zeros(points.shape[1])
     best, best_distance = centre, math.inf
     for _ in range(steps + 1):
@@ -120,10 +118,8 @@ def _angle_in_arcs(norms: Vector, angles: Vector, level: float, needed: int) -> 
     start = np.mod(angles[partial] - half, 2 * math.pi)
     stop = start + 2 * half
     # Unroll the circle once: an arc that passes 2 pi also covers the beginning.
-    starts = np.concatenate([start, start - 2 * math.pi])
-    stops = np.concatenate([stop, stop - 2 * math.pi])
-    where = np.concatenate([starts, stops])
-    change = np.concatenate([np.ones(len(starts)), -np.ones(len(stops))])
+    where = np.concatenate([start, start - 2 * math.pi, stop, stop - 2 * math.pi])
+    change = np.repeat([1.0, -1.0], 2 * len(start))
     order = np.lexsort((-change, where))  # closed arcs: open before close at a tie
     count = everywhere + np.cumsum(change[order])
     inside = np.flatnonzero((count >= needed) & (where[order] >= 0) & (where[order] < 2 * math.pi))
@@ -167,5 +163,4 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
 
 
 def _unit(vectors: Vector) -> Vector:
-    unit: Vector = vectors / np.sqrt(np.vecdot(vectors, vectors))[:, None]
-    return unit
+    return np.asarray(vectors / np.sqrt(np.vecdot(vectors, vectors))[:, None])

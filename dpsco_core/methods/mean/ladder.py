@@ -69,9 +69,9 @@ def room_for_norms(rows: Rows) -> Vector | None:
 def norm_counts(
     rows: Rows, radii: Vector, centre: Vector | None = None, kept: Vector | None = None
 ) -> Vector:
-    """Return how many rows, less the centre, are longer than each radius, shape (J,).
+    """Return how many rows, less the centre, are longer than each of falling radii, shape (J,).
 
-    `radii` fall. A row that is not finite counts as 0. Norms are written into `kept`.
+    A row that is not finite counts as 0. Norms are written into `kept`, for `clipped_sums`.
     """
     return rows.total(partial(_norm_counts, radii=radii, centre=centre, kept=kept))
 
@@ -134,10 +134,7 @@ def factor_norms(part: Factors) -> Vector:
 def clipped_sums(
     rows: Rows, radii: tuple[float, ...], centre: Vector | None = None, kept: Vector | None = None
 ) -> Vector:
-    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d).
-
-    `kept` are norms that `norm_counts` has written.
-    """
+    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d)."""
     return rows.total(partial(_clipped_sums, radii=radii, centre=centre, kept=kept))
 
 
@@ -191,10 +188,7 @@ def wider_is_better(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """Return q, and whether what lies between two radii carries more of the mean than noise costs.
-
-    The guard of theory/adaptive-methods.md, 1.1.
-    """
+    """The guard of theory/adaptive-methods.md, 1.1: q, and whether the wider radius is better."""
     gap = radii[1] - radii[0]
     noisy = ledger.gaussian(
         np.array([float(np.linalg.norm(means[1] - means[0]))]),

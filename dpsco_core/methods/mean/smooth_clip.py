@@ -92,14 +92,7 @@ class SmoothTable:
 
 
 def smoothed_supremum(smoothing_variance: float) -> float:
-    r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`.
-
-    Examples
-    --------
-    >>> round(smoothed_supremum(1.0), 6)
-    0.643646
-    """
-    require(smoothing_variance > 0, "smoothing_variance", "a positive number", smoothing_variance)
+    r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 

@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SMALLEST_TAU = 10.0
-VARIANCES: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
+VARIANCES = (0.1, 0.25, 0.5, 1.0)
 PIECE = 32_768  # entries whose intermediate results fit the cache
 
 
@@ -47,8 +47,7 @@ def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
 
 def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
     r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
-    total = np.zeros(rows.d)
-    step = max(1, PIECE // rows.d)
+    total, step = np.zeros(rows.d), max(1, PIECE // rows.d)
     ones, inverse = np.ones(step), 1 / tau
     for block in (real_array("rows", block) for block in rows.blocks()):
         for low in range(0, len(block), step):
@@ -170,19 +169,17 @@ class NoiseSmoothing(PrivateMethod):
             if tau is None:
                 tau = scaled_bound(setting)[0] * max(SMALLEST_TAU, balance)
             return tau, 1.0 if variance is None else variance
-        choices = (
-            VARIANCES if self.calibration == "tight" else (1.0,)
-        )  # the printed noise is enough
         if variance is not None:
-            choices = (variance,)
+            choices: tuple[float, ...] = (variance,)
+        else:  # at c = 1 the printed noise is enough
+            choices = VARIANCES if self.calibration == "tight" else (1.0,)
         if tau is not None:
             return tau, choices[-1]
-        found = [
-            (*practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)), c)
-            for c in choices
-        ]
-        tau, _, best = smallest(found, lambda one: one[1], of="smoothing variance")
-        return tau, best
+        taus = {
+            c: practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
+        }
+        best = smallest(choices, lambda c: taus[c][1], of="smoothing variance")
+        return taus[best][0], best
 
     def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
         """Return what the noise is calibrated to at tau = 1; printed is sqrt(2d)/n."""
