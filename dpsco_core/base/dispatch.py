@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from queue import Empty, SimpleQueue
 from types import FrameType
@@ -111,11 +112,9 @@ def finished(
 
 @dataclass(eq=False)
 class _Call(Generic[Label, Argument]):
-    """One call, and how often the executor broke while it held it."""
-
     label: Label
     argument: Argument
-    losses: int = 0
+    losses: int = 0  # how often the executor broke while it held this call
 
 
 @dataclass(eq=False)
@@ -249,71 +248,52 @@ def in_groups(
     What is left is shared out evenly towards the end.
     """
     workers = workers_of(executor)
-    queue = _Queue(tasks, alike, workers)
-    with closing(finished(executor, _Group(function), queue.take, A_WORKER * workers)) as found:
-        for runs, (results, seconds) in found:
-            given = [task for run in runs for task in run]
-            queue.note(len(results), seconds, given[len(results) :])
-            yield from zip(given, results, strict=False)
+    runs = deque(_in_runs(tasks, alike))
+    left, seen, seconds = sum(map(len, runs)), 0.0, 0.0  # what is long ago counts less
 
-
-class _Queue(Generic[Task]):
-    """Tasks in runs that share something, handed out in groups of about the same time."""
-
-    def __init__(
-        self, tasks: Iterable[Task], alike: Callable[[Task], Hashable], workers: int
-    ) -> None:
-        self._alike, self._workers = alike, workers
-        self._runs = deque(self._in_runs(tasks))
-        self._left = sum(map(len, self._runs))
-        self._seen = self._seconds = 0.0
-
-    def _in_runs(self, tasks: Iterable[Task]) -> list[tuple[Task, ...]]:
-        return [tuple(run) for _, run in groupby(tasks, self._alike)]
-
-    def take(self) -> tuple[Runs[Task], Runs[Task]] | None:
-        """Return the next group, as its own label; None while there is none."""
-        if not self._runs:
-            return None
-        fair = -(-self._left // (2 * self._workers))
-        wanted = SHORT * self._seen / self._seconds if self._seconds else 1
+    def take() -> tuple[Runs[Task], Runs[Task]] | None:
+        """Return the next group, as its own label."""
+        nonlocal left
+        fair = -(-left // (2 * workers))
+        wanted = SHORT * seen / seconds if seconds else 1
         group: list[tuple[Task, ...]] = []
         size = 0
-        while self._runs and size < min(wanted, fair):
-            run = self._runs.popleft()
+        while runs and size < min(wanted, fair):
+            run = runs.popleft()
             if len(run) > fair - size:
-                self._runs.appendleft(run[fair - size :])
+                runs.appendleft(run[fair - size :])
                 run = run[: fair - size]
             group.append(run)
             size += len(run)
-        self._left -= size
-        return tuple(group), tuple(group)
+        left -= size
+        return (tuple(group), tuple(group)) if group else None
 
-    def note(self, done: int, seconds: float, left: list[Task]) -> None:
-        """Note a call's time, of which old ones count less; what it left is put before the rest."""
-        self._seen = 0.9 * self._seen + done
-        self._seconds = 0.9 * self._seconds + seconds
-        self._runs.extendleft(reversed(self._in_runs(left)))
-        self._left += len(left)
+    with closing(finished(executor, partial(_worked, function), take, A_WORKER * workers)) as found:
+        for group, (results, took) in found:
+            given = [task for run in group for task in run]
+            rest = given[len(results) :]  # comes before the others
+            runs.extendleft(reversed(_in_runs(rest, alike)))
+            left += len(rest)
+            seen, seconds = 0.9 * seen + len(results), 0.9 * seconds + took
+            yield from zip(given, results, strict=False)
 
 
-@dataclass(frozen=True)
-class _Group(Generic[Task, Result]):
-    """Runs of tasks, one after the other, until the time is up; at least one task."""
+def _in_runs(tasks: Iterable[Task], alike: Callable[[Task], Hashable]) -> list[tuple[Task, ...]]:
+    return [tuple(run) for _, run in groupby(tasks, alike)]
 
-    function: Callable[[Task], Result]
 
-    def __call__(self, runs: Runs[Task]) -> tuple[list[Result], float]:
-        results: list[Result] = []
-        started = time.perf_counter()
-        for run in runs:
-            begun = time.perf_counter()
-            until = started + SHORT
-            for place, task in enumerate(run):
-                if results and time.perf_counter() > until:
-                    return results, time.perf_counter() - started
-                results.append(self.function(task))
-                if place == 0:  # it made what the run shares: that should serve a few more
-                    first = time.perf_counter() - begun
-                    until = max(until, begun + min(3 * first, LONG))
-        return results, time.perf_counter() - started
+def _worked(function: Callable[[Task], Result], runs: Runs[Task]) -> tuple[list[Result], float]:
+    """Work on runs of tasks until the time is up, at least on one task; return the time too."""
+    results: list[Result] = []
+    started = time.perf_counter()
+    for run in runs:
+        begun = time.perf_counter()
+        until = started + SHORT
+        for place, task in enumerate(run):
+            if results and time.perf_counter() > until:
+                return results, time.perf_counter() - started
+            results.append(function(task))
+            if place == 0:  # it made what the run shares: that should serve a few more
+                first = time.perf_counter() - begun
+                until = max(until, begun + min(3 * first, LONG))
+    return results, time.perf_counter() - started

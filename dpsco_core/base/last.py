@@ -1,7 +1,6 @@
 """The last value of a function, kept for each thread.
 
-Visitors of the dashboard run their studies in threads of one process. A value that all of them
-shared would be made anew whenever they take turns, and a large one would be made beside the old.
+Visitors of the dashboard run their studies in threads of one process, and take turns.
 """
 
 import threading

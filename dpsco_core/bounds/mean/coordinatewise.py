@@ -69,13 +69,6 @@ def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> floa
     return d * sensitivity / level
 
 
-def noise_norm(d: int, level: float, noise: Noise, beta: float) -> float:
-    """Bound on the norm of the noise with probability 1 - beta/2."""
-    if noise == "gaussian":
-        return level * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
-    return level * math.sqrt(d) * math.log(2 * d / beta)
-
-
 def high_probability(
     setting: Setting, noise: Noise, beta: float, *, tau: float | None = None
 ) -> Parts:
@@ -89,8 +82,11 @@ def high_probability(
     blocks = even_blocks(d, beta)
     if n < blocks:
         return void(math.inf)
-    unit = noise_norm(d, noise_level(setting, 1.0, noise, blocks), noise, beta)
-    root = math.sqrt(d)
+    unit, root = noise_level(setting, 1.0, noise, blocks), math.sqrt(d)
+    if noise == "gaussian":  # the norm of the noise, with probability 1 - beta/2
+        unit *= root + math.sqrt(2 * math.log(2 / beta))
+    else:
+        unit = unit * root * math.log(2 * d / beta)
     sampling = 10 * root / math.sqrt(n // blocks)
     if math.isinf(mean_bound) or math.isinf(unit):
         return void(sampling * moment_scale(setting))

@@ -188,7 +188,7 @@ class AdaptiveClipping(PrivateMethod):
     def _looking_plan(self, setting: Setting, mode: Mode, *, centred: bool) -> AdaptivePlan:
         n, d, guarded = setting.n, setting.d, mode == "guarded"
         scale, bound = scaled_bound(setting)
-        choice = GUARDED_SHARE if guarded else single_share(d)
+        choice = GUARDED_SHARE if guarded else min(0.1, max(0.03, 0.6 / d))
         shares: Shares = ((choice, 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
         rho = total_rho(setting, shares, centred, self.calibration)
         epsilon = choice_epsilon(choice * rho)
@@ -232,9 +232,19 @@ class AdaptiveClipping(PrivateMethod):
         return plan
 
     def _top(self, setting: Setting, rho: float) -> float:
+        r"""Return the top of the ladder; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
+
+        There the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
+        1.3); :math:`m_p = \sqrt d + B`.
+        """
         if self.radius is not None:
             return self.radius
-        return (theory_top if self.tuning == "theory" else practical_radius)(setting, rho)
+        if self.tuning != "theory":
+            return practical_radius(setting, rho)
+        scale, bound = scaled_bound(setting)
+        ratio = setting.n / math.sqrt(2 * setting.d / rho)
+        reach = scale * (math.sqrt(setting.d) + bound)
+        return reach * math.pow(ratio, 1 / setting.moment_order)
 
     def release(
         self, rows: Rows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
@@ -304,11 +314,6 @@ class AdaptiveClipping(PrivateMethod):
         )
 
 
-def single_share(d: int) -> float:
-    """Return the share of rho of the choice in single mode."""
-    return min(0.1, max(0.03, 0.6 / d))
-
-
 def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
     """Return the rho of everything: of the choices with these shares, of a centre, of the noise."""
     budget = setting.budget
@@ -329,14 +334,3 @@ def finds_radius(plan: AdaptivePlan) -> bool:
     if plan.mode == "guarded":
         missed = 4 / 3 * plan.wide_target + 2 / plan.epsilon * (math.log(len(plan.radii)) + 3)
     return missed <= ENOUGH * plan.setting.n
-
-
-def theory_top(setting: Setting, rho: float) -> float:
-    r"""Return :math:`R_{top} = m_p(n/\sqrt{2d/\rho})^{1/p}`, :math:`m_p = \sqrt d + B`.
-
-    At which the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
-    1.3).
-    """
-    scale, bound = scaled_bound(setting)
-    ratio = setting.n / math.sqrt(2 * setting.d / rho)
-    return scale * (math.sqrt(setting.d) + bound) * math.pow(ratio, 1 / setting.moment_order)
