@@ -327,23 +327,6 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [t for t in ticks if low <= t <= high]
 
 
-def named_line(
-    figure: go.Figure, look: Look, x: float, text: str, *, log: bool = True, **line: Any
-) -> None:
-    """Draw a vertical line with its name at the top; the axis may be logarithmic."""
-    line = {"color": look.ink, "width": 1.5, "dash": "dash"} | line
-    figure.add_vline(x=x, line=line)
-    figure.add_annotation(
-        text=text,
-        x=math.log10(x) if log else x,
-        y=1.0,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": line["color"]},
-    )
-
-
 def log_axes(figure: go.Figure, look: Look, x: Ends, y: Ends, x_title: str, y_title: str) -> None:
     """Make both axes logarithmic between their ends, with as many ticks as there is room for."""
     most = 4 if look.compact else 9

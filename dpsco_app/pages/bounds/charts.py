@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpsco_app.pages.bounds.words import short
+from dpsco_app.parts.curves import named_line
 from dpsco_app.parts.look import (
     FADED,
     GREY,
@@ -13,7 +14,6 @@ from dpsco_app.parts.look import (
     bound_colour,
     lay_out,
     log_ticks,
-    named_line,
     wrapped,
 )
 from dpsco_app.parts.options import in_print, number_text

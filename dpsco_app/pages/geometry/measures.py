@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from dpsco_app.parts.curves import add_band, add_curve, named_line
 from dpsco_app.parts.look import (
     CYAN,
     GREEN,
@@ -19,9 +21,7 @@ from dpsco_app.parts.look import (
     log_axes,
     log_axis,
     log_ticks,
-    named_line,
     place_labels,
-    translucent,
 )
 from dpsco_app.parts.options import number_text
 from dpsco_core.explain.geometry import COMPARED, GUIDES, DualSquare, RunningMean, WidthRow
@@ -45,7 +45,7 @@ def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
     figure = go.Figure()
     colour = look.colour(GREEN)
     x = running.draws
-    _band(figure, x, running.low, running.high, colour, "95 % interval")
+    add_band(figure, x, running.low, running.high, colour, "95 % interval")
     figure.add_trace(
         go.Scatter(
             x=x,
@@ -113,7 +113,7 @@ def growth_figure(
         bold = kind == chosen
         upper, lower = [r.width.upper for r in mine], [r.width.lower for r in mine]
         if not all(r.width.exact for r in mine):
-            _band(figure, x, lower, upper, colour)
+            add_band(figure, x, lower, upper, colour)
         _curve(
             figure,
             x,
@@ -135,24 +135,6 @@ def growth_figure(
     return figure
 
 
-def _band(
-    figure: go.Figure, x: Values, low: Values, high: Values, colour: str, name: str = ""
-) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*high, *reversed(low)],
-            name=name,
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=translucent(colour, 0.18),
-            hoverinfo="skip",
-            showlegend=bool(name),
-        )
-    )
-
-
 def _curve(
     figure: go.Figure,
     x: Sequence[float],
@@ -160,22 +142,15 @@ def _curve(
     name: str,
     colour: str,
     *,
-    width: float,
-    dash: str = "solid",
     about: Sequence[str] = (),
+    **style: Any,
 ) -> None:
-    note = " (%{customdata})" if about else ""
-    figure.add_trace(
-        go.Scatter(
-            x=list(x),
-            y=list(y),
-            mode="lines",
-            line={"color": colour, "width": width, "dash": dash},
-            name=name,
-            customdata=list(about) or None,
-            hovertemplate=f"<b>{name}</b><br>%{{x:,}}: %{{y:.3g}}{note}<extra></extra>",
-        )
-    )
+    hover = "%{x:,}: %{y:.3g}" + (" (%{customdata})" if about else "")
+    data = {
+        "customdata": list(about) or None,
+        "hovertemplate": f"<b>{name}</b><br>{hover}<extra></extra>",
+    }
+    add_curve(figure, list(x), list(y), name, colour, hover, **style | data)
 
 
 def sweep_figure(
@@ -188,7 +163,7 @@ def sweep_figure(
         mine = sorted((r for r in rows if r.noise == noise), key=lambda r: r.q)
         colour = look.colour(NOISE_COLOURS[noise])
         x = [r.q for r in mine]
-        _band(figure, x, [r.low for r in mine], [r.high for r in mine], colour)
+        add_band(figure, x, [r.low for r in mine], [r.high for r in mine], colour)
         bound = [r.bound for r in mine]
         _curve(figure, x, bound, f"{name}: proven bound", colour, width=1.8, dash="dash")
         mean = [r.mean for r in mine]

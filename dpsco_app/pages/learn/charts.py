@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpsco_app.parts.curves import named_line
 from dpsco_app.parts.look import (
     BLUE,
     GREY,
@@ -17,7 +18,6 @@ from dpsco_app.parts.look import (
     colour_of,
     lay_out,
     log_ticks,
-    named_line,
     place_labels,
     translucent,
 )

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.pages.lower_bounds.words import VOID, brief
+from dpsco_app.parts.curves import add_curve, finish
 from dpsco_app.parts.look import (
     CLAY,
     GREY,
@@ -16,9 +16,6 @@ from dpsco_app.parts.look import (
     TEAL,
     Label,
     Look,
-    lay_out,
-    log_axes,
-    place_labels,
 )
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
@@ -36,6 +33,7 @@ DASHES = {
     "approx-tracing": "longdash",
 }
 FREE_POINTS = 121
+HOVER = "%{x:,.3g}: %{y:.3g}"
 FREE_SPAN = (1.0, 1e7)
 
 
@@ -52,17 +50,17 @@ def curve_figure(
     labels: list[Label] = []
     top = max([c.best for c in drawn] + [sampling])
     low, high = top / 300, top * 2
-    for rank, curve in enumerate(drawn):
-        if curve.best <= VOID:
+    for rank, one in enumerate(drawn):
+        if one.best <= VOID:
             continue
-        colour, name = look.colour(CLASS_COLOURS[curve.binds]), curve.name
-        y = np.where(curve.values > low / 3, curve.values, np.nan)
-        dash = DASHES[curve.slug]
-        _line(figure, curve.q, y, name, colour, dash=dash, about="at q")
+        colour, name = look.colour(CLASS_COLOURS[one.binds]), one.name
+        y = np.where(one.values > low / 3, one.values, np.nan)
+        dash = DASHES[one.slug]
+        add_curve(figure, one.q, y, name, colour, HOVER + " at q", dash=dash)
         figure.add_trace(
             go.Scatter(
-                x=[curve.best_q],
-                y=[curve.best],
+                x=[one.best_q],
+                y=[one.best],
                 mode="markers",
                 marker={"symbol": "diamond", "size": 11, "color": colour},
                 name=f"best q, {name}",
@@ -70,9 +68,7 @@ def curve_figure(
                 showlegend=False,
             )
         )
-        labels.append(
-            Label(text=f"{name} {brief(curve.best)}", y=curve.best, colour=colour, rank=rank)
-        )
+        labels.append(Label(text=f"{name} {brief(one.best)}", y=one.best, colour=colour, rank=rank))
     ends = (float(drawn[0].q[0]), max(float(c.q[-1]) for c in drawn))
     _across(figure, ends, sampling, f"Sampling alone {brief(sampling)}", look, labels)
     q, slug = chosen
@@ -82,9 +78,8 @@ def curve_figure(
     if ends[0] < printed < ends[1] and line.binds == "zcdp":
         figure.add_vline(x=printed, line={"color": look.quiet, "width": 1, "dash": "dot"})
         _note(figure, printed, 0.03, "the printed q", look, ends)
-    log_axes(figure, look, ends, (low, high), "Spike probability q (log)", "Least error (log)")
-    _finish(figure, labels, low, high, look)
-    return figure
+    titles = ("Spike probability q (log)", "Least error (log)")
+    return finish(figure, look, ends, (low, high), titles, labels, right=200)
 
 
 def trade_figure(q: Floats, ceiling: Floats, values: Floats, at: float, look: Look) -> go.Figure:
@@ -100,16 +95,15 @@ def trade_figure(q: Floats, ceiling: Floats, values: Floats, at: float, look: Lo
     high = float(ceiling.max()) * 1.5
     colour = look.colour(TEAL)
     names = ("If the output told nothing", "What is proven")
-    _line(figure, q, ceiling, names[0], look.colour(GREY), dash="dash", about="")
-    _line(figure, q, values, names[1], colour, dash="solid", about="")
+    add_curve(figure, q, ceiling, names[0], look.colour(GREY), HOVER, dash="dash")
+    add_curve(figure, q, values, names[1], colour, HOVER)
     figure.add_vline(x=at, line={"color": look.ink, "width": 1.2, "dash": "dash"})
     ends = (min(float(q[0]), at) / 1.1, max(float(q[-1]), at) * 1.1)
     _note(figure, at, 0.99, "the proof's q", look, ends)
     for name, line, tone in zip(names, (ceiling, values), (look.colour(GREY), colour), strict=True):
         labels.append(Label(text=name, y=float(line[-1]), colour=tone, rank=len(labels)))
-    log_axes(figure, look, ends, (low, high), "Spike probability q (log)", "Error (log)")
-    _finish(figure, labels, low, high, look)
-    return figure
+    titles = ("Spike probability q (log)", "Error (log)")
+    return finish(figure, look, ends, (low, high), titles, labels, right=200)
 
 
 def free_grid(at: Builder) -> list[int]:
@@ -121,7 +115,6 @@ def free_grid(at: Builder) -> list[int]:
 def free_figure(at: Builder, look: Look) -> go.Figure:
     """Return the terms of Fano's bound over n, on a packing of one's own."""
     figure = go.Figure()
-    labels: list[Label] = []
     grid = free_grid(at)
     points = [at.at(n) for n in grid]
     x = np.array(grid, dtype=float)
@@ -134,7 +127,7 @@ def free_figure(at: Builder, look: Look) -> go.Figure:
     for rank, (name, values, pair, dash) in enumerate(rows):
         y = np.array(values)
         colour = look.colour(pair)
-        _line(figure, x, np.where(y > VOID, y, 0.0), name, colour, dash=dash, about="")
+        add_curve(figure, x, np.where(y > VOID, y, 0.0), name, colour, HOVER, dash=dash)
         height = (0.62 - 0.17 * rank) * high  # of its name, right of where it falls below
         above = x[y > height]
         falls = float(above[-1]) if len(above) else FREE_SPAN[0]
@@ -158,32 +151,13 @@ def free_figure(at: Builder, look: Look) -> go.Figure:
             hovertemplate="n = %{x:,}: %{y:.4g}<extra></extra>",
         )
     )
-    log_axes(
-        figure, look, FREE_SPAN, (1e-3 * high, high), "Records n (log)", "Least expected error"
-    )
-    figure.update_yaxes(
-        type="linear", range=[-0.02 * high, 1.08 * high], tickvals=None, ticktext=None
-    )
-    _finish(figure, labels, 1.0, 10.0, look, right=20)
-    return figure
+    titles = ("Records n (log)", "Least expected error")
+    finish(figure, look, FREE_SPAN, (1e-3 * high, high), titles, (), right=20)
+    ends = [-0.02 * high, 1.08 * high]
+    return figure.update_yaxes(type="linear", range=ends, tickvals=None, ticktext=None)
 
 
 # -- shared -------------------------------------------------------------------------------------
-
-
-def _line(
-    figure: go.Figure, x: Floats, y: Floats, name: str, colour: str, *, dash: str, about: str
-) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": colour, "width": 2.8, "dash": dash},
-            name=name,
-            hovertemplate=f"{name}<br>%{{x:,.3g}}: %{{y:.3g}} {about}<extra></extra>",
-        )
-    )
 
 
 def _across(
@@ -198,7 +172,7 @@ def _across(
         return
     colour = look.colour(GREY)
     x = np.array(ends)
-    _line(figure, x, np.full(2, value), name, colour, dash="longdash", about="")
+    add_curve(figure, x, np.full(2, value), name, colour, HOVER, dash="longdash")
     labels.append(Label(text=name, y=value, colour=colour, rank=1))
 
 
@@ -217,19 +191,3 @@ def _note(
         showarrow=False,
         font={"size": 12, "color": look.quiet},
     )
-
-
-def _finish(
-    figure: go.Figure,
-    labels: list[Label],
-    low: float,
-    high: float,
-    look: Look,
-    right: int = 200,
-) -> None:
-    if not look.compact:
-        place_labels(figure, labels, low, high, lines=20)
-    lay_out(figure, replace(look, short=True))
-    figure.update_layout(height=560 if look.compact else 450, margin={"t": 76, "b": 48})
-    if not look.compact:
-        figure.update_layout(margin={"r": right})

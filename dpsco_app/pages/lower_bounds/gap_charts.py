@@ -15,6 +15,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     ranked,
 )
 from dpsco_app.pages.lower_bounds.words import brief
+from dpsco_app.parts.curves import add_band, add_curve
 from dpsco_app.parts.look import (
     GREY,
     REGION,
@@ -25,7 +26,6 @@ from dpsco_app.parts.look import (
     log_axes,
     log_rows,
     place_labels,
-    translucent,
     wrapped,
 )
 from dpsco_app.parts.options import number_text
@@ -45,18 +45,7 @@ def sweep_figure(
     floors = {k: np.array([s.windows[k].floor for s in found]) for k in here.windows}
     start = np.array([s.start for s in found])
     top = list(floors.values())[-1]
-    figure.add_trace(
-        go.Scatter(
-            x=[*values, *values[::-1]],
-            y=[*upper, *top[::-1]],
-            fill="toself",
-            fillcolor=translucent(look.colour(SLATE), 0.12),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
-            name="window",
-        )
-    )
+    add_band(figure, values, top, upper, look.colour(SLATE), alpha=0.12)
     lines = [(NO_DATA, start, GREY, "dot"), (BOUND_LINE, upper, SLATE, "solid")]
     lines += [(LINE_NAMES[k], y, REGION, DASHES[k]) for k, y in floors.items()]
     labels = []
@@ -66,19 +55,9 @@ def sweep_figure(
             ", ".join(f"{brief(s.ratio(k))} times {LINE_NAMES[k]}" for k in s.windows)
             for s in found
         ]
-        figure.add_trace(
-            go.Scatter(
-                x=values,
-                y=y,
-                mode="lines",
-                line={"color": colour, "width": 2.4, "dash": dash},
-                name=name,
-                customdata=about,
-                hovertemplate=f"{name}<br>{SYMBOLS[field]} = %{{x:,.4g}}: %{{y:.3g}}"
-                + ("<br>%{customdata}" if name == BOUND_LINE else "")
-                + "<extra></extra>",
-            )
-        )
+        hover = f"{SYMBOLS[field]} = %{{x:,.4g}}: %{{y:.3g}}"
+        hover += "<br>%{customdata}" if name == BOUND_LINE else ""
+        add_curve(figure, values, y, name, colour, hover, width=2.4, dash=dash, customdata=about)
         labels.append(Label(text=name, y=float(y[-1]), colour=colour, rank=rank))
     own = float(getattr(here.point, field))
     figure.add_vline(x=own, line={"color": look.ink, "width": 1.2, "dash": "dot"})

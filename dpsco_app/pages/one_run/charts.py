@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dpsco_app.parts.curves import named_line
 from dpsco_app.parts.look import (
     Look,
     colour_of,
     lay_out,
     log_axis,
-    named_line,
     set_axes,
     translucent,
 )

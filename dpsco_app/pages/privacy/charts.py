@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpsco_app.pages.privacy.words import CONVERSION_NAMES, ROUTE_NAMES, accounting_names
+from dpsco_app.parts.curves import add_curve
 from dpsco_app.parts.look import (
     BLUE,
     GREEN,
@@ -124,16 +125,9 @@ def _figure(
     for rank, (key, name, x, y, pair, what) in enumerate(lines):
         colour = look.colour(pair)
         shown = np.isfinite(y) & (y > 0)
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=np.where(shown, y, np.nan),
-                mode="lines",
-                name=name,
-                line={"color": colour, "width": 2.6, "dash": DASHES[key]},
-                hovertemplate=f"{name}<br>{what} %{{x:.4g}}: %{{y:.4g}}<extra></extra>",
-            )
-        )
+        hover = f"{what} %{{x:.4g}}: %{{y:.4g}}"
+        seen = np.where(shown, y, np.nan)
+        add_curve(figure, x, seen, name, colour, hover, width=2.6, dash=DASHES[key])
         if shown.any():
             last = min(float(y[shown][-1]), high)
             labels.append(Label(text=name, y=last, colour=colour, rank=rank))

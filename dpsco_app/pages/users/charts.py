@@ -2,22 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.pages.users.words import NEED_NAMES, ROW_COLOURS, ROW_NAMES
+from dpsco_app.parts.curves import add_curve, finish
 from dpsco_app.parts.look import (
     GREY,
     Label,
     Look,
     colour_of,
-    lay_out,
-    log_axes,
     mark_chosen,
-    place_labels,
     translucent,
 )
 from dpsco_app.parts.options import number_text
@@ -25,6 +22,9 @@ from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
+
+HOVER = "%{{x:,.6g}}: %{{y:.3g}} {}"
+SIZES = {"heights": (450, 580), "bottom": 44}
 
 
 def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look) -> go.Figure:
@@ -53,11 +53,8 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look
             showarrow=False,
             font={"size": 12 if look.compact else 14, "color": look.ink},
         )
-    log_axes(
-        figure, look, (0.7, 1.4e6), (low, high), "Items per user m (log)", "Mean excess risk (log)"
-    )
-    _finish(figure, labels, low, high, look)
-    return figure
+    titles = ("Items per user m (log)", "Mean excess risk (log)")
+    return finish(figure, look, (0.7, 1.4e6), (low, high), titles, labels, **SIZES)
 
 
 def law_figure(
@@ -77,10 +74,9 @@ def law_figure(
         y = first.distance[keep]
         middle = math.exp(float(np.mean(np.log(y) + 0.5 * np.log(x))))
         guide = middle / np.sqrt(x)
-        _curve(
-            figure, x, guide, "1/√m, a guide", look.colour(GREY), dash="dot", width=2.0, about=""
-        )
-        labels.append(Label(text="1/√m, a guide", y=float(guide[-1]), colour=look.quiet, rank=9))
+        name, hover = "1/√m, a guide", HOVER.format("")
+        add_curve(figure, x, guide, name, look.colour(GREY), hover, dash="dot", width=2.0)
+        labels.append(Label(text=name, y=float(guide[-1]), colour=look.quiet, rank=9))
     for curve in curves[:2]:
         before_last = max(len(curve.items) - 2, 0)
         figure.add_annotation(
@@ -92,16 +88,8 @@ def law_figure(
             showarrow=False,
             font={"size": 13, "color": look.colour(colour_of(curve.method))},
         )
-    log_axes(
-        figure,
-        look,
-        (0.7, 1.4e6),
-        (low, high),
-        "Items per user m (log)",
-        "Root mean square distance (log)",
-    )
-    _finish(figure, labels, low, high, look)
-    return figure
+    titles = ("Items per user m (log)", "Root mean square distance (log)")
+    return finish(figure, look, (0.7, 1.4e6), (low, high), titles, labels, **SIZES)
 
 
 def frontier_figure(
@@ -121,7 +109,8 @@ def frontier_figure(
         dash = "solid" if need.printed else "dash"
         if need.slug in ("groups-printed", "recommended-c1"):
             dash = "dot" if need.printed else "dashdot"
-        _curve(figure, np.array(EPSILONS), y, name, colour, dash=dash, width=2.6, about="users")
+        hover = HOVER.format("users")
+        add_curve(figure, np.array(EPSILONS), y, name, colour, hover, dash=dash, width=2.6)
         if np.isfinite(y).any():
             last = float(y[np.isfinite(y)][-1])
             labels.append(Label(text=name, y=last, colour=colour, rank=rank))
@@ -138,16 +127,9 @@ def frontier_figure(
             font={"size": 11 if look.compact else 12, "color": look.quiet},
         )
     mark_chosen(figure, [chosen[0]], [chosen[1]], look)
-    log_axes(
-        figure,
-        look,
-        (EPSILONS[0] / 1.1, EPSILONS[-1] * 1.1),
-        (low, high),
-        "Privacy budget ε (log)",
-        "Least number of users n (log)",
-    )
-    _finish(figure, labels, low, high, look)
-    return figure
+    ends = EPSILONS[0] / 1.1, EPSILONS[-1] * 1.1
+    titles = ("Privacy budget ε (log)", "Least number of users n (log)")
+    return finish(figure, look, ends, (low, high), titles, labels, **SIZES)
 
 
 def gradients_figure(curves: Sequence[Curve], total: int, look: Look) -> go.Figure:
@@ -163,46 +145,18 @@ def gradients_figure(curves: Sequence[Curve], total: int, look: Look) -> go.Figu
         able = np.array(curve.applies)
         dash = "solid" if curve.loss == "smooth" else "dash"
         name = ROW_NAMES[curve.slug, curve.loss]
-        _curve(figure, x, y, name, translucent(colour, 0.35), dash="dot", width=1.6, about="")
+        add_curve(figure, x, y, name, translucent(colour, 0.35), "", dash="dot", width=1.6)
         figure.data[-1].update(showlegend=False, hoverinfo="skip")
-        about = "gradients"
-        _curve(figure, x, np.where(able, y, np.nan), name, colour, dash, 2.8, about)
+        add_curve(
+            figure, x, np.where(able, y, np.nan), name, colour, HOVER.format("gradients"), dash=dash
+        )
         labels.append(Label(text=name, y=float(y[-1]), colour=colour, rank=rank))
     items = drawn[0].items
     if items[0] <= total <= items[-1]:
         figure.add_vline(x=total, line={"color": look.ink, "width": 1.2, "dash": "dash"})
-    log_axes(
-        figure,
-        look,
-        (items[0] / 1.3, items[-1] * 1.3),
-        (low, high),
-        "All items n·m (log)",
-        "Gradients of an item (log)",
-    )
-    _finish(figure, labels, low, high, look)
-    return figure
-
-
-def _curve(
-    figure: go.Figure,
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    name: str,
-    colour: str,
-    dash: str,
-    width: float,
-    about: str,
-) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": colour, "width": width, "dash": dash},
-            name=name,
-            hovertemplate=f"{name}<br>%{{x:,.6g}}: %{{y:.3g}} {about}<extra></extra>",
-        )
-    )
+    ends = items[0] / 1.3, items[-1] * 1.3
+    titles = ("All items n·m (log)", "Gradients of an item (log)")
+    return finish(figure, look, ends, (low, high), titles, labels, **SIZES)
 
 
 def _points(
@@ -235,10 +189,3 @@ def _points(
     known = y[np.isfinite(y)]
     if len(known):
         labels.append(Label(text=f"<b>{name}</b>", y=float(known[-1]), colour=colour, rank=rank))
-
-
-def _finish(figure: go.Figure, labels: list[Label], low: float, high: float, look: Look) -> None:
-    if not look.compact:
-        place_labels(figure, labels, low, high, lines=20)
-    lay_out(figure, replace(look, short=True))
-    figure.update_layout(height=580 if look.compact else 450, margin={"t": 76, "b": 44})
