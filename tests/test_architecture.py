@@ -73,9 +73,7 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.user.accelerated.nonsmooth", "beta"),
     # Numbers to time the machine with.
     ("dpsco_core.runs.cost", "standard_normal"),
-    # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
-    ("dpsco_core.geometry.width", "standard_normal"),
-    # The random directions of the page Geometry, for the same estimate.
+    # The random directions of the page Geometry, for the estimate of a width: it looks at no data.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
     # Shapes to project on, and the luck of a choice that a visitor moves.
     ("dpsco_core.explain.geometry.shapes", "random"),

@@ -9,12 +9,7 @@ from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, row_no
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import CappedL1Ball, GroupBall, SparseHull
-from dpsco_core.geometry.width import (
-    WidthSample,
-    gaussian_width_sample,
-    sparse_width_bound,
-    width_sample,
-)
+from dpsco_core.geometry.width import WidthSample, sparse_width_bound, width_sample
 
 __all__ = [
     "GEOMETRIES",
@@ -39,7 +34,6 @@ __all__ = [
     "WidthSample",
     "bregman_point",
     "dual_exponent",
-    "gaussian_width_sample",
     "lq_ball",
     "lq_norm",
     "mirror_step",

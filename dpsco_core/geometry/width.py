@@ -170,11 +170,3 @@ def width_sample(constraint: ConstraintSet, directions: NDArray[np.float64]) -> 
         draws=draws,
         l2_radius=constraint.l2_radius,
     )
-
-
-def gaussian_width_sample(
-    constraint: ConstraintSet, draws: int, rng: np.random.Generator
-) -> WidthSample:
-    """Estimate the Gaussian width of `constraint` from `draws` normal directions."""
-    require(draws >= 2, "draws", "at least 2", draws)
-    return width_sample(constraint, rng.standard_normal((draws, constraint.d)))

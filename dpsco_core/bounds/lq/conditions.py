@@ -45,14 +45,13 @@ def _holds_origin(setting: Setting) -> str:
 CONTAINS_ZERO = Hypothesis(text="the set contains 0", check=_holds_origin)
 
 
-def _heavy_variance(setting: Setting) -> str:
-    if not finite_set(setting) or math.isfinite(own_constants(setting).variance):
-        return ""
-    return "The problem certifies no finite variance of the gradient in the dual norm."
-
-
 VARIANCE = Hypothesis(
-    text="finite variance of the gradient in the dual norm", check=_heavy_variance
+    text="finite variance of the gradient in the dual norm",
+    check=lambda s: (
+        "The problem certifies no finite variance of the gradient in the dual norm."
+        if finite_set(s) and not math.isfinite(own_constants(s).variance)
+        else ""
+    ),
 )
 
 

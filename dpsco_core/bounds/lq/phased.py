@@ -34,10 +34,6 @@ def b3_prime(
 ) -> Terms4:
     r"""B3': an explicit bound on the mean excess risk, for :math:`\eta/4\le2/\beta`.
 
-    .. math::
-        \frac{\|\theta^*\|_2^2}{2\eta_1n_1}+\sum_i\frac{\eta_iL^2}2+
-        \sum_{i\ge2}\frac{d\sigma_{i-1}^2}{2\eta_in_i}+L\sqrt d\,\sigma_K
-
     With the floors of :math:`n_i`; for n a power of two it is at most
     :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
     d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).

@@ -66,11 +66,7 @@ def size_of(d: int, budget: ApproxDP) -> float:
 def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
     r"""Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1.
 
-    .. math::
-        \sqrt{\frac\kappa n},\ \frac{\kappa\sqrt d}{n\varepsilon}\quad(1<q<2),\qquad
-        \frac{d^{1/2-1/q}}{\sqrt n},\ \frac{d^{1-1/q}}{n\varepsilon}\quad(2\le q\le\infty)
-
-    `printed` has no :math:`\sqrt n` in the third, which the prose and Theorem 8's remark have.
+    `printed` has no :math:`\sqrt n` for q >= 2, which the prose and Theorem 8's remark have.
     """
     n, d, epsilon, share = setting.n, setting.d, budget.epsilon, 1 / setting.exponent
     if setting.exponent < 2:
@@ -81,10 +77,7 @@ def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -
 
 
 def theorem_7(setting: Setting, budget: ApproxDP) -> Pair:
-    r"""Theorem 7, unconstrained and Lipschitz, 1 < q < 2.
-
-    .. math:: 0,\ \kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}\Big)^{2/5}
-    """
+    """Theorem 7, unconstrained and Lipschitz, 1 < q < 2."""
     kappa = printed_kappa(setting.d, setting.exponent)
     size = size_of(setting.d, budget)
     return 0.0, math.pow(kappa**2 * size / (setting.n * budget.epsilon), 0.4)
@@ -93,10 +86,6 @@ def theorem_7(setting: Setting, budget: ApproxDP) -> Pair:
 def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool = False) -> Pair:
     r"""Theorem 8, unconstrained and Lipschitz, 2 <= q, with :math:`\|\theta^*\|_q` = `norm`.
 
-    .. math::
-        \frac1{\sqrt n}\Big(1+d^{1-2/q}\|\theta^*\|^2\Big),\
-        \frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big(1+d^{1-2/q}\|\theta^*\|^2\Big)
-
     In units of L. `printed` has no 1, and vanishes at :math:`\theta^*=0`, which no algorithm does.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
@@ -104,17 +93,10 @@ def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool 
     return unit / math.sqrt(n), unit * size_of(d, budget) / (epsilon * n)
 
 
-def _theorem_8(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
-    return theorem_8(setting, budget, dual_constants(setting).radius, printed=printed)
-
-
 def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
     r"""The rate of Arora et al. (2020), Theorem 6 with Remark 1, with any potential.
 
-    .. math:: \sqrt{\frac\kappa n},\ \frac{\kappa\sqrt d\ln(3/\delta)}{\varepsilon n}
-        \quad(1\le q\le2),
-
-    from the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
+    From the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
     where epsilon is at most about :math:`1/\sqrt n`; for q > 2 the l2 rate, in units of the l2
     constants.
     """
@@ -130,8 +112,6 @@ def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
 def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
     r"""Theorem 10, constrained and heavy-tailed, 1 < q < 2, small epsilon.
 
-    .. math:: 0,\ \frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}}
-
     Without its :math:`\ln(1/\delta')`. It is proven for Gaussian noise; with the generalized
     Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}` (theory/su-zhao-wang.md,
     3.6), a difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
@@ -141,18 +121,13 @@ def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
 
 
 def general_epsilon(setting: Setting, budget: ApproxDP) -> Pair:
-    r"""The rate for heavy tails and every epsilon below 1, 1 < q < 2: introduction and Table 2.
-
-    .. math:: 0,\ \frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}}
-    """
+    """The rate for heavy tails and every epsilon below 1, 1 < q < 2: introduction and Table 2."""
     kappa, size = printed_kappa(setting.d, setting.exponent), size_of(setting.d, budget)
     return 0.0, math.cbrt(kappa**2 * size / (setting.n * budget.epsilon))
 
 
 def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
     r"""The rate for heavy tails, 2 <= q, by reduction to l2: Table 2.
-
-    .. math:: \frac{d^{3/2-1/q}}{\sqrt n},\ \frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}
 
     `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
     it is made of (theory/su-zhao-wang.md, 2.7).
@@ -269,7 +244,12 @@ _PHASED = _row(
     "the norm of the minimiser, which the set bounds here.",
     r"L\big(1+d^{1-2/q}\|\theta^*\|_q^2\big)\Big(\frac1{\sqrt n}+"
     r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
-    _terms(_theorem_8, _LIPSCHITZ, _NEEDS, least=2.0),
+    _terms(
+        lambda s, budget: theorem_8(s, budget, dual_constants(s).radius),
+        _LIPSCHITZ,
+        _NEEDS,
+        least=2.0,
+    ),
     (AT_LEAST_2, *_FREE),
     loss_class=classes.SMOOTH_LIPSCHITZ,
     method="lp.phased-sgd",
@@ -317,7 +297,7 @@ LQ_RATES: tuple[Bound, ...] = (
     bound_like(
         _PHASED.card,
         evaluate=_terms(
-            partial(_theorem_8, printed=True),
+            lambda s, budget: theorem_8(s, budget, dual_constants(s).radius, printed=True),
             _LIPSCHITZ,
             _NEEDS,
             least=2.0,

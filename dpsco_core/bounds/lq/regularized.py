@@ -79,12 +79,7 @@ def b3(
 ) -> Terms4:
     r"""B3: an explicit bound on the mean excess risk.
 
-    .. math::
-        \alpha\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+
-        2L\sqrt{2\Big(\frac S{2\alpha\beta}+\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+
-        \frac{2L^2}{n\alpha},\quad S = T E\|g_1\|_{q'}^2
-
-    with :math:`\bar\Phi` of `Regularized.mean_potential`.
+    With :math:`\Phi_*` and :math:`\bar\Phi` of `Regularized`, and :math:`\alpha` for the card's mu.
 
     Returns regulariser, noise, distance and stability; their sum is the bound.
     """

@@ -50,7 +50,6 @@ class Potential:
 
     @property
     def mirror(self) -> PowerMirror:
-        """The potential."""
         return PowerMirror.for_space(self.space)
 
     def energy(self, lipschitz: float, noise_std: float) -> float:
@@ -91,23 +90,15 @@ class NoisyMirrorPlan(Plan):
 class NoisyMirrorDescent(PrivateMethod):
     r"""Mirror descent over a random half of the records, one noisy gradient each.
 
-    .. math:: w_{t+1} = \arg\min_{w \in W} \eta\langle\nabla\ell(w_t, Z_{y_t}) + \xi_t, w\rangle
-        + D_\Phi(w, w_t),\qquad \xi_t \sim N(0, \sigma^2 I_d)
+    It is `PrivateSgd` with a potential in place of the square: for q <= 2
+    :math:`\frac\kappa2\|w\|_s^2` (`PowerMirror.for_space`), for q > 2, and on sets without a mirror
+    step, half the squared l2 norm. For :math:`\Phi` 1-strongly convex in a norm, the mean excess
+    risk is at most :math:`\frac{D_\Phi(w^*, w_1)}{\eta m} + \frac\eta2 E\|\nabla\ell + \xi\|_*^2`.
 
-    in secret random order, and the average of the points at which gradients were asked. It is
-    `PrivateSgd` with a potential in place of the square. For :math:`\Phi` 1-strongly convex in a
-    norm, the mean excess risk is at most
-
-    .. math:: \frac{D_\Phi(w^*, w_1)}{\eta m} + \frac\eta2 E\|\nabla\ell + \xi\|_*^2.
-
-    For q <= 2 the potential is :math:`\frac\kappa2\|w\|_s^2` (`PowerMirror.for_space`); for q > 2,
-    and on sets without a mirror step, half the squared l2 norm.
-
-    Isotropic Gaussian noise needs the *l2* sensitivity. Gradients are clipped in l2, to L, which
-    gives 2L. Clipping at :math:`L_*` in the dual norm would give :math:`2L_*d^{1/2-1/q'}` for
-    :math:`q' \ge 2`, at which all gradients of l2 norm :math:`L_*d^{1/2-1/q'}` are among those left
-    as they are, and more: the same gradients left whole never need more noise in l2. For
-    :math:`q' \le 2` the dual norm is the larger one, and it would be :math:`2L_* \ge 2L`.
+    Gradients are clipped in l2, to L, because isotropic noise needs the *l2* sensitivity. Clipping
+    at :math:`L_*` in the dual norm would give :math:`2L_*d^{1/2-1/q'}` for :math:`q' \ge 2`, where
+    all gradients of l2 norm :math:`L_*d^{1/2-1/q'}` are among those left as they are, and more; for
+    :math:`q' \le 2` it would be :math:`2L_* \ge 2L`. It never needs less noise.
 
     Parameters
     ----------
@@ -115,16 +106,10 @@ class NoisyMirrorDescent(PrivateMethod):
         As for `PrivateSgd`.
     tuning : {"practical", "theory"}
         ``"theory"``: the potential of q, :math:`\eta = \sqrt{2D_\Phi/n}/G` with
-        :math:`G = L + (E\|\xi\|_*^2)^{1/2}`, and the noise-only steps of Algorithm 1.
-        ``"practical"``: the potential of the exponent in [q, 2] whose bound is least,
-        :math:`\eta = \sqrt{2D_\Phi/(mG^2)}` with the smaller G of `Potential.energy`, and no
-        noise-only steps, which hide nothing.
-
-    Notes
-    -----
-    Where a mirror step is a search and there are many of them, the noisy gradients of several
-    records are averaged before a step. That uses less of what is released, and the bound and the
-    step size count it. Noise-only steps are then left out.
+        :math:`G = L + (E\|\xi\|_*^2)^{1/2}`, and the noise-only steps of Algorithm 1, but where
+        several records make a step. ``"practical"``: the potential of the exponent in [q, 2] whose
+        bound is least, :math:`\eta = \sqrt{2D_\Phi/(mG^2)}` with the smaller G of
+        `Potential.energy`, and no noise-only steps, which hide nothing.
     """
 
     reads = "whole"
@@ -202,8 +187,7 @@ class NoisyMirrorDescent(PrivateMethod):
         certificate = certified_steps(setting, self.calibration)
         rho_step = setting.gaussian_rho if certificate is None else certificate.rho_step
         noise_std = gaussian_noise_std(sensitivity, rho_step)
-        calls = n // 2 + 1
-        theory = self.tuning == "theory"
+        calls, theory = n // 2 + 1, self.tuning == "theory"
         if theory:
             potential = potential_of(constraint, own_exponent(setting))
         else:
@@ -240,17 +224,9 @@ class NoisyMirrorDescent(PrivateMethod):
         check_sample(sample, plan.setting)
         sgd, potential = plan.sgd, plan.potential
         order, idle = fresh_order(plan.setting.n, sgd, rng)
-        steps = sgd.open(ledger, plan.setting.d)
-        value, path = run_steps(
-            sgd,
-            sgd.losses.of(sample),
-            order,
-            idle,
-            steps,
-            rng,
-            start=potential.start,
-            move=potential.move(sample.constraint),
-        )
+        steps, losses = sgd.open(ledger, plan.setting.d), sgd.losses.of(sample)
+        start, move = potential.start, potential.move(sample.constraint)
+        value, path = run_steps(sgd, losses, order, idle, steps, rng, start=start, move=move)
         return Release(
             value=value,
             ledger=ledger,

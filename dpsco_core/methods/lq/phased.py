@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
@@ -36,11 +36,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         \le \beta\|w-v\|_2,
 
     so that the loss is Lipschitz and smooth in l2 with the same constants: everything is that of
-    `PhasedSgd`, without the projection. Phase i = 1..K, :math:`K = \lfloor\log_2n\rfloor`, passes
-    over :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own with the step size
-    :math:`\eta_i = 4^{-i}\eta`, and gives the average of its queried points the noise
-    :math:`\sigma_i = cL\eta_i`, :math:`c = 2/\sqrt{2\rho}`. As there, a record moves that average
-    by at most :math:`2L\eta_i` where :math:`\eta_1 \le 2/\beta`.
+    `PhasedSgd`, without the projection.
 
     Parameters
     ----------
@@ -184,7 +180,6 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
 
 def phases(n: int) -> int:
     r"""Return :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
-    require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
 

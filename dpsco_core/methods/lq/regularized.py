@@ -67,13 +67,11 @@ class RegularizedMirrorDescent(PrivateMethod):
     r"""Full-batch mirror descent from 0 with a regulariser that grows with the potential.
 
     .. math:: w_{t+1} = \arg\min_w \langle\nabla\hat F(w_t) + g_t, w\rangle
-        + B\,D_\Phi(w, w_t) + \alpha\Phi(w), \qquad
-        u_{t+1} = \frac{Bu_t - \nabla\hat F(w_t) - g_t}{B+\alpha}
+        + B\,D_\Phi(w, w_t) + \alpha\Phi(w)
 
-    in dual variables :math:`u = \nabla\Phi(w)`, with :math:`\Phi = \frac\kappa2\|\cdot\|_s^2` of
-    `PowerMirror.for_space`. The result is the average of :math:`w_2, \dots, w_{T+1}` with weights
-    :math:`(1+\frac{\alpha}{2\beta})^t` (in practice :math:`(1+\frac\alpha B)^t`). At q = 2 it is
-    gradient descent with a ridge.
+    with :math:`\Phi = \frac\kappa2\|\cdot\|_s^2` of `PowerMirror.for_space`. The result is the
+    average of :math:`w_2, \dots, w_{T+1}` with weights :math:`(1+\frac{\alpha}{2\beta})^t` (in
+    practice :math:`(1+\frac\alpha B)^t`). At q = 2 it is gradient descent with a ridge.
 
     Parameters
     ----------

@@ -111,11 +111,8 @@ class ShuffledMirrorDescent(InDualNorm):
 
     Gradients beyond :math:`\tau = G + \lambda` in the dual norm become 0, G the bound on the mean
     gradient: the paper's :math:`\beta M` bounds it only if the risk is stationary somewhere in the
-    set. See `dpsco_core.methods.lq.mirror`.
-
-    Under an (epsilon, delta) budget both accountings are compared, and the one with less noise in
-    the mean of a batch is used; fewer than about a hundred steps have less without shuffling. Under
-    a zCDP budget only that one is known. A release says which it was.
+    set. Both accountings of `dpsco_core.methods.lq.mirror` are compared; fewer than about a hundred
+    steps have less noise without shuffling, and under a zCDP budget only that one is known.
 
     Parameters
     ----------
@@ -212,10 +209,8 @@ class ShuffledMirrorDescent(InDualNorm):
 class BatchedMirrorDescent(InDualNorm):
     r"""One pass of mirror descent over disjoint batches, one draw of noise each.
 
-    The paper's variant for :math:`0 < \varepsilon < 1`, whose statement is in an appendix that is
-    not at hand; reconstructed in theory/su-zhao-wang.md, 2.6, such that it has the rate of
-    the paper's Table 2. A record enters one batch, so that the whole run costs what one release
-    does, without shuffling. See `dpsco_core.methods.lq.mirror`.
+    The paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in theory/su-zhao-wang.md,
+    2.6. See `dpsco_core.methods.lq.mirror`.
 
     Parameters
     ----------
@@ -282,9 +277,7 @@ class EuclideanReduction(Truncated):
     r"""One pass of projected gradient descent over batches, for parameters in l_q, q >= 2.
 
     For :math:`q \ge 2` the l2 norm of a gradient is at most its dual norm, and the l2 diameter of
-    the set at most :math:`d^{1/2-1/q}M`. The problem is taken in l2: kappa is 1, noise Gaussian,
-    the mirror step the Euclidean projection on the set. The algorithms are those of
-    `dpsco_core.methods.lq.mirror`, with both accountings (theory/su-zhao-wang.md, 2.7).
+    the set at most :math:`d^{1/2-1/q}M`: the problem is taken in l2 (theory/su-zhao-wang.md, 2.7).
 
     Parameters
     ----------

@@ -243,8 +243,6 @@ def test_b3_prime_is_at_most_the_closed_form_of_the_note_at_powers_of_two():
             assert terms[0] == pytest.approx(closed[0])
             assert terms[3] == pytest.approx(closed[3])
             assert all(a <= b * (1 + 1e-12) for a, b in zip(terms, closed, strict=True))
-    with pytest.raises(InvalidInput, match="n must be at least 2"):
-        lq_phased.phases(1)
 
 
 def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
