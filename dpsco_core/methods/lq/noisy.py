@@ -13,13 +13,13 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
     Move,
+    PrivateSgd,
     PrivateSgdPlan,
-    certified_steps,
     fresh_order,
     run_steps,
 )
@@ -27,7 +27,6 @@ from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.lq.sentences import ON_L1
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
@@ -75,15 +74,10 @@ class Potential:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMirrorPlan(Plan):
+class NoisyMirrorPlan(PrivateSgdPlan):
     """The parameters of one run; none of them depends on the data."""
 
-    sgd: PrivateSgdPlan
     potential: Potential
-
-    @property
-    def gradients(self) -> int:
-        return self.sgd.gradients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,64 +174,44 @@ class NoisyMirrorDescent(PrivateMethod):
     symbol = "hexagon-open"
 
     def plan(self, setting: Setting) -> NoisyMirrorPlan:
-        refuse_pure(setting)
-        n, constraint = setting.n, setting.body
-        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
-        sensitivity = 2 * losses.lipschitz
-        certificate = certified_steps(setting, self.calibration)
-        rho_step = setting.gaussian_rho if certificate is None else certificate.rho_step
-        noise_std = gaussian_noise_std(sensitivity, rho_step)
-        calls, theory = n // 2 + 1, self.tuning == "theory"
+        n, constraint, theory = setting.n, setting.body, self.tuning == "theory"
+        sgd = PrivateSgd(calibration=self.calibration, tuning=self.tuning).plan(setting)
+        lipschitz, calls = sgd.losses.lipschitz, sgd.gradient_calls
         if theory:
             potential = potential_of(constraint, own_exponent(setting))
         else:
-            potential = best_potential(setting, losses.lipschitz, noise_std)
+            potential = best_potential(setting, lipschitz, sgd.noise_std)
         batch = records_a_step(constraint, potential.space, calls)
-        mean_std = noise_std / math.sqrt(batch)
+        mean_std = sgd.noise_std / math.sqrt(batch)
         if theory:
-            root = losses.lipschitz + math.sqrt(potential.energy(0.0, mean_std))
+            root = lipschitz + math.sqrt(potential.energy(0.0, mean_std))
             size = math.sqrt(2 * potential.divergence * batch / n) / root
         else:
-            energy = potential.energy(losses.lipschitz, mean_std)
+            energy = potential.energy(lipschitz, mean_std)
             size = math.sqrt(2 * potential.divergence * batch / (calls * energy))
-        return NoisyMirrorPlan(
-            setting=setting,
-            sgd=PrivateSgdPlan(
-                setting=setting,
-                losses=losses,
-                gradient_calls=calls,
-                step_size=size,
-                idle=theory and batch == 1,
-                certificate=certificate,
-                rho_step=rho_step,
-                l2_sensitivity=sensitivity,
-                noise_std=noise_std,
-                batch=batch,
-            ),
-            potential=potential,
-        )
+        changes = {"step_size": size, "idle": theory and batch == 1, "batch": batch}
+        return NoisyMirrorPlan(**(vars(sgd) | changes), potential=potential)
 
     def release(
         self, sample: Sample, plan: NoisyMirrorPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1 with the plan's potential."""
         check_sample(sample, plan.setting)
-        sgd, potential = plan.sgd, plan.potential
-        order, idle = fresh_order(plan.setting.n, sgd, rng)
-        steps, losses = sgd.open(ledger, plan.setting.d), sgd.losses.of(sample)
-        start, move = potential.start, potential.move(sample.constraint)
-        value, path = run_steps(sgd, losses, order, idle, steps, rng, start=start, move=move)
+        order, idle = fresh_order(plan.setting.n, plan, rng)
+        steps, losses = plan.open(ledger, plan.setting.d), plan.losses.of(sample)
+        start, move = plan.potential.start, plan.potential.move(sample.constraint)
+        value, path = run_steps(plan, losses, order, idle, steps, rng, start=start, move=move)
         return Release(
             value=value,
             ledger=ledger,
-            diagnostics=sgd.losses.diagnostics
+            diagnostics=plan.losses.diagnostics
             | {
-                "noise_std": sgd.noise_std,
-                "steps": float(-(-len(order) // sgd.batch) + idle.sum()),
-                "step_size": sgd.step_size,
-                "batch_size": float(sgd.batch),
-                "gradient_calls": float(sgd.gradient_calls),
-                "mirror_exponent": potential.mirror.exponent,
+                "noise_std": plan.noise_std,
+                "steps": float(-(-len(order) // plan.batch) + idle.sum()),
+                "step_size": plan.step_size,
+                "batch_size": float(plan.batch),
+                "gradient_calls": float(plan.gradient_calls),
+                "mirror_exponent": plan.potential.mirror.exponent,
             },
             iterates=path.points,
             iterate_steps=path.steps,

@@ -53,9 +53,7 @@ class Audit:
 
 def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
     """The method with other steps, and its plan: no noise depends on them. It plans only once."""
-    plan = method.plan(where)
-    inner = replace(plan.sgd, **changes) if hasattr(plan, "sgd") else replace(plan, **changes)
-    found = replace(plan, sgd=inner) if hasattr(plan, "sgd") else inner
+    found = replace(method.plan(where), **changes)
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
@@ -174,13 +172,13 @@ def noisy(n: int, batch: int = 1) -> Audit:
     method, plan = replanned(NoisyMirrorDescent(tuning="theory"), where, **changes)
     mirror, direction = plan.potential.mirror, np.ones(d) / math.sqrt(d)
     assert mirror.exponent < 2
-    shift = plan.sgd.l2_sensitivity / 2 / batch
-    variance = plan.sgd.noise_std**2 / batch
+    shift = plan.l2_sensitivity / 2 / batch
+    variance = plan.noise_std**2 / batch
 
     def statistic(release: Release) -> float:
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
-        along = -np.diff(u, axis=0) @ direction / plan.sgd.step_size
+        along = -np.diff(u, axis=0) @ direction / plan.step_size
         return float(np.sinh(np.clip(along * shift / variance, -500, 500)).sum())
 
     def records(sign: float) -> Any:

@@ -90,7 +90,7 @@ def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: 
     n, d, replaced = 30, 3, 7
     method = NoisyMirrorDescent()
     where = geometric(kind, lq(1.5), n, d)
-    plan = replace(method.plan(where).sgd, batch=batch)
+    plan = replace(method.plan(where), batch=batch)
     points = np.random.default_rng(1).standard_normal((n, d)) / 4
     largest = 0.0
 
@@ -144,7 +144,7 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale(geometry: Geometry, batch:
     """Zero gradients: a pull is eta times the mean of `batch` noises; chi-square at 1e-6."""
     n, d = 120, 40
     where = geometric("linear", geometry, n, d)
-    plan = replace(NoisyMirrorDescent().plan(where).sgd, batch=batch)
+    plan = replace(NoisyMirrorDescent().plan(where), batch=batch)
     ledger, rng = Ledger(where.budget), np.random.default_rng(0)
     order, idle = fresh_order(n, plan, rng)
     pulls: list[Array] = []
@@ -178,7 +178,7 @@ def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -
         assert result.diagnostics["batch_size"] == batch
         assert result.diagnostics["gradient_calls"] == 51
         assert result.diagnostics["steps"] >= math.ceil(51 / batch) == len(range(0, 51, batch))
-        assert method.plan(where).sgd.idle is (tuning == "theory" and batch == 1)
+        assert method.plan(where).idle is (tuning == "theory" and batch == 1)
     assert found == {1, 6}
 
 
@@ -233,11 +233,11 @@ def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
         plan = NoisyMirrorDescent(tuning="theory").plan(where)
         q = geometry.exponent
         assert plan.potential.space == RegularSpace(d=d, exponent=min(q, 2.0))
-        potential, std = plan.potential, plan.sgd.noise_std
+        potential, std = plan.potential, plan.noise_std
         size = math.sqrt(2 * potential.divergence / n)
         root = math.sqrt(potential.energy(0.0, std))
-        if plan.sgd.batch == 1:
-            assert plan.sgd.step_size == pytest.approx(size / (1 + root))
+        if plan.batch == 1:
+            assert plan.step_size == pytest.approx(size / (1 + root))
 
 
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
@@ -247,8 +247,8 @@ def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
     method = NoisyMirrorDescent()
     plan, rng = method.plan(where), np.random.default_rng(0)
     assert plan.potential.mirror.exponent < 2
-    energy = plan.potential.energy(1.0, plan.sgd.noise_std)
-    calls, size = plan.sgd.gradient_calls, plan.sgd.step_size
+    energy = plan.potential.energy(1.0, plan.noise_std)
+    calls, size = plan.gradient_calls, plan.step_size
     bound = plan.potential.divergence / (size * calls) + size / 2 * energy
     excess = []
     for _ in range(runs):
@@ -273,9 +273,9 @@ def test_a_pure_budget_unbounded_records_and_the_papers_regime(geometry: Geometr
     with pytest.raises(NotApplicable, match="budgets only"):
         paper.plan(geometric("hinge", geometry))
     where = geometric("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
-    assert paper.plan(where).sgd.noise_std == pytest.approx(190.900772, rel=1e-8)
+    assert paper.plan(where).noise_std == pytest.approx(190.900772, rel=1e-8)
     ledger = Ledger(where.budget)
-    paper.plan(where).sgd.open(ledger, 3)
+    paper.plan(where).open(ledger, 3)
     assert ledger.spent() == where.budget
 
 
@@ -297,7 +297,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
     def halved(self: Any, setting: Any) -> Any:
         plan = honest(self, setting)
-        return replace(plan, sgd=replace(plan.sgd, l2_sensitivity=plan.sgd.l2_sensitivity / 2))
+        return replace(plan, l2_sensitivity=plan.l2_sensitivity / 2)
 
     patch.setattr(NoisyMirrorDescent, "plan", halved)
 
