@@ -183,7 +183,6 @@ def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
 
 
 def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
-    """Return the trace of what an algorithm leaves that answers its start, whatever the data."""
     return {
         "type": "scatter",
         "x": [x for x, _ in start],
@@ -199,7 +198,6 @@ def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
 def _start_name(
     start: Sequence[tuple[float, float]], look: Look, low: float, high: float
 ) -> list[Part]:
-    """Return the name of that line, inside the figure at its right, where errors are small."""
     if not start or look.compact or not low < start[-1][1] < high:
         return []
     name: Part = {

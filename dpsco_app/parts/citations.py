@@ -9,7 +9,6 @@ JOURNALS = re.compile(r"Journal|Transactions|JMLR|Annals|Biometrika|Statistical 
 
 
 def citation(paper: Paper) -> str:
-    """Return authors, year, title and venue in one line."""
     if not paper.authors:
         return f"{paper.title}."
     venue = "" if paper.venue in ("", "preprint") else f" {paper.venue}."

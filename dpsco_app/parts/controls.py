@@ -39,7 +39,6 @@ def loaded() -> bool:
 
 
 def load(scenario: Scenario) -> None:
-    """Put a scenario into the widgets' state."""
     state = st.session_state
     for control in ALL_CONTROLS:
         value = getattr(scenario, control.field)
@@ -119,7 +118,6 @@ def draw_groups(
 
 
 def draw_fine_print(scenario: Scenario, without: Collection[str] = ()) -> None:
-    """Draw the controls that fold away."""
     opened = fold_in_page(
         "Tuning and fine print",
         lambda: _draw_all(DETAILS, scenario, without, ()),
@@ -162,7 +160,6 @@ def choose(field: str, value: float) -> None:
 
 
 def set_axis() -> None:
-    """Give a new axis its default grid."""
     state = st.session_state
     offset = state[PREFIX + "offset"]
     grid = default_grid(state[PREFIX + "axis"], state[PREFIX + "geometry"], offset)
@@ -205,7 +202,6 @@ def set_geometry() -> None:
 
 
 def _level() -> Literal["item", "user"]:
-    """Whether users have several items; a mean has none of them."""
     state = st.session_state
     several = state.get(PREFIX + "m", 1) > 1 or state.get(PREFIX + "axis") == "m"
     return "user" if several and state[PREFIX + "problem"] != MEAN else "item"
@@ -308,7 +304,6 @@ def offered(field: str, scenario: Scenario, value: float) -> list[float]:
 
 
 def _offsets(scenario: Scenario, value: float) -> list[float]:
-    """Return the norms of the true parameter that the set holds."""
     options = sorted({*OPTIONS["offset"], value})
     return [o for o in options if o <= smallest_set(scenario) / 2] or [0]
 
@@ -337,7 +332,6 @@ def _choices(field: str, scenario: Scenario) -> list[Any]:
 
 
 def _offered(scenario: Scenario) -> list[str]:
-    """Return the methods to choose from: those of the level, and those that are chosen."""
     several = scenario.m > 1 or scenario.axis == "m"
     known = methods_for(scenario.problem, "user" if several else "item")
     return [m for m in METHOD_SLUGS if m in known or m in scenario.methods]

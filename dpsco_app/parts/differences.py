@@ -55,12 +55,10 @@ def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
 
 
 def method_names(methods: tuple[str, ...]) -> str:
-    """Return the names of methods, in one line."""
     return ", ".join(method_card(m).name for m in methods)
 
 
 def _value(scenario: Scenario, field: str) -> str:
-    """Return the value of a field as people read it."""
     value = getattr(scenario, field)
     if field == "problem":
         return problem_card(value).name

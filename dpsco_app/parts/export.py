@@ -205,17 +205,14 @@ def json_text(result: Result) -> str:
 
 
 def python(result: Result) -> str:
-    """Return a script that gives the same numbers."""
     return run_script([part.scenario for part in result.parts])
 
 
 def notebook(result: Result) -> str:
-    """Return a Jupyter notebook that gives the same numbers, with their figure."""
     return run_notebook([part.scenario for part in result.parts])
 
 
 def draw_run_files(result: Result) -> None:
-    """Draw the buttons that save a run."""
     for label, make, file in (
         ("CSV: every cell", csv, "dpsco-cells.csv"),
         ("CSV: the summary", summary_csv, "dpsco-summary.csv"),

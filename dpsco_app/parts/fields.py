@@ -24,7 +24,6 @@ class Control:
 
 
 def text(words: Text, scenario: Scenario) -> str:
-    """Return the words of a control at a scenario."""
     return words if isinstance(words, str) else words(scenario)
 
 

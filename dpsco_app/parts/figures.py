@@ -42,7 +42,6 @@ class Place:
         self._drawn: DeltaGenerator | None = None
 
     def draw(self, figure: go.Figure, key: str, *, bar: bool, **options: Any) -> None:
-        """Draw a figure with Plotly's bar of tools, or with the bar hidden."""
         if self._drawn is None:
             self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
         after = self._drawn.plotly_chart(figure, key=key, **options)

@@ -34,7 +34,6 @@ def _fragment(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> 
 
 
 def fold_words(label: str, words: str, key: str) -> None:
-    """Fold words away, in Markdown."""
     fold(label, lambda: st.markdown(words), key)
 
 

@@ -303,8 +303,6 @@ Trial | any
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One row of the glossary."""
-
     symbol: str  # as it stands in running text; empty for a term without one
     latex: str  # as it stands in formulas; empty for a term without a symbol
     name: str
@@ -386,7 +384,6 @@ def _show() -> None:
 
 
 def entry(term: Term) -> str:
-    """Return one entry as an item of a Markdown list."""
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""

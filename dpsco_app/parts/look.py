@@ -94,7 +94,6 @@ def colour_of(method: str) -> Pair:
 
 
 def symbol_of(method: str) -> str:
-    """Return the marker of a method; see `colour_of`."""
     return _own_or_free(method, "symbol", MARKS)
 
 
@@ -121,8 +120,6 @@ def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a figure is drawn."""
-
     dark: bool = False  # colours for a dark page
     title: str = ""  # what the figure shows for this run
     stale: bool = False  # whether the settings have changed since
@@ -137,7 +134,6 @@ class Look:
 
     @property
     def ink(self) -> str:
-        """Colour of the text."""
         return "#e3e3e3" if self.dark else "#1f1f1f"
 
     @property
@@ -176,7 +172,6 @@ def lay_out(figure: go.Figure, look: Look) -> None:
 
 
 def mark_chosen(figure: go.Figure, x: Sequence[float], y: Sequence[float], look: Look) -> None:
-    """Mark the chosen point."""
     line = {"width": 2.5}
     figure.add_scatter(
         x=x,
@@ -266,7 +261,6 @@ def stale_marks(look: Look) -> list[Part]:
 def place_labels(
     figure: go.Figure, labels: list[Label], low: float, high: float, lines: int = LINES
 ) -> None:
-    """Write the names at the right edge: see `placed`."""
     # All at once: every single one that is added is checked again with each of the others.
     named = placed(labels, low, high, lines)
     figure.layout.annotations = [*figure.layout.annotations, *named]

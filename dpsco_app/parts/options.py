@@ -10,7 +10,6 @@ LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
 
 
 def series(low: int, high: int) -> list[float]:
-    """Return the 1-2-5 numbers from 10**low to 10**high."""
     numbers = ((float(f"{digit}e{e}"), e) for e in range(low, high + 1) for digit in (1, 2, 5))
     return [int(value) if e >= 0 else value for value, e in numbers][:-2]
 
@@ -108,3 +107,7 @@ def number_text(value: float) -> str:
     digits = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     front = float(mantissa)
     return f"10{digits}" if front == 1 else f"{front:.12g}·10{digits}"
+
+
+def value_text(value: object) -> str:
+    return number_text(value) if isinstance(value, int | float) else str(value)

@@ -90,13 +90,11 @@ def _take(scenario: Scenario, page: str) -> None:
 
 
 def _apart(difference: Difference) -> str:
-    """Return one value that a page shows, and the visit's own."""
     name = f"{difference.name} = " if difference.field in SYMBOLS else ""
     return f"{name}{difference.here} (yours: {difference.there})"
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """Say what is not allowed in the address."""
     for sentence in sentences:
         st.warning(
             f"In the address: {sentence} The default is used instead.", icon=":material/link:"
@@ -104,7 +102,6 @@ def draw_wrong(sentences: Sequence[str]) -> None:
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
-    """Draw a row of buttons, each of which leads to a scene."""
     with st.container(horizontal=True, key=f"{state.name}_scenes"):
         for scene in scenes:
             st.button(
@@ -148,13 +145,10 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
 
 
 def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None:
-    """Draw the address of the page, to be copied."""
     fold_address(state.address(view, scenario), f"{state.name}_link")
 
 
 def fold_address(address: str, key: str) -> None:
-    """Fold the address of a page away, to be copied."""
-
     def draw() -> None:
         st.markdown("The address of this page holds all of its state. Copy it to share.")
         st.code(address, language=None)

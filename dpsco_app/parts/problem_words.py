@@ -18,8 +18,6 @@ MEAN = MeanEstimation.card.slug
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemWords:
-    """The words of a kind of problem."""
-
     quantity: Quantity  # what is measured, as `BoundCard.quantity` has it
     # the same in a sentence, and as the title of an axis
     error: str
@@ -91,7 +89,6 @@ LINEAR = ProblemWords(
 
 
 def words_for(problem: str) -> ProblemWords:
-    """Return the words of a problem of the catalogue."""
     if problem == MEAN:
         return ESTIMATION
     return LINEAR if problem in LINEAR_MODELS else POINTS
@@ -110,7 +107,6 @@ GEOMETRY_NAMES = {
 
 
 def geometry_name(kind: str, q: float | None = None) -> str:
-    """Return the name of a constraint set; with its exponent where it is given."""
     if kind == "lq" and q is not None:
         return f"ℓ_q ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]

@@ -28,7 +28,6 @@ class Refusal:
 
     @property
     def names(self) -> str:
-        """The methods' names."""
         return " · ".join(method_card(m).name for m in self.methods)
 
 
@@ -44,7 +43,6 @@ def grouped(found: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
 
 
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
-    """Return the refusals of a run."""
     last = {o.method: o for o in outcomes if o.not_applicable}
     return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
 
@@ -60,7 +58,6 @@ def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
 
 @lru_cache(maxsize=4096)
 def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
-    """Return why a method cannot run at a point, and the change; None if it can."""
     refused = guide.refusal(point, method)
     return None if refused is None else (str(refused), refused.changes)
 

@@ -60,26 +60,21 @@ class Result:
 
     @property
     def cells(self) -> int:
-        """How many cells there are, in both scenarios."""
         return sum(part.scenario.cells for part in self.parts)
 
     @property
     def finished(self) -> int:
-        """How many of them are finished."""
         return sum(len(part.outcomes) for part in self.parts)
 
     @property
     def complete(self) -> bool:
-        """Whether both scenarios are done."""
         return all(part.done for part in self.parts)
 
     def shows(self, scenario: Scenario, other: Scenario | None) -> bool:
-        """Whether this is the result of a scenario, beside that of the other one."""
         beside = None if self.beside is None else self.beside.scenario
         return (self.scenario, beside) == (scenario, other)
 
     def table(self) -> pd.DataFrame:
-        """Return the `summary` of what has finished."""
         return self.once("table", lambda: summary(frame(self.outcomes)))
 
     def slopes(self) -> pd.DataFrame:
@@ -133,7 +128,6 @@ def cached_cell(cell: Cell) -> Outcome:
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
-    """Return the place of the number of trials that have run in this process."""
     return [0]
 
 
@@ -191,7 +185,6 @@ def _cell_cost(point: Scenario, method: str) -> float:
 
 
 def so_far(result: Result) -> str:
-    """Say how many cells are finished."""
     return f"{result.finished:,} of {result.cells:,} cells"
 
 
@@ -300,7 +293,6 @@ class GivingWay:
         self._left = MOST_SECONDS
 
     def pause(self) -> None:
-        """Wait while somebody is in haste."""
         while _waiting and self._left > 0:
             time.sleep(STEP_SECONDS)
             self._left -= STEP_SECONDS

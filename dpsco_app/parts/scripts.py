@@ -118,7 +118,6 @@ def regimes_script(point: Scenario, plane: str, reading: Reading, terms: str) ->
 
 
 def geometry_script(view: GeometryView) -> str:
-    """Return the script of Geometry."""
     shape = repr(view.shape).replace("inf", 'float("inf")')
     q = 'float("inf")' if view.q == float("inf") else repr(view.q)
     return (
@@ -155,7 +154,6 @@ def geometry_script(view: GeometryView) -> str:
 
 
 def users_script(view: UsersView) -> str:
-    """Return the script of Users."""
     level = repr(view.level).replace("=inf", '=float("inf")')
     if view.basis == "measured":
         budget = f"{view.d}, {view.epsilon!r}, {view.delta!r}, {view.seed}"

@@ -104,6 +104,5 @@ def _tightest(point: Scenario, slugs: tuple[str, ...]) -> frozenset[str]:
 
 
 def rates(scenario: Scenario) -> tuple[str, ...]:
-    """Return the rates of the scenario's methods, in their order."""
     known = {c.slug for c in cards(scenario.problem, scenario.level)}
     return tuple(r for r in (method_card(m).rate for m in scenario.methods) if r in known)

@@ -54,7 +54,6 @@ def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
 
 
 def is_floor(card: BoundCard) -> bool:
-    """Whether it is a lower bound with a proven constant."""
     return card.kind == "lower" and card.constant == "explicit"
 
 
@@ -228,7 +227,6 @@ def bound_lines(
 
 
 def _borders(failing: list[bool], i: int, faded: bool) -> bool:
-    """Whether point i ends a faded piece that starts at a neighbour."""
     return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
 
 
@@ -264,8 +262,6 @@ PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curves:
-    """The measured curves of one scenario."""
-
     table: pd.DataFrame  # the `summary` of the cells that have finished; may be empty
     suffix: str = ""  # what the curves' names end with; empty where there is nothing to tell apart
     other: bool = False  # whether they are those that are drawn beside: dashed, with open points
@@ -394,6 +390,5 @@ def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
 
 
 def _name_below(last: float, line: Line, look: Look, low: float) -> Label:
-    """Return the name of a method at the lower edge, as its line ends below the figure."""
     text = f"<b>{line.name}, below (error {max(last, 0):.0g})</b>"
     return Label(text=text, y=low, colour=look.colour(colour_of(line.method)), rank=0)

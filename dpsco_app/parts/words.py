@@ -81,14 +81,12 @@ def best_private(scenario: Scenario, table: pd.DataFrame) -> tuple[str, float | 
 
 
 def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[str, float]]:
-    """Return the finished point nearest to the chosen one, and the mean errors there."""
     at = _nearest(scenario, done)
     here = done if at is None else done[done["x"] == at]
     return at, {str(r.method): float(r.mean_error) for r in here.itertuples()}
 
 
 def times(ratio: float) -> str:
-    """Return a ratio with two digits, as people write it: 0.53, 1.0, 2.1, 12."""
     return f"{ratio:.1f}" if 0.995 <= ratio < 9.95 else number_text(float(f"{ratio:.2g}"))
 
 
@@ -156,7 +154,6 @@ def _is_private(method: str) -> bool:
 
 
 def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
-    """Return the finished grid point nearest to the chosen value, on a log scale."""
     if scenario.axis is None:
         return None
     chosen = getattr(scenario, scenario.axis) or scenario.grid[-1]

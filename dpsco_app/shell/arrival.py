@@ -36,7 +36,6 @@ export default function ({{ setTriggerValue }}) {{
 
 
 def arrived() -> bool:
-    """Whether the first page of this visit is there."""
     return ARRIVED in st.session_state
 
 
@@ -52,5 +51,4 @@ def when_there() -> None:
 
 @lru_cache(maxsize=1)
 def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
     return st.components.v2.component("dpsco_arrival", js=JS)

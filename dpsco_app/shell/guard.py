@@ -84,7 +84,6 @@ MIDDLEWARE = (Middleware(Guard),)
 
 
 def encoded(values: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    """Return headers as the server sends them."""
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in values.items()]
 
 
@@ -122,7 +121,6 @@ def wrong_host(host: str) -> str:
 
 
 def is_local() -> bool:
-    """Whether the server listens on this machine only."""
     return config.get_option("server.address") in LOOPBACK
 
 
@@ -146,7 +144,6 @@ def _named_origins() -> Iterable[str]:
 
 
 def urlsplit_or_none(address: str) -> str | None:
-    """Return host and port of an address; None if it is none."""
     try:
         return urlsplit(address).netloc or None
     except ValueError:
@@ -154,7 +151,6 @@ def urlsplit_or_none(address: str) -> str | None:
 
 
 def hostname(address: str) -> str | None:
-    """Return the host of an address in lower case; None if it is none."""
     try:
         return urlsplit(address).hostname
     except ValueError:

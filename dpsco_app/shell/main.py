@@ -41,7 +41,6 @@ DRAW = {
 
 
 def main() -> None:
-    """Set the page up and run the page that the address names."""
     st.set_page_config(
         page_title="DP-SCO Explorer",
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),

@@ -49,8 +49,6 @@ V = TypeVar("V", bound=PageView)
 
 @dataclass(frozen=True, kw_only=True)
 class PageState(Generic[V]):
-    """The state of one page."""
-
     name: str  # of the page, for its keys in the session
     # what the page shows where the address says nothing; the types of its values are those of the
     # fields
@@ -71,12 +69,10 @@ class PageState(Generic[V]):
         return tuple(f.name for f in fields(self.default) if f.name not in self.filled)
 
     def key(self, field: str) -> str:
-        """Return the key of a field's widget."""
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The parameters that the page reads."""
         return self.names if self.use is None else (*self.names, *visit.FIELDS)
 
     # -- the address ------------------------------------------------------------------------
@@ -103,7 +99,6 @@ class PageState(Generic[V]):
         return own if scenario is None else scenario.to_query(visit.BASE) | own
 
     def address(self, view: V, scenario: Scenario | None = None) -> str:
-        """Return the whole address, to be copied."""
         page, query = (st.context.url or "").split("?")[0], urlencode(self.to_query(view, scenario))
         return f"{page}?{query}" if query else page
 
@@ -134,7 +129,6 @@ class PageState(Generic[V]):
     # -- the widgets ------------------------------------------------------------------------
 
     def load(self, view: V) -> None:
-        """Put a view into the widgets' state."""
         self.change({name: getattr(view, name) for name in self.names})
 
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
@@ -182,7 +176,6 @@ class PageState(Generic[V]):
         return list(state[f"{self.name}_wrong"])
 
     def fresh(self) -> bool:
-        """Whether the widgets have been filled since this was last asked."""
         return bool(st.session_state.pop(f"{self.name}_fresh", False))
 
     def back_to_mine(self) -> None:
@@ -192,7 +185,6 @@ class PageState(Generic[V]):
         controls.load(visit.shown(self.name, self.use))
 
     def forgive(self) -> None:
-        """Forget what was wrong with the address."""
         st.session_state[f"{self.name}_wrong"] = []
 
     def _open(self, query: dict[str, str]) -> None:

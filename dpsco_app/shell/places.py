@@ -57,7 +57,6 @@ def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
 
 
 def link_to_why() -> None:
-    """Draw the link to the page for a first visit."""
     st.page_link(place(WHY), label="New here? A five-minute read")
 
 

@@ -53,13 +53,11 @@ class Teaching:
     large: bool = False
 
     def to_query(self) -> dict[str, str]:
-        """Return it as parameters; what is as usual is left out."""
         query = {HIDE: ",".join(self.hide)} if self.hide else {}
         return query | ({TYPE: SIZES[1]} if self.large else {})
 
 
 def names() -> tuple[str, ...]:
-    """Return everything that can be hidden by its name."""
     every = (*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)
     return tuple(dict.fromkeys(every))
 
@@ -107,13 +105,11 @@ def apply() -> None:
 
 
 def held() -> Teaching:
-    """Return what the session holds."""
     found: Teaching = st.session_state.get(HELD, Teaching())
     return found
 
 
 def style(teaching: Teaching) -> str:
-    """Return the style sheet."""
     rules = [f"{selector} {{ display: none !important; }}" for selector in hidden(teaching.hide)]
     if teaching.large:
         # A phone has no room for it.
@@ -144,7 +140,6 @@ def hidden(given: Sequence[str]) -> list[str]:
 
 
 def keys(field: str) -> list[str]:
-    """Return the keys of a field's widgets on all pages."""
     if field == NOTION:
         return [NOTION]
     drawn = field in {c.field for c in ALL_CONTROLS}

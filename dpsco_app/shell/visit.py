@@ -32,7 +32,6 @@ class Use:
 
 
 def mine() -> Scenario:
-    """Return the visit's scenario."""
     found: Scenario = st.session_state.get(MINE, BASE)
     return found
 
@@ -50,17 +49,14 @@ def take(scenario: Scenario, page: str) -> None:
 
 
 def show_here(scenario: Scenario, page: str) -> None:
-    """Show a scenario on one page alone."""
     st.session_state[_own(page)] = _in_order(scenario)
 
 
 def back_to_mine(page: str) -> None:
-    """Forget what was set on one page alone."""
     st.session_state[_own(page)] = None
 
 
 def is_apart(page: str) -> bool:
-    """Whether something was set on a page alone."""
     return st.session_state.get(_own(page)) is not None
 
 
@@ -153,7 +149,6 @@ def item_level(scenario: Scenario) -> Scenario:
 
 
 def _in_order(scenario: Scenario) -> Scenario:
-    """Return the scenario with its methods in the order of the controls."""
     return replace(scenario, methods=tuple(m for m in METHOD_SLUGS if m in scenario.methods))
 
 

@@ -76,5 +76,4 @@ def _see() -> None:
 
 @lru_cache(maxsize=1)
 def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
     return st.components.v2.component("dpsco_window", js=JS)

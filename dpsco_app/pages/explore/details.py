@@ -10,15 +10,13 @@ import streamlit as st
 
 from dpsco_app.pages.explore.comparison import is_tail, label
 from dpsco_app.pages.explore.figure import Shown, side_by_side, together
-from dpsco_app.pages.explore.finding import bends, records, signed
+from dpsco_app.pages.explore.finding import bends, how_to_read, records, signed
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.overlays import draw_overlays
 from dpsco_app.pages.explore.presets import PRESETS
-from dpsco_app.pages.explore.reading import how_to_read
 from dpsco_app.pages.explore.records_needed import draw_need
-from dpsco_app.pages.explore.result_tables import bounds_table, numbers
-from dpsco_app.pages.explore.sources import draw_sources
 from dpsco_app.pages.explore.state import STATE
+from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import (
@@ -29,8 +27,8 @@ from dpsco_app.parts.export import (
     setting_line,
     show_table,
 )
-from dpsco_app.parts.folding import fold, fold_in_page
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.folding import fold, fold_in_page, fold_words
+from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.problem_words import MEAN, hard_problem, is_instance, words_for
 from dpsco_app.parts.refusals import (
@@ -54,7 +52,6 @@ Start = Callable[[Scenario], None]
 
 
 def draw_details(drawn: Shown, headline: str, start: Start) -> None:
-    """Draw all of it; `start` loads a scenario and runs it."""
     result, now = drawn.result, drawn.now
     scenario = result.scenario
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
@@ -67,8 +64,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
         )
         fold_address(STATE.address(STATE.current(), scenario), "explore_link")
         draw_overlays(scenario)
-        _take_apart(scenario)
-        _to_ledger(scenario)
+        _links(scenario)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
     with left:
@@ -82,7 +78,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
     # Its symbols open their control, elsewhere on the page.
     fold_in_page("Formulas", lambda: draw_formulas(now or scenario), "fold_formulas")
-    fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
+    fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
 def _numbers(result: Result) -> None:
@@ -90,7 +86,14 @@ def _numbers(result: Result) -> None:
     if result.beside is not None:
         st.caption(f"{label(result)}:")
         show_table(numbers(result.beside))
-    st.caption(_about_numbers(result))
+    error = words_for(result.scenario.problem).error.capitalize()
+    text = f"{error} over the trials; parameters are those of the first trial."
+    if any(o.error_uncertainty for o in result.outcomes):
+        text += (
+            " The risk of a parameter is an average over 100,000 fresh records or so; "
+            "Evaluation ± is its standard error."
+        )
+    st.caption(text)
 
 
 def _bounds(scenario: Scenario) -> None:
@@ -106,56 +109,43 @@ def _downloads(drawn: Shown, headline: str) -> None:
     draw_run_files(result)
     if side_by_side(result):
         return
-    dark = st.context.theme.type == "dark"
-    drawing = together(drawn)
     setting = "; beside: ".join(setting_line(part.scenario) for part in result.parts)
+    dark = st.context.theme.type == "dark"
     page = partial(
-        figure_page, headline, drawing, lambda: numbers(result), dark=dark, setting=setting
+        figure_page,
+        headline,
+        together(drawn),
+        lambda: numbers(result),
+        dark=dark,
+        setting=setting,
     )
     download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     picture_buttons("", headline, key="explore_pictures", setting=setting)
 
 
-def _take_apart(scenario: Scenario) -> None:
-    """Link to the page that takes one run at the chosen point apart; a mean has no path."""
-    if scenario.problem not in SCO_PROBLEMS:
-        return
-    link_to(
-        "one-run",
-        "Take one run apart",
-        icon=":material/biotech:",
-        help="Its path, its gradients, and the four parts of its error, in the view One run.",
-        query=anatomy_query(scenario),
-    )
-
-
-def _to_ledger(scenario: Scenario) -> None:
-    """Link to the ledger of the first private method at the chosen point."""
+def _links(scenario: Scenario) -> None:
+    """Link to one run at the chosen point, and to the ledger of the first private method."""
+    if scenario.problem in SCO_PROBLEMS:  # a mean has no path
+        link_to(
+            "one-run",
+            "Take one run apart",
+            icon=":material/biotech:",
+            help="Its path, its gradients, and the four parts of its error, in the view One run.",
+            query=anatomy_query(scenario),
+        )
     private = [m for m in scenario.methods if method_card(m).privacy != "none"]
-    if not private:
-        return
     try:
-        query = privacy_query(scenario, private[0])
+        query = privacy_query(scenario, private[0]) if private else None
     except InvalidInput:  # a budget that the page Privacy has no control for
         return
-    link_to(
-        "privacy",
-        "Where the budget went",
-        icon=":material/receipt_long:",
-        help=f"The ledger of one run of {method_card(private[0]).name}, on the page Privacy.",
-        query=query,
-    )
-
-
-def _about_numbers(result: Result) -> str:
-    words = words_for(result.scenario.problem)
-    text = f"{words.error.capitalize()} over the trials; parameters are those of the first trial."
-    if any(o.error_uncertainty for o in result.outcomes):
-        text += (
-            " The risk of a parameter is an average over 100,000 fresh records or so; "
-            "Evaluation ± is its standard error."
+    if query is not None:
+        link_to(
+            "privacy",
+            "Where the budget went",
+            icon=":material/receipt_long:",
+            help=f"The ledger of one run of {method_card(private[0]).name}, on the page Privacy.",
+            query=query,
         )
-    return text
 
 
 def _refusals(result: Result, start: Start) -> None:
@@ -166,16 +156,20 @@ def _refusals(result: Result, start: Start) -> None:
     others = other_refusals(scenario)
     if others:
         count = sum(len(refusal.methods) for refusal in others)
-        plural = "s" * (count > 1)
 
         def draw() -> None:
             for i, refusal in enumerate(others):
                 _refusal(refusal, scenario, start, f"other_{i}", "Change and add")
 
-        method = words_for(scenario.problem).method
-        fold_in_page(f"{count} other {method}{plural} cannot run", draw, "fold_others")
-    for note in _notes(result):
-        st.caption(f"⚠ {note}")
+        method = f"{words_for(scenario.problem).method}{'s' * (count > 1)}"
+        fold_in_page(f"{count} other {method} cannot run", draw, "fold_others")
+    said: dict[str, str] = {}
+    for o in result.outcomes:
+        for note in (*o.flaws, *o.notes):  # those that differ in numbers only are said once
+            text = f"{method_card(o.method).name}: {note}"
+            said.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
+    for text in said.values():
+        st.caption(f"⚠ {text}")
 
 
 def _refusal(
@@ -196,24 +190,10 @@ def _refusal(
         )
 
 
-def _notes(result: Result) -> list[str]:
-    """Return the remarks of the methods; those that differ in numbers only are said once."""
-    said: dict[str, str] = {}
-    for o in result.outcomes:
-        for note in (*o.flaws, *o.notes):
-            text = f"{method_card(o.method).name}: {note}"
-            said.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
-    return list(said.values())
-
-
 def _change_text(field: str, value: float | str | None) -> str:
     if field == "method":
         return f"Runs {method_card(str(value)).name} instead"
-    return f"{SYMBOL.get(field, field)} = {_value_text(value)}"
-
-
-def _value_text(value: float | str | None) -> str:
-    return number_text(value) if isinstance(value, (int, float)) else str(value)
+    return f"{SYMBOL.get(field, field)} = {value_text(value)}"
 
 
 def _slopes(result: Result) -> None:
@@ -247,33 +227,24 @@ def _slopes(result: Result) -> None:
 
 
 def _slope_row(scenario: Scenario, row: Any, end: str) -> str:
-    """Return one method's slope, what its rate predicts, and what follows."""
-    cells = [
-        f"{row.name}{end}",
-        signed(row.fitted),
-        f"{signed(row.low)} to {signed(row.high)}",
-        signed(row.predicted),
-        _verdict_in_words(scenario, row),
-    ]
-    if scenario.axis == "n":
-        cells.append(records(row.fitted))
-    return " | ".join(cells)
-
-
-def _verdict_in_words(scenario: Scenario, row: Any) -> str:
-    """Say whether the rate holds, for which losses it is proven, or why there is none."""
+    """Return one method's slope, what its rate predicts, and what follows, if anything does."""
     found = verdict(row.low, row.high, row.predicted)
     if found is None:
-        return "no rate is published" if not row.bound else "the rate is void at these sizes"
-    grows = scenario.axis == "d"
-    said = {
-        "consistent": "consistent",
-        "steeper": f"{'grows more slowly' if grows else 'steeper'} (the rate is not tight here)",
-        "shallower": f"{'grows faster' if grows else 'shallower'} (the rate fails here)",
-    }[found]
-    if scenario.problem == MEAN:
-        return said
-    return f"{said}; rate for {bound(row.bound).card.loss_class} losses"
+        said = "the rate is void at these sizes" if row.bound else "no rate is published"
+    else:
+        grows = scenario.axis == "d"
+        said = {
+            "consistent": "consistent",
+            "steeper": "grows more slowly" if grows else "steeper",
+            "shallower": "grows faster" if grows else "shallower",
+        }[found]
+        why = {"steeper": " (the rate is not tight here)", "shallower": " (the rate fails here)"}
+        said += why.get(found, "")
+        if scenario.problem != MEAN:
+            said += f"; rate for {bound(row.bound).card.loss_class} losses"
+    interval = f"{signed(row.low)} to {signed(row.high)}"
+    cells = [f"{row.name}{end}", signed(row.fitted), interval, signed(row.predicted), said]
+    return " | ".join(cells + ([records(row.fitted)] if scenario.axis == "n" else []))
 
 
 def _changes(result: Result) -> None:
@@ -287,16 +258,12 @@ def _changes(result: Result) -> None:
         return
     names = " | ".join(f"to {number_text(x)}" for x in points)
     head = f"{words_for(result.scenario.problem).method.capitalize()} | {names}"
-    rows = [
-        " | ".join((method_card(m).name, *(_factor(dict(found).get(x)) for x in points)))
-        for m, found in steps.items()
-    ]
+    rows = []
+    for m, found in steps.items():
+        factors = {x: f"× {factor:.2f}" for x, factor in found}
+        rows.append(" | ".join((method_card(m).name, *(factors.get(x, "") for x in points))))
     st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
     st.caption(f"{symbol} is itself an exponent: the error is not a power of it, and has no slope.")
-
-
-def _factor(value: float | None) -> str:
-    return "" if value is None else f"× {value:.2f}"
 
 
 def _what_to_look_at(scenario: Scenario, start: Start) -> None:
@@ -321,48 +288,38 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
     if proven_here:
         st.markdown(on_hard_data(proven_here[0], scenario.problem))
         return
-    hard = _hardest(scenario)
-    if scenario.problem != MEAN and scenario.geometry != "l2":
+    below = "A line may run **below** the red lines here."
+    if scenario.problem == MEAN:
+        label = "Run the hardest input instead"
+        st.markdown(
+            f"{below} A lower bound is a worst case over all distributions with the same moments; "
+            "these data are easier than the worst."
+        )
+    elif scenario.geometry != "l2":
+        label = "Run the hard instance on the ℓ₂ ball"
         st.markdown(
             "The lower bounds are proven on the ℓ₂ ball, and faded here. On another set an "
             "algorithm may do better: where the Gaussian width is small, noise can be projected "
             "away."
         )
-        label = "Run the hard instance on the ℓ₂ ball"
-    elif scenario.problem == MEAN:
-        st.markdown(
-            "A line may run **below** the red lines here. A lower bound is a worst case over "
-            "all distributions with the same moments; these data are easier than the worst."
-        )
-        label = "Run the hardest input instead"
     else:
-        st.markdown(
-            "A line may run **below** the red lines here. The lower bounds hold in the worst "
-            f"case over {_worst_losses(scenario)} losses and distributions with the same moments; "
-            "this loss on these data is easier than the worst."
-        )
         label = "Run the hard instance instead"
-    st.button(label, icon=":material/arrow_forward:", on_click=start, args=(hard,), key="hardest")
-
-
-def _worst_losses(scenario: Scenario) -> str:
-    """Return over which losses the lower bounds of the figure are worst cases."""
-    cards = lower_cards(scenario.problem, scenario.level)
-    return " and ".join(dict.fromkeys(c.loss_class.curvature for c in cards)) or "all"
+        worst = " and ".join(dict.fromkeys(c.loss_class.curvature for c in binding)) or "all"
+        st.markdown(
+            f"{below} The lower bounds hold in the worst case over {worst} losses and "
+            "distributions with the same moments; this loss on these data is easier than the worst."
+        )
+    hard = (_hardest(scenario),)
+    st.button(label, icon=":material/arrow_forward:", on_click=start, args=hard, key="hardest")
 
 
 def _hardest(scenario: Scenario) -> Scenario:
     """Return the scenario on the problem, set and data on which the lower bound is proven."""
     problem = hard_problem(scenario.problem)
     if problem != MEAN:
-        swept = scenario.axis == "q"
-        scenario = replace(
-            scenario,
-            geometry="l2",
-            q=None,
-            axis="n" if swept else scenario.axis,
-            grid=DEFAULT_GRIDS["n"] if swept else scenario.grid,
-        )
+        if scenario.axis == "q":
+            scenario = replace(scenario, axis="n", grid=DEFAULT_GRIDS["n"])
+        scenario = replace(scenario, geometry="l2", q=None)
     level = several_items(scenario)
     methods = tuple(m for m in methods_for(problem, level) if m in scenario.methods)
     return replace(

@@ -8,11 +8,17 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import curves, in_words, is_tail, label
+from dpsco_app.pages.explore.comparison import (
+    curves,
+    in_words,
+    is_tail,
+    label,
+    overlays,
+    same_quantity,
+)
 from dpsco_app.pages.explore.finding import compared, headline, light_data, worse_than_no_data
 from dpsco_app.pages.explore.overlays import named_bound
 from dpsco_app.pages.explore.overlays import overlays as asked_lines
-from dpsco_app.pages.explore.pinning import overlays, same_quantity
 from dpsco_app.pages.explore.point_chart import point_figure, point_range
 from dpsco_app.parts import words
 from dpsco_app.parts.charts import error_figure, error_range
@@ -21,7 +27,7 @@ from dpsco_app.parts.figures import Place, Places, figure_place, show
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import PIN, SHOW, SIDE
 from dpsco_app.parts.problem_words import baseline
-from dpsco_app.parts.running import Result, evaluations, starting_risks
+from dpsco_app.parts.running import Result, evaluations, starting_risks, without_data
 from dpsco_app.parts.shown_bounds import floors, shown
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.findings import ratio
@@ -45,8 +51,6 @@ LIVE = "Bounds of the new settings; the faded lines are the previous run"
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What is to be drawn."""
-
     result: Result
     now: Scenario | None  # the present settings; None where they are not allowed
     stale: bool  # whether the result is not that of the present settings
@@ -68,7 +72,6 @@ def side_by_side(result: Result) -> bool:
 
 
 def places(result: Result) -> Places:
-    """Return the place of the figure, or those of two."""
     if not side_by_side(result):
         return figure_place()
     st.html(PAIR_STYLE)
@@ -89,46 +92,41 @@ def say(
 
 def statement(result: Result) -> words.Statement:
     """Return what has finished in words: the sentence, and the figure's headline."""
-    return result.once("statement", lambda: _statement(result))
 
+    def make() -> words.Statement:
+        scenario, table = result.scenario, result.table()
+        best = words.best_private(scenario, table)
+        lower: list[Evaluation] = []
+        same = False  # whether the trials do not tell the best private method from the baseline
+        if best is not None:
+            there = scenario if best[1] is None else replace(scenario, grid=(best[1],))
+            lower = evaluations(there, floors(scenario.problem, scenario.level))
+            public = baseline(scenario.problem)
+            if public in scenario.methods:
+                here = [o for o in result.outcomes if o.x == best[1]]
+                found = ratio(frame(here), best[0], public, None)
+                same = found is not None and found.within_noise
+        binding = {o.method: o.bound_by for o in result.outcomes}
+        said = words.state(scenario, table, lower, binding, same=same)
+        finding = headline(result)
+        return replace(said, headline=finding) if finding else said
 
-def _statement(result: Result) -> words.Statement:
-    scenario = result.scenario
-    best = words.best_private(scenario, result.table())
-    lower: list[Evaluation] = []
-    if best is not None:
-        there = scenario if best[1] is None else replace(scenario, grid=(best[1],))
-        lower = evaluations(there, floors(scenario.problem, scenario.level))
-    binding = {o.method: o.bound_by for o in result.outcomes}
-    said = words.state(scenario, result.table(), lower, binding, same=_within_noise(result, best))
-    finding = headline(result)
-    return replace(said, headline=finding) if finding else said
-
-
-def _within_noise(result: Result, best: tuple[str, float | None, float] | None) -> bool:
-    """Whether the trials do not tell the best private method from the baseline."""
-    public = baseline(result.scenario.problem)
-    if best is None or public not in result.scenario.methods:
-        return False
-    here = [o for o in result.outcomes if o.x == best[1]]
-    found = ratio(frame(here), best[0], public, None)
-    return found is not None and found.within_noise
+    return result.once("statement", make)
 
 
 def _beside_in_words(result: Result) -> str:
     """Compare the best private method with itself in the scenario beside, if it is there."""
-    if result.beside is None or not result.beside.outcomes:
-        return ""
     best = words.best_private(result.scenario, result.table())
-    if best is None or not overlays(result.scenario, result.beside.scenario):
+    if best is None or result.beside is None or not result.beside.outcomes:
+        return ""
+    if not overlays(result.scenario, result.beside.scenario):
         return ""
     method, at, here = best
     other = result.beside.table()
-    row = other[(other["method"] == method) & (other["x"] == at)]
-    if row.empty or not row["mean_error"].iloc[0] >= 0:
+    there = other[(other["method"] == method) & (other["x"] == at)]["mean_error"]
+    if there.empty or not there.iloc[0] >= 0:
         return ""
-    there = float(row["mean_error"].iloc[0])
-    return " " + in_words(result, method_card(method).name, here, there)
+    return " " + in_words(result, method_card(method).name, here, float(there.iloc[0]))
 
 
 def draw(drawn: Shown, title: str, figure: Places) -> None:
@@ -159,19 +157,21 @@ def together(drawn: Shown) -> Drawing:
     own, other = curves(result)
     scenario = drawn.live or result.scenario
     own = replace(own, previous=drawn.live is not None)
-    start = starting_risks(scenario) if result.complete and not drawn.stale else []
-    bounds = drawn_bounds(scenario)
-    asked = asked_lines(scenario)
-    return lambda look: error_figure(
-        scenario, own, bounds, look, _swept(start), other, overlays=asked
-    )
+    start = _swept(scenario) if result.complete and not drawn.stale else []
+    bounds, asked = drawn_bounds(scenario), asked_lines(scenario)
+    return lambda look: error_figure(scenario, own, bounds, look, start, other, overlays=asked)
 
 
 def _draw_pair(drawn: Shown, title: str, figure: Places, dark: bool, count: int) -> None:
     """Draw one figure a scenario, with one range of errors where these are of the same kind."""
     result = drawn.result
     assert result.beside is not None
-    ends = _common_ends(result)
+    a, b = result.parts
+    ends = None
+    alike = (a.scenario.axis is None) == (b.scenario.axis is None)
+    if alike and same_quantity(a.scenario, b.scenario):
+        both = [_ends(part) for part in result.parts]
+        ends = (min(low for low, _ in both), max(high for _, high in both))
     titles = (f"Now: {title}", f"{label(result)}: {statement(result.beside).headline}")
     for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
         stale = drawn.stale and part is result
@@ -179,31 +179,22 @@ def _draw_pair(drawn: Shown, title: str, figure: Places, dark: bool, count: int)
         show(place, _alone(part, ends)(look), f"{name}_{count}", title, bar=False)
 
 
-def _common_ends(result: Result) -> tuple[float, float] | None:
-    a, b = result.parts
-    swept = (a.scenario.axis is None, b.scenario.axis is None)
-    if not same_quantity(a.scenario, b.scenario) or swept[0] != swept[1]:
-        return None
-    both = [
-        point_range(part.outcomes, bounds, start[0][1] if start else None)
-        if part.scenario.axis is None
-        else error_range(part.table(), bounds, _swept(start))
-        for part in (a, b)
-        for bounds, start in [(drawn_bounds(part.scenario), _start(part))]
-    ]
-    return min(low for low, _ in both), max(high for _, high in both)
+def _ends(part: Result) -> tuple[float, float]:
+    bounds = drawn_bounds(part.scenario)
+    if part.scenario.axis is None:
+        return point_range(part.outcomes, bounds, _start(part))
+    return error_range(part.table(), bounds, _swept(part.scenario) if part.done else [])
 
 
 def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
-    """Return what draws the figure of one scenario."""
-    scenario, bounds, start = part.scenario, drawn_bounds(part.scenario), _start(part)
+    scenario, bounds = part.scenario, drawn_bounds(part.scenario)
     if scenario.axis is None:
-        first = start[0][1] if start else None
-        return lambda look: point_figure(scenario, part.outcomes, bounds, look, first, ends)
-    table = part.table()
-    asked = asked_lines(scenario)
+        start = _start(part)
+        return lambda look: point_figure(scenario, part.outcomes, bounds, look, start, ends)
+    table, asked = part.table(), asked_lines(scenario)
+    swept = _swept(scenario) if part.done else []
     return lambda look: error_figure(
-        scenario, table, bounds, look, _swept(start), ends=ends, overlays=asked
+        scenario, table, bounds, look, swept, ends=ends, overlays=asked
     )
 
 
@@ -216,12 +207,12 @@ def drawn_bounds(scenario: Scenario) -> list[Evaluation]:
     return evaluations(scenario, slugs)
 
 
-def _start(part: Result) -> list[tuple[float | None, float]]:
-    return starting_risks(part.scenario) if part.done else []
+def _start(part: Result) -> float | None:
+    return without_data(part.scenario) if part.done else None
 
 
-def _swept(start: list[tuple[float | None, float]]) -> list[tuple[float, float]]:
-    return [(x, risk) for x, risk in start if x is not None]
+def _swept(scenario: Scenario) -> list[tuple[float, float]]:
+    return [(x, risk) for x, risk in starting_risks(scenario) if x is not None]
 
 
 def draw_differences(result: Result) -> None:

@@ -1,4 +1,4 @@
-"""The one finding of a sweep, in words: each axis has its own."""
+"""The one finding of a sweep, in words: each axis has its own; and how to read the figure."""
 
 import math
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from dpsco_app.pages.explore.comparison import is_tail
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text, short_text
 from dpsco_app.parts.problem_words import MEAN, baseline
 from dpsco_app.parts.running import Result, starting_risks
 from dpsco_app.parts.words import best_private, times
@@ -28,20 +28,24 @@ def headline(result: Result) -> str:
     if scenario.axis is None or best is None:
         return ""
     method = best[0]
-    if scenario.axis == "n":
-        return _records(result) or _halving(scenario, table, method)
-    fitted = method_slope(table, method)
-    if fitted is None:
+    slope, error = method_slope(table, method), _error_of(scenario, method)
+    if scenario.axis == "n" and (tails := _records(result)):
+        return tails
+    if slope is None:
         return ""
+    if scenario.axis == "n":
+        whom = "users" if scenario.level == "user" else "records"
+        if times_to_halve(slope[0]) > MANY:
+            return f"{error.capitalize()} hardly falls with more {whom}"
+        return f"Halving {error} takes {records(slope[0], whom)}"
     if scenario.axis == "d":
-        return (
-            f"Ten times the dimension: {times(10 ** fitted[0])} times {_error_of(scenario, method)}"
-        )
+        return f"Ten times the dimension: {times(10 ** slope[0])} times {error}"
+    own = ""
     if scenario.axis == "diameter":
-        return _price_of_place(scenario, table) or _from_end_to_end(scenario, table, method)
+        own = _price_of_place(scenario, table)
     if scenario.axis == "epsilon":
-        return _cost(scenario, table, method) or _from_end_to_end(scenario, table, method)
-    return _from_end_to_end(scenario, table, method)
+        own = _cost(scenario, table, method)
+    return own or _from_end_to_end(scenario, table, method)
 
 
 def light_data(scenario: Scenario) -> str:
@@ -55,7 +59,7 @@ def compared(result: Result) -> str:
     if result.beside is None or result.scenario.axis != "n" or not _records(result):
         return ""
     (method,) = result.beside.scenario.methods
-    return f" The headline compares the slopes of {_inside(method)} at both tails."
+    return f" The headline compares the slopes of {inside(method_card(method).name)} at both tails."
 
 
 def worse_than_no_data(result: Result) -> str:
@@ -96,16 +100,6 @@ def _records(result: Result) -> str:
     return f"Halving the {error} takes {said[0]}, and {said[1]}"
 
 
-def _halving(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
-    fitted = method_slope(table, method)
-    if fitted is None:
-        return ""
-    whom = "users" if scenario.level == "user" else "records"
-    if times_to_halve(fitted[0]) > MANY:
-        return f"{_error_of(scenario, method).capitalize()} hardly falls with more {whom}"
-    return f"Halving {_error_of(scenario, method)} takes {records(fitted[0], whom)}"
-
-
 def records(slope: float, whom: str = "records") -> str:
     """Return how many times the records halve the error, in words."""
     return f"{_factor(slope)} times the {whom}"
@@ -117,7 +111,6 @@ def _factor(slope: float) -> str:
 
 
 def _cost(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
-    """Compare with the baseline at both ends of the axis."""
     public = baseline(scenario.problem)
     ends = [(x, _mean(table, method, x), _mean(table, public, x)) for x in _ends(table)]
     if not all(own > 0 and open_ > 0 for _, own, open_ in ends):
@@ -138,8 +131,10 @@ def _price_of_place(scenario: Scenario, table: pd.DataFrame) -> str:
     ranked = sorted(rises, key=rises.__getitem__)
     if len(ranked) < 2 or rises[ranked[-1]] < 1.5 * rises[ranked[0]]:
         return ""
-    wide = f"{number_text(float(f'{last / first:.2g}'))} times the diameter"
-    least, most = (f"{_inside(m)} {times(rises[m])} times" for m in (ranked[0], ranked[-1]))
+    wide = f"{short_text(last / first, 2)} times the diameter"
+    least, most = (
+        f"{inside(method_card(m).name)} {times(rises[m])} times" for m in (ranked[0], ranked[-1])
+    )
     return f"{wide} costs {least} the error, and {most}"
 
 
@@ -167,12 +162,7 @@ def _mean(table: pd.DataFrame, method: str, x: float) -> float:
 
 def _error_of(scenario: Scenario, method: str) -> str:
     error = "error" if scenario.problem == MEAN else "excess risk"
-    return f"the {error} of {_inside(method)}"
-
-
-def _inside(method: str) -> str:
-    name = method_card(method).name
-    return name[0].lower() + name[1:]
+    return f"the {error} of {inside(method_card(method).name)}"
 
 
 def bends(result: Result) -> str:
@@ -189,7 +179,56 @@ def bends(result: Result) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a slope with its sign; empty where there is none."""
     if math.isnan(value):
         return ""
     return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
+
+
+HOW_TO_READ = """
+- **Solid lines with points**: the mean error over the trials, which is what the bounds bind,
+  with its 95 % interval; the band holds 10 % to 90 % of the trials.
+- **Red lines**: lower bounds with proven constants. *Worst case, every (ε, δ) algorithm*: nobody
+  who is private at this budget can guarantee less for every law with these moments. *Worst case,
+  every zCDP algorithm*: the same for zCDP at the ρ that the Gaussian noise here spends. It binds
+  fewer algorithms and is higher. *CDP Fano* is what Fano's inequality gives. Each line is the
+  largest of several bounds: hover to read which. On the data that a bound is proven for, the
+  region below it is shaded: no private algorithm can do better there.
+- **A thin line named “at p = 8”**: the method of that colour with a light tail, on paired trials.
+  *Compare with* in the panel switches it off.
+- **Other thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with
+  constant 1 because the constant is not known; only their slope means something.
+- **Faded**: a condition of the theorem fails there; hover to read which.
+- Neighbouring data sets differ by replacing one record, at user level all items of one user. The
+  data are synthetic.
+"""
+HOW_TO_READ_RISKS = """
+- **Excess population risk**: the expected loss of the answer on fresh data, minus that of the best
+  parameter in the constraint set. At 0 nothing is lost.
+- **Dotted**: what is left by the starting point, the centre of the constraint set, which needs no
+  data and has perfect privacy. A method above it has made things worse.
+- A lower bound is a worst case over a class of losses and distributions. The figure draws those
+  of the smallest class that your problem is in: convex losses, where they bind on the linear loss
+  with the data of the hypercube, or strongly convex ones, where they bind on the squared distance.
+"""
+HOW_TO_READ_USERS = """
+- **Lower bounds at user level**: whoever hides all items of a user hides each of them, so that the
+  bounds for single records bind here too, as if every item were a record. The rate at user level
+  is larger, but its constant is not known.
+- Counts of **item gradients** are bounds on work, not on the excess risk: they are in the table of
+  bounds only.
+"""
+HOW_TO_READ_TWO = """
+- **Dashed with open points**: the pinned run, or the same run on the other set; a method keeps its
+  colour. The bounds are those of the present settings.
+- **Faded solid lines**: the previous run, after a setting has changed. The bounds follow at once,
+  the errors at the next run.
+"""
+
+
+def how_to_read(scenario: Scenario) -> str:
+    parts = [HOW_TO_READ, HOW_TO_READ_TWO]
+    if scenario.problem != MEAN:
+        parts.append(HOW_TO_READ_RISKS)
+    if scenario.level == "user":
+        parts.append(HOW_TO_READ_USERS)
+    return "".join(parts)

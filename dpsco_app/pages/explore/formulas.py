@@ -75,7 +75,6 @@ def parts_of(latex: str) -> list[str]:
 
 
 def letters_of(latex: str) -> set[str]:
-    """Return the symbols of formulas, as the glossary writes them."""
     plain = WORDS.sub(" ", latex)
     return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
 
@@ -151,7 +150,6 @@ def _chip(field: str, scenario: Scenario) -> None:
 
 
 def _set(field: str) -> None:
-    """Put the value of a chip into the control itself."""
     controls.choose(field, st.session_state[CHIP + field])
 
 

@@ -27,20 +27,18 @@ def _gallery(start: Start) -> None:
     st.markdown("Each makes one point. The lines are those of its run, in the colours of Explore.")
     for kind, name in KINDS.items():
         st.markdown(f"**{name}**")
-        shown = [preset for preset in PRESETS if preset.kind == kind]
-        for first in range(0, len(shown), COLUMNS):
-            row = shown[first : first + COLUMNS]
-            for column, preset in zip(st.columns(COLUMNS), row, strict=False):
-                with column, st.container(border=True):
-                    _card(preset, start)
-
-
-def _card(preset: Preset, start: Start) -> None:
-    picture = path(preset)
-    st.image(picture.read_text(encoding="utf-8"), width="stretch", alt=f"Lines of {preset.name}")
-    chosen = st.button(
-        preset.name, key=f"gallery_{preset.name}", width="stretch", on_click=start, args=(preset,)
-    )
-    st.caption(preset.look_for)
-    if chosen:
-        st.rerun()
+        for i, preset in enumerate(preset for preset in PRESETS if preset.kind == kind):
+            if i % COLUMNS == 0:
+                columns = st.columns(COLUMNS)
+            with columns[i % COLUMNS], st.container(border=True):
+                picture = path(preset).read_text(encoding="utf-8")
+                st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
+                if st.button(
+                    preset.name,
+                    key=f"gallery_{preset.name}",
+                    width="stretch",
+                    on_click=start,
+                    args=(preset,),
+                ):
+                    st.rerun()
+                st.caption(preset.look_for)

@@ -29,7 +29,6 @@ ABOUT_FILES = (
 
 
 def draw_open() -> None:
-    """Draw the button that opens the dialog."""
     if st.button(
         "Open a study",
         icon=":material/folder_open:",

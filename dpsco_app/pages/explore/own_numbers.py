@@ -27,7 +27,6 @@ ABOUT = (
 
 
 def draw_own_numbers() -> None:
-    """Draw the button that opens the dialog."""
     if st.button(
         "Use my own numbers",
         icon=":material/upload:",

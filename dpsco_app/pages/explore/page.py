@@ -17,8 +17,7 @@ from dpsco_app.pages.explore.figure import (
     statement,
 )
 from dpsco_app.pages.explore.gallery import draw_gallery
-from dpsco_app.pages.explore.governing import draw_governing
-from dpsco_app.pages.explore.hand import FIGURE, draw_hand
+from dpsco_app.pages.explore.hand import draw_governing, draw_hand
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
@@ -28,6 +27,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
+from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
@@ -83,7 +83,6 @@ STYLE_BESIDE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     began = time.monotonic()
     st.html(SHARED_STYLE + STYLE + run_style(dark=st.context.theme.type == "dark"))
     st.session_state[DRAWN] = 0
@@ -148,7 +147,11 @@ def page() -> None:
         time.sleep(HOLD_BACK_SECONDS)
         _draw_touch(shown, hand)
     _draw_controls(set_now)
-    if stale and scenario is not None and _is_quick(scenario):
+    if (
+        stale
+        and scenario is not None
+        and estimate((scenario, *others(scenario))).seconds < LIVE_SECONDS
+    ):
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
@@ -159,7 +162,7 @@ def page() -> None:
 def _draw_touch(shown: Shown, place: DeltaGenerator) -> None:
     """Draw what answers the hand in the figure: its chosen point, and the parts of its bounds."""
     draw_hand(shown, place)
-    draw_governing(shown, place, FIGURE)
+    draw_governing(shown, place)
 
 
 def _draw_head(
@@ -170,8 +173,7 @@ def _draw_head(
     problem: str,
 ) -> DeltaGenerator:
     """Draw what stands above the figure and its sentence; return the place of the status."""
-    for wrong in problems:
-        st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
+    draw_wrong(problems)
     draw_views("explore", _choose_bounds)
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
@@ -182,7 +184,6 @@ def _draw_head(
 
 
 def _choose_bounds() -> None:
-    """Draw the choice of the bounds that the figure shows, where both are in sight."""
     held = st.session_state[SHOW]
     st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
 
@@ -218,11 +219,6 @@ def _result(scenario: Scenario | None) -> Result | None:
     return result
 
 
-def _is_quick(scenario: Scenario) -> bool:
-    """Whether a run and what stands beside are predicted to take less than `LIVE_SECONDS`."""
-    return estimate((scenario, *others(scenario))).seconds < LIVE_SECONDS
-
-
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     """Return the scenario if the dashboard allows it, and otherwise one sentence."""
     problem = refusal(scenario, DASHBOARD, others)
@@ -240,23 +236,18 @@ def _presets() -> None:
         for kind, name in KINDS.items():
             st.caption(name)
             with st.container(horizontal=True):
-                _preset_buttons(kind)
+                for preset in (preset for preset in PRESETS if preset.kind == kind):
+                    st.button(
+                        preset.name,
+                        key=f"preset_{preset.name}",
+                        help=preset.look_for,
+                        on_click=_start_preset,
+                        args=(preset,),
+                    )
         st.caption("More")
         with st.container(horizontal=True):
             draw_gallery(_start_preset)
             draw_open()
-
-
-def _preset_buttons(kind: str) -> None:
-    for preset in PRESETS:
-        if preset.kind == kind:
-            st.button(
-                preset.name,
-                key=f"preset_{preset.name}",
-                help=preset.look_for,
-                on_click=_start_preset,
-                args=(preset,),
-            )
 
 
 def _start_preset(preset: Preset) -> None:

@@ -83,7 +83,6 @@ def point_figure(
 def point_range(
     outcomes: Sequence[Outcome], bounds: Sequence[Evaluation], start: float | None = None
 ) -> tuple[float, float]:
-    """Return the range of the errors in a figure of its own."""
     values = [o.error for o in outcomes if o.error > 0]
     top = max(values, default=1.0)
     values += [b.value for b in _near(bounds, outcomes)]
@@ -93,7 +92,6 @@ def point_range(
 
 
 def _near(bounds: Sequence[Evaluation], outcomes: Sequence[Outcome]) -> list[Evaluation]:
-    """Return the bounds that are near what has been measured."""
     top = max((o.error for o in outcomes if o.error > 0), default=1.0)
     return [b for b in bounds if top * 1e-4 < b.value < 30 * top]
 
@@ -186,7 +184,6 @@ def _draw_floor(
 
 
 def _draw_start(figure: go.Figure, start: float, look: Look) -> None:
-    """Draw what an algorithm leaves that answers its starting point."""
     figure.add_vline(x=start, line={"color": look.quiet, "width": 1.2, "dash": "dot"})
     figure.add_annotation(
         text="start, no data" if look.compact else START,

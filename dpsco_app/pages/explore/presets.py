@@ -1,6 +1,6 @@
 """Named scenarios, each with the one thing to look for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_core.scenario import Scenario
@@ -8,8 +8,6 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A scenario that makes one point."""
-
     name: str
     look_for: str
     scenario: Scenario
@@ -17,7 +15,6 @@ class Preset:
 
     @property
     def kind(self) -> str:
-        """Which of `KINDS` it belongs to."""
         return "mean" if self.scenario.problem == "mean" else "optimisation"
 
 
@@ -25,6 +22,9 @@ KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
 
 GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+SWEEP = Scenario(axis="n", grid=GRID_N, trials=10)  # what presets change
+CONVEX = replace(SWEEP, problem="quadratic", p=2)
+
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
@@ -34,7 +34,7 @@ PRESETS: tuple[Preset, ...] = (
         "size. Adaptive clipping looks at the lengths of the records, privately, and from 5,000 "
         "records on comes within a quarter of the grey line: these data are easier than the worst "
         "case.",
-        scenario=Scenario(p=2, axis="n", grid=GRID_N, trials=10),
+        scenario=replace(SWEEP, p=2),
         against=TAIL,
     ),
     Preset(
@@ -43,14 +43,13 @@ PRESETS: tuple[Preset, ...] = (
         "keeps its radius safe for all of that. Adaptive clipping spends a part of the budget on a "
         "private look, centres its ball there, and has less than half of the error up to "
         "n = 20,000.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             p=2.5,
             offset=1,
             diameter=20,
             methods=("mean.sample", "mean.clipped", "mean.adaptive"),
-            axis="n",
             grid=GRID_N[2:],
-            trials=10,
         ),
     ),
     Preset(
@@ -59,18 +58,17 @@ PRESETS: tuple[Preset, ...] = (
         "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: at "
         "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
         "the place privately: its error does not even double.",
-        scenario=Scenario(p=2.5, axis="diameter", grid=(2, 4, 10, 20, 40, 100, 200), trials=10),
+        scenario=replace(SWEEP, p=2.5, axis="diameter", grid=(2, 4, 10, 20, 40, 100, 200)),
     ),
     Preset(
         name="Hardest input",
         look_for="The data are the hard instance of the lower bound. On average over the trials no "
         "line of a private estimator may enter the shaded region, and none does. The grey one may: "
         "it is not private.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             distribution="hypercube",
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
-            axis="n",
-            grid=GRID_N,
             trials=20,
         ),
     ),
@@ -78,13 +76,13 @@ PRESETS: tuple[Preset, ...] = (
         name="Privacy is free",
         look_for="As ε grows the private lines fall onto the grey one, simple clipping at about "
         "ε = 2: from there on the sample size, not privacy, limits the accuracy.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             p=4,
             n=50_000,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
             axis="epsilon",
             grid=GRID_EPSILON,
-            trials=10,
         ),
     ),
     Preset(
@@ -92,12 +90,12 @@ PRESETS: tuple[Preset, ...] = (
         look_for="At d = 2 the coordinate-wise estimator with Laplace noise (pure privacy) has "
         "less error than the one with Gaussian noise; at d = 5 and 10 they are about level. From "
         "there on Laplace noise grows faster with d: at d = 100 it has more than twice the error.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             n=20_000,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure"),
             axis="d",
             grid=(2, 5, 10, 20, 50, 100),
-            trials=10,
         ),
     ),
     Preset(
@@ -105,7 +103,8 @@ PRESETS: tuple[Preset, ...] = (
         look_for="With the theorem's own parameters the coordinate-wise estimator has a larger "
         "error than the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers "
         "just that 0. Rates hide such constants.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             methods=(
                 "mean.sample",
                 "mean.clipped",
@@ -113,7 +112,6 @@ PRESETS: tuple[Preset, ...] = (
                 "mean.cwme-cdp",
                 "mean.smoothed",
             ),
-            axis="n",
             grid=(5000, 10_000, 20_000, 50_000, 100_000),
             trials=5,
             tuning="theory",
@@ -125,11 +123,11 @@ PRESETS: tuple[Preset, ...] = (
         look_for="The more moments exist, the smaller the radius that loses nothing, and the less "
         "noise is needed: simple clipping and the coordinate-wise estimator fall with p. Noise "
         "smoothing uses only the variance, and soon stops gaining.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
             axis="p",
             grid=(2, 2.5, 3, 4, 6, 10),
-            trials=10,
         ),
     ),
     Preset(
@@ -137,20 +135,18 @@ PRESETS: tuple[Preset, ...] = (
         look_for="A hundred weights from heavy-tailed features. Up to n = 2,000 the "
         "coordinate-wise line is above the dotted one, which uses no data at all; at n = 20,000 "
         "the two methods that clip whole gradients are within twice the grey line.",
-        scenario=Scenario(
+        scenario=replace(
+            CONVEX,
             problem="logistic",
             methods=("sco.erm", "sco.noisy-gd", "sco.cwme", "sco.clipped"),
             epsilon=None,
             delta=None,
             rho=0.5,
             d=100,
-            p=2,
             margin=1.0,
             offset=2,
             diameter=10,
-            axis="n",
             grid=(500, 1000, 2000, 5000, 10_000, 20_000),
-            trials=10,
         ),
     ),
     Preset(
@@ -158,13 +154,9 @@ PRESETS: tuple[Preset, ...] = (
         look_for="Noisy gradient descent and objective perturbation shrink the records once and "
         "for all: their lines go flat, since the bias of that does not fall with n. Clipped "
         "gradients shrinks gradients, which are centred near the optimum, and goes on falling.",
-        scenario=Scenario(
-            problem="quadratic",
+        scenario=replace(
+            CONVEX,
             methods=("sco.erm", "sco.noisy-gd", "sco.clipped", "sco.objective-perturbation"),
-            p=2,
-            axis="n",
-            grid=GRID_N,
-            trials=10,
         ),
     ),
     Preset(
@@ -172,13 +164,11 @@ PRESETS: tuple[Preset, ...] = (
         look_for="Loss and data are the hard instance of the lower bound. On average over the "
         "trials no private line may enter the shaded region, and the best one stays within 1.5 "
         "times its edge: hardly better than the dotted line, which uses no data.",
-        scenario=Scenario(
+        scenario=replace(
+            CONVEX,
             problem="linear",
             distribution="hypercube",
             methods=("sco.cwme", "sco.clipped", "sco.objective-perturbation"),
-            p=2,
-            axis="n",
-            grid=GRID_N,
             trials=20,
         ),
     ),
@@ -187,11 +177,10 @@ PRESETS: tuple[Preset, ...] = (
         look_for="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
         "says so below the figure. Noisy gradient descent goes flat; clipped gradients does not "
         "mind the kinks and comes near the grey line.",
-        scenario=Scenario(
+        scenario=replace(
+            CONVEX,
             problem="absolute",
             methods=("sco.erm", "sco.noisy-gd", "sco.phased-sgd", "sco.cwme", "sco.clipped"),
-            p=2,
-            axis="n",
             grid=(500, 1000, 2000, 5000, 10_000, 50_000),
             trials=5,
         ),
@@ -202,7 +191,8 @@ PRESETS: tuple[Preset, ...] = (
         "Gaussian width grows like √(2 ln d), that of the ℓ₂ ball (dashed, open points) like √d: "
         "the projection takes most of the noise away. At d = 200 objective perturbation leaves "
         "about a tenth of what it leaves on the ℓ₂ ball.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             problem="logistic",
             methods=("sco.erm", "sco.objective-perturbation"),
             geometry="l1",
@@ -222,7 +212,8 @@ PRESETS: tuple[Preset, ...] = (
         "behind at 10, ahead from 10,000 on, and falling. The answer without data, which is "
         "the dotted line, beats it up to m = 10,000, and clipped user gradients at every m: the "
         "signal of this hard instance is small.",
-        scenario=Scenario(
+        scenario=replace(
+            SWEEP,
             problem="quadratic",
             distribution="hypercube",
             methods=("user.accelerated", "user.clipped-means"),

@@ -22,7 +22,6 @@ GREEK = {"epsilon": "ε", "rho": "ρ"}
 
 
 def draw_need(result: Result) -> None:
-    """Draw the question for the chosen point, and the last answer to it."""
     point = replace(result.scenario, axis=None, grid=())
     words = words_for(point.problem)
     whom = "users" if point.m > 1 else "records"

@@ -6,13 +6,29 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import beside, is_tail, others
+from dpsco_app.pages.explore.comparison import (
+    beside,
+    in_short,
+    is_tail,
+    others,
+    overlays,
+    pin_text,
+    pinned,
+)
 from dpsco_app.pages.explore.figure import Shown
 from dpsco_app.pages.explore.open_study import read_only
-from dpsco_app.pages.explore.pinning import in_short, overlays, pin_text, pinned
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, TAIL, number_text
+from dpsco_app.parts.options import (
+    AGAINST,
+    NO_SET,
+    PIN,
+    SIDE,
+    SYMBOL,
+    TAIL,
+    number_text,
+    value_text,
+)
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result, estimate
 from dpsco_app.shell.arrival import arrive
@@ -37,13 +53,10 @@ def run_style(*, dark: bool) -> str:
 
 
 def press_run() -> None:
+    """Ask for a run; a callback."""
     arrive()
     st.session_state["start"] = True
     STATE.forgive()
-
-
-def _press_cancel() -> None:
-    st.session_state["running"] = False
 
 
 def _press_pin() -> None:
@@ -62,11 +75,6 @@ def _press_unpin() -> None:
         result.beside = None
 
 
-def _change(field: str, value: object) -> None:
-    """Set one field to a value."""
-    controls.load(replace(controls.read(), **{field: value}))
-
-
 def draw_buttons(
     scenario: Scenario | None, result: Result | None, problem: str, menu: Callable[[], None]
 ) -> DeltaGenerator:
@@ -83,7 +91,8 @@ def draw_buttons(
             disabled=scenario is None,
             help=problem if stored else None,
         )
-        st.button("Cancel", on_click=_press_cancel, disabled=not running)
+        stop = {"running": False}
+        st.button("Cancel", on_click=st.session_state.update, args=(stop,), disabled=not running)
         if st.session_state[PIN]:
             st.button("Unpin", icon=":material/keep_off:", on_click=_press_unpin)
         else:
@@ -106,27 +115,24 @@ def draw_buttons(
 
 def _offer_nearest() -> None:
     """Draw a button that sets the nearest value which is allowed, if one change is enough."""
-    found = nearest_allowed(controls.read(), DASHBOARD, others)
-    if found is not None:
-        field, value = found
-        st.button(
-            f"Use {_set_in_words(field, value)}",
-            icon=":material/build:",
-            key="nearest",
-            on_click=_change,
-            args=(field, value),
-        )
-
-
-def _set_in_words(field: str, value: object) -> str:
-    """Return a change of a field as a button says it."""
-    name = SYMBOL.get(field, field)
-    if isinstance(value, tuple):
-        if field == "methods":
-            return f"{len(value)} of the algorithms"
-        return f"the {len(value)} values up to {number_text(value[-1])}"
-    text = number_text(value) if isinstance(value, (int, float)) else str(value)
-    return f"{text} trials" if field == "trials" else f"{name} = {text}"
+    now = controls.read()
+    found = nearest_allowed(now, DASHBOARD, others)
+    if found is None:
+        return
+    field, value = found
+    if field == "methods":
+        words = f"{len(value)} of the algorithms"
+    elif field == "grid":
+        words = f"the {len(value)} values up to {number_text(value[-1])}"
+    else:
+        text = value_text(value)
+        words = f"{text} trials" if field == "trials" else f"{SYMBOL.get(field, field)} = {text}"
+    st.button(
+        f"Use {words}",
+        icon=":material/build:",
+        key="nearest",
+        on_click=lambda: controls.load(replace(controls.read(), **{field: value})),
+    )
 
 
 def draw_second(scenario: Scenario | None, result: Result | None) -> None:
@@ -141,22 +147,21 @@ def draw_second(scenario: Scenario | None, result: Result | None) -> None:
     together = other is None or overlays(now, other)
     with st.container(horizontal=True, vertical_alignment="center", key="pin_row"):
         if kept is not None:
-            st.markdown(_pinned_in_words(kept, now, together=together))
+            words = in_short(kept, now) or "the same settings"
+            dashed = "" if st.session_state[SIDE] else ", dashed"
+            apart = "Its axis or its quantity is another one: side by side."
+            if kept == now:
+                st.markdown("**Pinned.** Change a setting and run: both runs will be drawn.")
+            elif together:
+                st.markdown(f"**Pinned**{dashed}: {words}.")
+            else:
+                st.markdown(f"**Pinned:** {words}. {apart}")
         if together and other is not None:
             side = bool(st.session_state[SIDE])
             words = "Draws a figure for each, of one height."
             st.toggle("Side by side", side, key=SIDE, help=words)
         else:
             st.session_state[SIDE] = st.session_state[SIDE]
-
-
-def _pinned_in_words(kept: Scenario, now: Scenario, *, together: bool) -> str:
-    if kept == now:
-        return "**Pinned.** Change a setting and run: both runs will be drawn."
-    said = in_short(kept, now) or "the same settings"
-    if not together:
-        return f"**Pinned:** {said}. Its axis or its quantity is another one: side by side."
-    return f"**Pinned**{'' if st.session_state[SIDE] else ', dashed'}: {said}."
 
 
 def say_status(shown: Shown, status: DeltaGenerator) -> None:
@@ -170,7 +175,11 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
             both = f", and {result.beside.scenario.cells:,} at p = {result.beside.scenario.p:g}"
         elif result.beside is not None:
             both = ", and as pinned" if st.session_state[PIN] else " on each of two sets"
-        status.markdown(f"Finished: {_cells_in_words(result.scenario)}{both}.")
+        own = result.scenario
+        count = (max(1, len(own.grid)), len(own.methods), own.trials)
+        words = ("point", words_for(own.problem).method, "trial")
+        product = " × ".join(f"{k} {w}{'s' * (k > 1)}" for k, w in zip(count, words, strict=True))
+        status.markdown(f"Finished: {own.cells:,} cells ({product}){both}.")
     elif shown.now is None:  # a stored study that is too large to be run here
         status.markdown(
             f"Stored: {result.finished:,} of {result.cells:,} cells. `dpsco study` runs the rest."
@@ -184,7 +193,6 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
 
 
 def _work(now: Scenario | None) -> str:
-    """Say how long a run of the changed settings would take."""
     if now is None:
         return "They cannot be run."
     left = estimate((now, *others(now)))
@@ -195,11 +203,3 @@ def _work(now: Scenario | None) -> str:
 
 def _duration(seconds: float) -> str:
     return "less than 1 s" if seconds < 0.95 else f"about {seconds:,.0f} s"
-
-
-def _cells_in_words(scenario: Scenario) -> str:
-    points = max(1, len(scenario.grid))
-    method = words_for(scenario.problem).method
-    factors = ((points, "point"), (len(scenario.methods), method), (scenario.trials, "trial"))
-    product = " × ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in factors)
-    return f"{scenario.cells:,} cells ({product})"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.pages.explore.comparison import SETS
-from dpsco_app.pages.explore.pinning import checked_pin
+from dpsco_app.pages.explore.comparison import SETS, checked_pin
 from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, SHOWN, TAIL, VIEWS
 from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import Use
@@ -17,8 +16,6 @@ from dpsco_core.catalogue import BOUNDS
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows."""
-
     show: str = ",".join(SHOWN)  # the views, of `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept to be compared, as a query of its own
     against: str = TAIL  # what is drawn beside: another tail, or a set; no set with a pin

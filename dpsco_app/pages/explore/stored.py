@@ -204,7 +204,6 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number, an infinity, or not a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -238,7 +237,6 @@ def _plain(remark: str | None) -> str:
 
 
 def _copy(source: Path | bytes, path: Path) -> None:
-    """Write the bytes of a file to `path`, and what SQLite has put beside it."""
     if isinstance(source, bytes):
         path.write_bytes(source)
         return
@@ -253,7 +251,6 @@ def _can_write(folder: Path) -> bool:
 
 
 def _newest(path: Path) -> Path:
-    """Return the file that holds what was written last (the write-ahead log)."""
     return path.with_name(f"{path.name}-wal")
 
 

@@ -43,17 +43,14 @@ class Stroke:
 
 
 def path(preset: Preset) -> Path:
-    """Return where the picture of a preset is kept."""
     return FOLDER / f"{slug(preset.name)}.svg"
 
 
 def slug(name: str) -> str:
-    """Return a preset's name as a file's."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def middle(pair: tuple[str, str]) -> str:
-    """Return the colour half way between those of the two themes."""
     both = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in pair]
     return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in zip(*both, strict=True))
 
@@ -142,7 +139,6 @@ def _measured(scenario: Scenario) -> pd.DataFrame:
 
 
 def _highest(bounds: Mapping[str, Points]) -> list[Points]:
-    """Return the highest of the lower bounds, if there is one."""
     ranked = sorted(bounds.values(), key=lambda points: points[0][1])
     return ranked[-1:]
 
@@ -154,7 +150,6 @@ def _near(start: Points, table: pd.DataFrame) -> Points:
 
 
 def main() -> None:
-    """Draw every preset."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for preset in PRESETS:
         path(preset).write_text(thumbnail(preset), encoding="utf-8")

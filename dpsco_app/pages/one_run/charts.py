@@ -139,5 +139,4 @@ def add_choices(figure: go.Figure, choices: Vector, parts: ErrorParts, look: Loo
 
 
 def best_radius(parts: ErrorParts) -> float:
-    """Return the radius with the least error."""
     return float(parts.radii[int(parts.total.argmin())])

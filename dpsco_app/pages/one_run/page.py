@@ -71,7 +71,6 @@ def _split(point: Scenario, factor: float, trial: int) -> Split:
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE)
     draw_views("one-run")
     found = opened_with_scenario(STATE, "One run: what clipping and noise do to it", tidy)

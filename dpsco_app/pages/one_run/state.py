@@ -20,8 +20,6 @@ MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows."""
-
     # whose run it is; empty for clipped gradients, or the first private one without them
     method: str = ""
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
@@ -47,7 +45,6 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
 
 
 def chosen(scenario: Scenario, view: View) -> str:
-    """Return the method whose run is shown."""
     known = offered(scenario)
     first = CLIPPED if CLIPPED in known or not known else known[0]
     return view.method if view.method in known else first

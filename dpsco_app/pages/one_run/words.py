@@ -113,7 +113,6 @@ def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
 
 
 def parts_table(parts: ErrorParts) -> pd.DataFrame:
-    """Return the parts of the error, a clip radius a row."""
     columns = {"Clip radius": parts.radii}
     columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
     return pd.DataFrame(columns | {"Whole error": parts.total})

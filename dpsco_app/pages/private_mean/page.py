@@ -47,7 +47,6 @@ STATE = PageState(
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE)
     draw_views("private-mean")
     found = opened_with_scenario(STATE, TITLE)

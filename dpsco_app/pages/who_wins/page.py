@@ -52,7 +52,6 @@ PLANE, TERMS, READING = STATE.key("plane"), STATE.key("terms"), STATE.key("readi
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE)
     draw_views("who-wins")
     found = opened_with_scenario(STATE, "Who wins: which method is best where", _choices)

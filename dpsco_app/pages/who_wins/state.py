@@ -26,8 +26,6 @@ FIRST = "first"  # see `first_terms`
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows."""
-
     plane: str = "n-epsilon"  # the axes of the maps: one of `PLANES`
     # by what methods are compared: one of `dpsco_core.explain.contest.READINGS`
     reading: Reading = "rates"

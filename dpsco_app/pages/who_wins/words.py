@@ -42,7 +42,6 @@ def nearest_cell(plane: Plane, point: object) -> tuple[int, int]:
 
 
 def where(plane: Plane, point: object) -> str:
-    """Return the point in words."""
     axes = (plane.x_axis, plane.y_axis)
     return ", ".join(f"{SYMBOL[a]} = {number_text(getattr(point, a))}" for a in axes)
 

@@ -24,7 +24,6 @@ AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=ORDERS, trials=10)
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     st.title(PLACES[WHY])
     st.markdown(INTRODUCTION)

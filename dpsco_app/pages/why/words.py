@@ -2,9 +2,9 @@
 
 import math
 
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
-from dpsco_core.explain.why import DELTA, EPSILON, SCENARIO, Side, Why
+from dpsco_core.explain.why import DELTA, EPSILON, SCENARIO, Why
 
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
@@ -20,219 +20,179 @@ CLOUD = (*AVERAGES, "cloud", "again", "radius")
 
 
 def setting() -> str:
-    """Return the setting that the page's numbers are computed for."""
     return (
-        f"All numbers on this page: {SCENARIO.n} records from a skewed Pareto law in the plane, "
-        f"p = {number_text(SCENARIO.p)}, ε = {number_text(EPSILON)}, "
-        f"δ = {number_text(DELTA)}, seed {SCENARIO.seed}. The records are drawn, so the "
-        "picture itself is not private."
+        f"All numbers on this page: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
+        f"= {number_text(SCENARIO.p)}, ε = {number_text(EPSILON)}, δ = {number_text(DELTA)}, seed "
+        f"{SCENARIO.seed}. The records are drawn, so the picture itself is not private."
     )
 
 
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
-    """Return the steps of the page."""
+    heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
+    best, shift = heavy.best, DISTANCE / SCENARIO.n
     return (
-        _records(numbers.heavy),
-        _average(numbers.heavy),
-        _one_record(numbers.heavy),
-        _clip(numbers.heavy),
-        _noise(numbers),
-        _odds(numbers),
-        _curve(numbers),
-        _tails(numbers),
-        _nobody(numbers),
-    )
-
-
-def _records(heavy: Side) -> ScrollStep:
-    return ScrollStep(
-        title="A few records are enormous",
-        text=(
-            "Each dot is a record: two numbers about one person, say an income and a debt. Half "
-            f"of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. The "
-            f"farthest is {short(heavy.farthest)} away.",
-            "This is a <b>heavy tail</b>: large values become rare only slowly. Each coordinate "
-            "has a variance of at most 1; nothing is known about higher moments. We say that the "
-            f"<b>tail index</b> is p = {short(heavy.p)}.",
+        ScrollStep(
+            title="A few records are enormous",
+            text=(
+                "Each dot is a record: two numbers about one person, say an income and a debt. "
+                f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. "
+                f"The farthest is {short(heavy.farthest)} away.",
+                "This is a <b>heavy tail</b>: large values become rare only slowly. Each "
+                "coordinate has a variance of at most 1; nothing is known about higher moments. We "
+                f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
+            ),
+            state=PictureState(at=heavy.at, view=FAR, parts=("records",)),
         ),
-        state=PictureState(at=heavy.at, view=FAR, parts=("records",)),
-    )
-
-
-def _average(heavy: Side) -> ScrollStep:
-    return ScrollStep(
-        title="Without privacy, the average copes",
-        text=(
-            f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.plain)} away "
-            f"from the true mean. The far record pulls, but its pull is divided by {SCENARIO.n}.",
-            "If nothing had to stay secret, we could stop here.",
+        ScrollStep(
+            title="Without privacy, the average copes",
+            text=(
+                f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.plain)} "
+                "away from the true mean. The far record pulls, but its pull is divided by "
+                f"{SCENARIO.n}.",
+                "If nothing had to stay secret, we could stop here.",
+            ),
+            state=PictureState(at=heavy.at, view=FAR, parts=AVERAGES, main="means"),
         ),
-        state=PictureState(at=heavy.at, view=FAR, parts=AVERAGES, main="means"),
-    )
-
-
-def _one_record(heavy: Side) -> ScrollStep:
-    shift = DISTANCE / SCENARIO.n
-    return ScrollStep(
-        title="But one record can move it without limit",
-        text=(
-            "Suppose that one record is yours, and that nobody may learn it from the average. Drag "
-            f"it farther away. At a distance of {number_text(DISTANCE)} it moves the average by "
-            f"about {short(shift)}, which is {short(shift / heavy.plain)} times the error so far.",
-            "Random noise can hide such a move, but only if the noise is larger still. A record "
-            "of a heavy tail can lie anywhere, so no amount of noise is always enough.",
+        ScrollStep(
+            title="But one record can move it without limit",
+            text=(
+                "Suppose that one record is yours, and that nobody may learn it from the average. "
+                f"Drag it farther away. At a distance of {number_text(DISTANCE)} it moves the "
+                f"average by about {short(shift)}, which is {short(shift / heavy.plain)} times the "
+                "error so far.",
+                "Random noise can hide such a move, but only if the noise is larger still. A "
+                "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
+            ),
+            state=PictureState(
+                at=heavy.at, view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"
+            ),
         ),
-        state=PictureState(
-            at=heavy.at, view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"
+        ScrollStep(
+            title="So clip",
+            text=(
+                "Fix a circle in advance, and pull every record outside onto it. This is "
+                "<b>clipping</b>, and the circle’s radius R is the <b>clip radius</b>. However far "
+                "away your record lies, it now moves the average by at most 2R/n, which is "
+                f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
+                f"The price: {best.clipped} records are no longer where they were, and this moves "
+                f"the average by {short(best.bias)}. The shift is the <b>bias</b>.",
+            ),
+            state=PictureState(
+                at=heavy.at,
+                radius=best.radius,
+                moved=MOVED,
+                view=NEAR,
+                parts=(*AVERAGES, "change", "radius"),
+            ),
         ),
-    )
-
-
-def _clip(heavy: Side) -> ScrollStep:
-    best = heavy.best
-    return ScrollStep(
-        title="So clip",
-        text=(
-            "Fix a circle in advance, and pull every record outside onto it. This is "
-            "<b>clipping</b>, and the circle’s radius R is the <b>clip radius</b>. However far "
-            "away your record lies, it now moves the average by at most 2R/n, which is "
-            f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
-            f"The price: {best.clipped} records are no longer where they were, and this moves the "
-            f"average by {short(best.bias)}. The shift is the <b>bias</b>.",
+        ScrollStep(
+            title="The radius: bias against noise",
+            text=(
+                "Now add random noise that hides a move of 2R/n, and publish the result. The large "
+                "dot is what was released; each faint one could have been released instead.",
+                f"A large circle needs much noise: at R = {short(large.radius)} a release is "
+                f"typically {short(large.noise)} from the average of the clipped records. A small "
+                f"one distorts: at R = {short(small.radius)} it clips {small.clipped} of the "
+                f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Drag the circle from "
+                "one to the other. The error has a third part, <b>sampling</b>, which is there "
+                "without privacy, too.",
+            ),
+            state=PictureState(
+                at=heavy.at,
+                radius=large.radius,
+                view=MIDDLE,
+                parts=(*CLOUD, "bars"),
+                main="means",
+            ),
         ),
-        state=PictureState(
-            at=heavy.at,
-            radius=best.radius,
-            moved=MOVED,
-            view=NEAR,
-            parts=(*AVERAGES, "change", "radius"),
+        ScrollStep(
+            title="What ε means: odds",
+            text=(
+                "The red cloud shows what could be released if your record lay at its worst place. "
+                "The two clouds almost coincide. A spy who knows all the other records, and finds "
+                "both of your possible records equally likely, guesses right at most "
+                f"{percent(numbers.guess)} of the time. Tossing a coin gives 50 %.",
+                "This is what the <b>privacy budget</b> limits. With "
+                f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
+                f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
+                f"of δ = {number_text(DELTA)}.",
+            ),
+            state=PictureState(
+                at=heavy.at,
+                radius=best.radius,
+                moved="worst",
+                view=NEAR,
+                zoom=CLOSER,
+                parts=(*CLOUD, "change"),
+                main="means",
+            ),
         ),
-    )
-
-
-def _noise(numbers: Why) -> ScrollStep:
-    small, large = numbers.small, numbers.large
-    return ScrollStep(
-        title="The radius: bias against noise",
-        text=(
-            "Now add random noise that hides a move of 2R/n, and publish the result. The large "
-            "dot is what was released; each faint one could have been released instead.",
-            f"A large circle needs much noise: at R = {short(large.radius)} a release is typically "
-            f"{short(large.noise)} from the average of the clipped records. A small one distorts: "
-            f"at R = {short(small.radius)} it clips {small.clipped} of the {SCENARIO.n} records, "
-            f"and the bias is {short(small.bias)}. Drag the circle from one to the other. "
-            "The error has a third part, <b>sampling</b>, which is there without privacy, too.",
+        ScrollStep(
+            title="Even the best radius is expensive",
+            text=(
+                "The curve shows the error at every radius: on the left mostly bias, on the right "
+                f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
+                f"{short(best.total)}. Without privacy it was {short(heavy.plain)}.",
+                "A heavy tail has no good place to cut: records that matter lie outside every "
+                "circle. Nor may we simply read the best radius off the data: looking costs a part "
+                "of the privacy budget.",
+            ),
+            state=PictureState(
+                at=heavy.at,
+                radius=best.radius,
+                view=NEAR,
+                zoom=CLOSER,
+                parts=(*CLOUD, "bars", "curve", "best"),
+                main="curve",
+            ),
         ),
-        state=PictureState(
-            at=numbers.heavy.at,
-            radius=large.radius,
-            view=MIDDLE,
-            parts=(*CLOUD, "bars"),
-            main="means",
+        ScrollStep(
+            title="A light tail asks for less",
+            text=(
+                f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} "
+                f"away. A circle of radius {short(light.best.radius)} has a bias of only "
+                f"{short(light.best.bias)}, and the error falls from {short(best.total)} to "
+                f"{short(light.best.total)}.",
+                "More records widen the gap. The error that privacy adds falls in proportion to "
+                "n<sup>−(1−1/p)</sup>: by the proven rate of simple clipping, halving it takes "
+                f"{heavy.halving:.1f} times the records at p = {short(heavy.p)}, and only "
+                f"{light.halving:.1f} times at p = {short(light.p)}.",
+            ),
+            state=PictureState(
+                at=light.at,
+                radius=light.best.radius,
+                view=NEAREST,
+                zoom=CLOSER,
+                parts=(*CLOUD, "bars", "curve", "p"),
+            ),
         ),
-    )
-
-
-def _odds(numbers: Why) -> ScrollStep:
-    return ScrollStep(
-        title="What ε means: odds",
-        text=(
-            "The red cloud shows what could be released if your record lay at its worst place. The "
-            "two clouds almost coincide. A spy who knows all the other records, and finds both of "
-            "your possible records equally likely, guesses right at most "
-            f"{percent(numbers.guess)} of the time. Tossing a coin gives 50 %.",
-            "This is what the <b>privacy budget</b> limits. With "
-            f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
-            f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
-            f"of δ = {number_text(DELTA)}.",
-        ),
-        state=PictureState(
-            at=numbers.heavy.at,
-            radius=numbers.heavy.best.radius,
-            moved="worst",
-            view=NEAR,
-            zoom=CLOSER,
-            parts=(*CLOUD, "change"),
-            main="means",
-        ),
-    )
-
-
-def _curve(numbers: Why) -> ScrollStep:
-    best, plain = numbers.heavy.best, numbers.heavy.plain
-    return ScrollStep(
-        title="Even the best radius is expensive",
-        text=(
-            "The curve shows the error at every radius: on the left mostly bias, on the right "
-            f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
-            f"{short(best.total)}. Without privacy it was {short(plain)}.",
-            "A heavy tail has no good place to cut: records that matter lie outside every circle. "
-            "Nor may we simply read the best radius off the data: looking costs a part of the "
-            "privacy budget.",
-        ),
-        state=PictureState(
-            at=numbers.heavy.at,
-            radius=best.radius,
-            view=NEAR,
-            zoom=CLOSER,
-            parts=(*CLOUD, "bars", "curve", "best"),
-            main="curve",
-        ),
-    )
-
-
-def _tails(numbers: Why) -> ScrollStep:
-    heavy, light = numbers.heavy, numbers.light
-    return ScrollStep(
-        title="A light tail asks for less",
-        text=(
-            f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} away. A "
-            f"circle of radius {short(light.best.radius)} has a bias of only "
-            f"{short(light.best.bias)}, and the error falls from {short(heavy.best.total)} to "
-            f"{short(light.best.total)}.",
-            "More records widen the gap. The error that privacy adds falls in proportion to "
-            "n<sup>−(1−1/p)</sup>: by the proven rate of simple clipping, halving it takes "
-            f"{heavy.halving:.1f} times the records at p = {short(heavy.p)}, and only "
-            f"{light.halving:.1f} times at p = {short(light.p)}.",
-        ),
-        state=PictureState(
-            at=light.at,
-            radius=light.best.radius,
-            view=NEAREST,
-            zoom=CLOSER,
-            parts=(*CLOUD, "bars", "curve", "p"),
-        ),
-    )
-
-
-def _nobody(numbers: Why) -> ScrollStep:
-    heavy = numbers.heavy
-    return ScrollStep(
-        title="What nobody can beat",
-        text=(
-            "Could another method do better? Only up to a point. For every (ε, δ)-private method "
-            f"there are data with p = {short(heavy.p)} on which its mean error is at least "
-            f"{short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of our curve "
-            f"lies {short(heavy.best.total / heavy.floor)} times as high.",
-            f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
-            "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
-            "records that are hardest to hide carry a part of the mean.",
-        ),
-        state=PictureState(
-            at=heavy.at,
-            radius=heavy.best.radius,
-            view=NEAR,
-            zoom=CLOSER,
-            floor=heavy.floor,
-            parts=(*CLOUD, "bars", "curve"),
-            main="curve",
+        ScrollStep(
+            title="What nobody can beat",
+            text=(
+                "Could another method do better? Only up to a point. For every (ε, δ)-private "
+                f"method there are data with p = {short(heavy.p)} on which its mean error is at "
+                f"least {short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of "
+                f"our curve lies {short(best.total / heavy.floor)} times as high.",
+                f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
+                "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
+                "records that are hardest to hide carry a part of the mean.",
+            ),
+            state=PictureState(
+                at=heavy.at,
+                radius=best.radius,
+                view=NEAR,
+                zoom=CLOSER,
+                floor=heavy.floor,
+                parts=(*CLOUD, "bars", "curve"),
+                main="curve",
+            ),
         ),
     )
 
 
 def short(value: float) -> str:
     """Return a number with two digits, as the picture writes it."""
-    return number_text(float(f"{value:.2g}"))
+    return short_text(value, 2)
 
 
 def percent(share: float) -> str:

@@ -27,8 +27,6 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction(Asked):
-    """A number, by a handle in the figure or by a slider."""
-
     question: str
     # every answer in words, and where it stands in the figure
     texts: Sequence[str]

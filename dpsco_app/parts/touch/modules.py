@@ -15,7 +15,6 @@ DEFAULT = re.compile(r"^export default .*?^\}\n", re.MULTILINE | re.DOTALL)
 
 @cache
 def text(name: str) -> str:
-    """Return a file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
 
 

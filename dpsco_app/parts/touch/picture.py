@@ -56,7 +56,6 @@ def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays as nested lists."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value.tolist() if isinstance(value, np.ndarray) else value

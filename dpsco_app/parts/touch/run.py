@@ -23,8 +23,6 @@ TICKS = 96  # of the radius' slider
 
 @dataclass(frozen=True, kw_only=True)
 class RunLine:
-    """A run with how it is drawn."""
-
     name: str
     path: RiskPath
     colour: Pair

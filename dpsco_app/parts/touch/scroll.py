@@ -17,8 +17,6 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    """A state of the picture."""
-
     at: tuple[int, int, int]  # the places of n, epsilon and p among the picture's values
     view: float  # half the width of the plane of the records
     zoom: float = 1.0  # how many times the plane of the averages is magnified further
@@ -41,7 +39,6 @@ class ScrollStep:
 
 
 def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
-    """Draw the steps beside the picture."""
     dark = st.context.theme.type == "dark"
     component("scroll", *STYLES, html=_markup())(
         key=key, data=scroll_data(scenario, steps, dark=dark), height="content"
@@ -49,7 +46,6 @@ def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> No
 
 
 def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
-    """Draw the download of the steps and the picture."""
     download(
         "Download this page (HTML)",
         partial(scroll_page, title, scenario, steps, dark=st.context.theme.type == "dark"),

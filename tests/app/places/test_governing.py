@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsco_app.pages.explore.governing import parts_of_line
+from dpsco_app.pages.explore.hand import parts_of_line
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.running import evaluations

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from dpsco_app.pages.explore.pinning import (
+from dpsco_app.pages.explore.comparison import (
     checked_pin,
     differences,
     in_short,

@@ -1,17 +1,21 @@
-"""The tables under Explore's figure: what was measured, and every bound at the chosen point."""
+"""The tables under Explore's figure: what was measured, every bound, where the curves are from."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
-from dpsco_app.parts.options import SYMBOL, budget_text, in_print, number_text
+from dpsco_app.parts.citations import bibtex, citation
+from dpsco_app.parts.options import SHOW, SYMBOL, budget_text, in_print, short_text
 from dpsco_app.parts.problem_words import losses_text, words_for
 from dpsco_app.parts.refusals import with_names
 from dpsco_app.parts.running import Result, evaluations
-from dpsco_core.catalogue import bounds_for, method_card
+from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.traces import bound_name
+from dpsco_core.base.cards import BoundCard, Card
+from dpsco_core.catalogue import bound, bounds_for, method_card
 from dpsco_core.results.tables import interval_half_width
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -22,8 +26,7 @@ def numbers(result: Result) -> pd.DataFrame:
     table = result.table()
     first = {(o.method, o.x): o for o in reversed(result.outcomes)}
     cells = [first[r.method, None if math.isnan(r.x) else r.x] for r in table.itertuples()]
-    axis = result.scenario.axis
-    words = words_for(result.scenario.problem)
+    axis, words = result.scenario.axis, words_for(result.scenario.problem)
     columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
     if axis is not None:
         columns[SYMBOL[axis]] = table["x"]
@@ -37,42 +40,31 @@ def numbers(result: Result) -> pd.DataFrame:
         "Milliseconds": 1000 * table["seconds"],
         "Spent": [_spent(o) for o in cells],
         "Parameters": [
-            ", ".join(f"{k.replace('_', ' ')} {_three_digits(v)}" for k, v in o.diagnostics.items())
+            ", ".join(f"{k.replace('_', ' ')} {_digits(v)}" for k, v in o.diagnostics.items())
             for o in cells
         ],
     }
-    uncertainty = _evaluation_errors(result.outcomes)
-    if any(uncertainty.values()):
-        columns["Evaluation ±"] = [uncertainty[o.method, o.x] for o in cells]
+    largest: dict[tuple[str, float | None], float] = {}
+    for o in result.outcomes:  # 0 where the evaluation is exact
+        largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
+    if any(largest.values()):
+        columns["Evaluation ±"] = [largest[o.method, o.x] for o in cells]
     if table["not_applicable"].any():
         columns["Remark"] = table["not_applicable"].map(with_names)
     return pd.DataFrame(columns)
 
 
-def _evaluation_errors(outcomes: Sequence[Outcome]) -> dict[tuple[str, float | None], float]:
-    """Return the largest standard error of the evaluation by (method, x); 0 where it is exact."""
-    largest: dict[tuple[str, float | None], float] = {}
-    for o in outcomes:
-        largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
-    return largest
-
-
 def _spent(outcome: Outcome) -> str:
-    if _public(outcome):
+    if method_card(outcome.method).privacy == "none":
         return "not private"
     return "" if outcome.spent is None else budget_text(outcome.spent)
 
 
-def _public(outcome: Outcome) -> bool:
-    return method_card(outcome.method).privacy == "none"
-
-
-def _three_digits(value: float) -> str:
-    return number_text(float(f"{value:.3g}")) if math.isfinite(value) else "∞"
+def _digits(value: float) -> str:
+    return short_text(value) if math.isfinite(value) else "∞"
 
 
 def bounds_table(scenario: Scenario) -> pd.DataFrame:
-    """Return every bound at the chosen point of the scenario."""
     point = replace(scenario, axis=None, grid=())
     chosen = bounds_for(scenario.problem, scenario.level)
     rows = [
@@ -91,3 +83,35 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
         for e in evaluations(point, tuple(b.card.slug for b in chosen))
     ]
     return pd.DataFrame(rows)
+
+
+def draw_sources(result: Result) -> None:
+    """Draw a table with a row a curve, and the papers to be copied."""
+    methods = [m for part in result.parts for m in part.scenario.methods]
+    drawn = shown(result.scenario, st.session_state[SHOW])
+    cards: list[Card] = [method_card(m) for m in dict.fromkeys(methods)]
+    cards += [bound(slug).card for slug in drawn]
+    rows = [
+        {
+            "Curve": bound_name(card) if isinstance(card, BoundCard) else card.name,
+            "Paper": card.paper.key,
+            "Statement": card.statement,
+            "What it is": _kind(card),
+            "In words": card.summary,
+        }
+        for card in cards
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+    papers = {card.paper.key: card.paper for card in cards}.values()
+    st.markdown("".join(f"- **{p.key}**: {citation(p)}\n" for p in papers))
+    st.caption(
+        "The statement of a method is what its code follows; its measured errors are new here. "
+        "BibTeX of the papers, to be copied:"
+    )
+    st.code(bibtex(papers), language="bibtex", wrap_lines=True)
+
+
+def _kind(card: Card) -> str:
+    if not isinstance(card, BoundCard):
+        return "measured"
+    return f"{card.kind} {'rate' if card.constant == 'rate' else 'bound, proven constant'}"
