@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import BOUNDS, method_card
-from dpsco_core.cli.tools import print_json
+from dpsco_core.cli.tools import add_command, print_json
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
 
@@ -15,12 +15,9 @@ WIDTH = 96
 
 
 def add_about(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "about", help="tell one method: steps, proof, cost, bounds, flaws", allow_abbrev=False
-    )
+    words = "tell one method: steps, proof, cost, bounds, flaws"
+    parser = add_command(commands, "about", run_about, help=words)
     parser.add_argument("method", metavar="METHOD", help="slug of the method, as sco.clipped")
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_about(chosen: argparse.Namespace) -> None:

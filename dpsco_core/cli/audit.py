@@ -7,24 +7,31 @@ from typing import Any
 
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, Found, run_audit
 from dpsco_core.audit.stages import stage
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import parse_field, shorten
-from dpsco_core.cli.tools import add_fields, given_fields, number, print_json, table
+from dpsco_core.cli.tools import (
+    add_command,
+    add_fields,
+    given_fields,
+    number,
+    print_json,
+    read_number,
+    table,
+)
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
 
 
 def add_audit(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "audit",
+        run_audit_command,
         help="run a method on its worst neighbours, and bound epsilon from below",
         description="What is not given is taken from a small scenario made for the method. "
         f"--trials is the number of runs on both neighbours together (default {RUNS:,}).",
-        allow_abbrev=False,
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--fault",
         metavar="NAME",
@@ -93,16 +100,9 @@ def _task(chosen: argparse.Namespace) -> Audit:
         point=point,
         runs=runs,
         fault=chosen.fault,
-        confidence=_real("confidence", chosen.confidence),
-        delta=None if chosen.at_delta is None else _real("at-delta", chosen.at_delta),
+        confidence=read_number("confidence", chosen.confidence),
+        delta=None if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
     )
-
-
-def _real(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
 
 
 def _print(task: Audit, found: Found) -> None:

@@ -5,8 +5,7 @@ import math
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import shorten
-from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.budgets import Point, batched, composed, conversions, shuffling, subsampled
 
 FLAGS = {
@@ -20,20 +19,20 @@ FLAGS = {
 
 
 def add_budget(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "budget",
+        run_budget,
         help="convert a privacy budget, compose it, amplify it",
-        allow_abbrev=False,
     )
     for name, text in FLAGS.items():
         parser.add_argument(f"--{name}", metavar="VALUE", help=text)
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
-    given = {name: _read(name, getattr(chosen, name)) for name in FLAGS}
+    texts = {name: getattr(chosen, name) for name in FLAGS}
+    given = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
     found = budget_json(given)
     if chosen.json:
         print_json(found)
@@ -65,7 +64,7 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
         ],
     }
     if given["releases"] is not None:
-        at = composed(point, _whole("releases", given["releases"]))
+        at = composed(point, read_whole("releases", given["releases"]))
         found["composition"] = [
             {
                 "accounting": name,
@@ -83,17 +82,17 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
                 "budget must be an (epsilon, delta) one for shuffling and subsampling, "
                 f"got budget={point.kind}."
             )
-        count = _whole("records", records)
+        count = read_whole("records", records)
         found["shuffling"] = [
             {"argument": s.name, "rho": s.rho, "noise_multiplier": s.noise_multiplier}
             for s in shuffling(count, point.epsilon, point.delta)
         ]
         if given["batch"] is not None:
-            batch = _whole("batch", given["batch"])
+            batch = read_whole("batch", given["batch"])
             made = subsampled(point.epsilon, point.delta, batch, count)
             found["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
             if given["releases"] is not None:
-                k = _whole("releases", given["releases"])
+                k = read_whole("releases", given["releases"])
                 many = batched(point.epsilon, point.delta, batch, count, k)
                 found["batches"] = {"releases": k, "epsilon": many, "delta": point.delta}
     return found
@@ -111,21 +110,6 @@ def _point(given: dict[str, float | None]) -> Point:
         epsilon=1.0 if epsilon is None else epsilon,
         delta=read_at,
     )
-
-
-def _read(name: str, text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
-
-
-def _whole(name: str, value: float | None) -> int:
-    if value is None or not math.isfinite(value) or value != int(value):
-        raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
-    return int(value)
 
 
 def _finite(value: float) -> float | None:

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.cli.tools import add_command, number, print_json, table
 from dpsco_core.explain.errata import (
     ERRATA,
     SEVERITIES,
@@ -17,17 +17,16 @@ from dpsco_core.explain.errata import (
 
 
 def add_errata(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "errata",
+        run_errata,
         help="list what was found wrong in the papers",
         description="Without --slug: the whole list.",
-        allow_abbrev=False,
     )
     parser.add_argument("--slug", metavar="SLUG", help="one entry in full, its experiment run")
     parser.add_argument("--severity", metavar="WORDS", help="only " + ", ".join(SEVERITIES))
     parser.add_argument("--run", action="store_true", help="run every experiment")
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_errata(chosen: argparse.Namespace) -> None:

@@ -5,25 +5,24 @@ from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import parse_field, to_plain
-from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.cli.tools import add_command, number, print_json, table
 from dpsco_core.explain.lessons import EXPERIMENTS, parts, run_part, series_table
 
 _COLUMNS = ("series", "x", "trials", "mean", "median", "q10", "q90")
 
 
 def add_experiment(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "experiment",
+        run_experiment,
         help="run a small experiment of the page Learn",
         description="tails: the largest of n records, Gaussian and heavy-tailed. neighbours: how "
         "often a guess from a private output is right. radius: clipping's error by its radius.",
-        allow_abbrev=False,
     )
     parser.add_argument("name", metavar="NAME", help="one of " + ", ".join(EXPERIMENTS))
     parser.add_argument("--trials", metavar="VALUE", help="repetitions (default: the page's)")
     parser.add_argument("--seed", metavar="VALUE", default="0", help="the one seed (default 0)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_experiment(chosen: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import parse_field, shorten, to_plain
-from dpsco_core.cli.tools import print_json, table
+from dpsco_core.base.parsing import parse_field, to_plain
+from dpsco_core.cli.tools import add_command, print_json, read_number, read_whole, table
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import (
     HARDS,
@@ -44,12 +44,12 @@ _DEFAULTS: dict[str, float] = {
 
 
 def add_fano(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "fano",
+        run_fano,
         help="build Fano's lower bound, step by step",
         description="Without --bits: the lower bounds on the hard mean problem.",
-        allow_abbrev=False,
     )
     for name, text in (_PACKING | _PROBLEM).items():
         shown = f" (default {_DEFAULTS[name]:g})" if name in _DEFAULTS else ""
@@ -60,7 +60,6 @@ def add_fano(commands: Any) -> None:
         default=HARDS[0],
         help="hard instance whose proof is printed: " + " or ".join(HARDS),
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_fano(chosen: argparse.Namespace) -> None:
@@ -164,17 +163,11 @@ def _instance(given: dict[str, str | None], hard: str) -> MeanInstance:
 def _number(name: str, text: str | None) -> float:
     if text is None:
         return _DEFAULTS[name]
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+    return read_number(name, text)
 
 
 def _whole(name: str, text: str | None) -> int:
-    value = _number(name, text)
-    if not (math.isfinite(value) and value == int(value)):
-        raise InvalidInput(f"{name} must be an integer, got {name}={shorten(text)}.")
-    return int(value)
+    return read_whole(name, _number(name, text))
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -16,24 +16,23 @@ from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.catalogue import problem_card
-from dpsco_core.cli.about import add_about, run_about
-from dpsco_core.cli.audit import add_audit, run_audit_command
-from dpsco_core.cli.budget import add_budget, run_budget
-from dpsco_core.cli.errata import add_errata, run_errata
-from dpsco_core.cli.experiment import add_experiment, run_experiment
-from dpsco_core.cli.fano import add_fano, run_fano
-from dpsco_core.cli.need import add_need, run_need
+from dpsco_core.cli.about import add_about
+from dpsco_core.cli.audit import add_audit
+from dpsco_core.cli.budget import add_budget
+from dpsco_core.cli.errata import add_errata
+from dpsco_core.cli.experiment import add_experiment
+from dpsco_core.cli.fano import add_fano
+from dpsco_core.cli.need import add_need
 from dpsco_core.cli.study import (
     add_export,
     add_study,
     add_workers,
     asked_workers,
     in_cell_order,
-    run_export,
-    run_study_command,
 )
 from dpsco_core.cli.tools import (
     Parser,
+    add_command,
     add_fields,
     given_fields,
     number,
@@ -58,18 +57,11 @@ DESCRIPTION = (
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# The commands that live in modules of their own: what each adds to the parser, and what it runs.
-FURTHER = {
-    "about": (add_about, run_about),
-    "audit": (add_audit, run_audit_command),
-    "budget": (add_budget, run_budget),
-    "errata": (add_errata, run_errata),
-    "experiment": (add_experiment, run_experiment),
-    "fano": (add_fano, run_fano),
-    "need": (add_need, run_need),
-    "study": (add_study, run_study_command),
-    "export": (add_export, run_export),
-}
+# What adds the commands that live in modules of their own.
+FURTHER = (
+    *(add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need),
+    *(add_study, add_export),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,18 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extend.load_installed()
         for path in chosen.own:
             extend.load(path)
-        if chosen.command == "catalogue":
-            _catalogue(chosen.json)
-        elif chosen.command == "app":
-            return _app(chosen.port, chosen.study, chosen.own)
-        elif chosen.command in FURTHER:
-            FURTHER[chosen.command][1](chosen)
-        else:
-            scenario = _scenario(chosen, sampling=chosen.command == "run")
-            if chosen.command == "run":
-                _run(scenario, asked_workers(scenario, chosen.workers), chosen.json)
-            else:
-                _bounds(scenario, chosen.json)
+        if chosen.command == "app":
+            return _app(chosen)
+        chosen.run(chosen)
         sys.stdout.flush()
     except (InvalidInput, NotApplicable) as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
@@ -119,18 +102,14 @@ def _build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="dpsco", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    for name, text in (
-        ("run", "run methods on synthetic data, and print errors and bounds"),
-        ("bounds", "print every bound at a setting"),
-    ):
-        command = commands.add_parser(name, help=text, allow_abbrev=False)
-        command.add_argument("--json", action="store_true", help="print JSON")
-        if name == "run":
-            add_workers(command)
-        add_fields(command)
-    for add, _ in FURTHER.values():
+    words = "list methods, problems, data and bounds"
+    add_command(commands, "catalogue", _catalogue, help=words)
+    words = "run methods on synthetic data, and print errors and bounds"
+    command = add_command(commands, "run", _run, help=words)
+    add_workers(command)
+    add_fields(command)
+    add_fields(add_command(commands, "bounds", _bounds, help="print every bound at a setting"))
+    for add in FURTHER:
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on", default=None)
@@ -151,9 +130,9 @@ def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
     return Scenario.from_dict(given_fields(chosen)).validate(sampling=sampling)
 
 
-def _catalogue(as_json: bool) -> None:
+def _catalogue(chosen: argparse.Namespace) -> None:
     catalogue = catalogue_json()
-    if as_json:
+    if chosen.json:
         print_json(catalogue)
         return
     for title, rows in catalogue.items():
@@ -164,10 +143,12 @@ def _catalogue(as_json: bool) -> None:
         print(table([[str(row[c]) for c in columns] for row in rows], header) + "\n")
 
 
-def _run(scenario: Scenario, workers: int, as_json: bool) -> None:
+def _run(chosen: argparse.Namespace) -> None:
+    scenario = _scenario(chosen, sampling=True)
+    workers = asked_workers(scenario, chosen.workers)
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
-    if as_json:
+    if chosen.json:
         print_json(run_json(scenario, outcomes))
         return
     cells = frame(outcomes)
@@ -229,8 +210,9 @@ def _set_of(scenario: Scenario) -> str:
     return "lq" if swept else str(Geometry(kind=scenario.geometry, q=scenario.q))
 
 
-def _bounds(scenario: Scenario, as_json: bool) -> None:
-    if as_json:
+def _bounds(chosen: argparse.Namespace) -> None:
+    scenario = _scenario(chosen, sampling=False)
+    if chosen.json:
         print_json(bounds_json(scenario))
     else:
         _print_bounds(scenario)
@@ -286,10 +268,11 @@ def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _app(port: str | None, study: str | None, own: Sequence[str]) -> int:
-    command = [sys.executable, "-m", "dpsco_app", *(f"--with={path}" for path in own)]
-    if study is not None:
-        command.append(f"--study={study}")
+def _app(chosen: argparse.Namespace) -> int:
+    port: str | None = chosen.port
+    command = [sys.executable, "-m", "dpsco_app", *(f"--with={path}" for path in chosen.own)]
+    if chosen.study is not None:
+        command.append(f"--study={chosen.study}")
     if port is not None:
         ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
         require(ok, "port", "an integer between 1 and 65,535", shorten(port))

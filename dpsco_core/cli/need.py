@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import shorten
-from dpsco_core.cli.tools import add_fields, given_fields, print_json
+from dpsco_core.cli.tools import add_command, add_fields, given_fields, print_json, read_number
 from dpsco_core.explain.need import Need, in_words, need
 from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.results.report import plain
@@ -16,13 +15,13 @@ UNKNOWNS = ("n", "epsilon", "rho")
 
 
 def add_need(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "need",
+        run_need,
         help="how many records, or which privacy budget, a target error takes",
         description="Run each method at a few sizes, and print how many records (or which privacy "
         "budget) its median error takes to reach the target, with a 95 % interval.",
-        allow_abbrev=False,
     )
     parser.add_argument("--error", metavar="VALUE", required=True, help="the target error")
     parser.add_argument(
@@ -31,7 +30,6 @@ def add_need(commands: Any) -> None:
         default="n",
         help="what is asked for: n, epsilon or rho (default n); the search starts at its value",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
     add_fields(parser)
 
 
@@ -41,10 +39,7 @@ def run_need(chosen: argparse.Namespace) -> None:
     if chosen.find not in UNKNOWNS:
         raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")
     unknown = cast(Unknown, chosen.find)
-    try:
-        target = float(chosen.error)
-    except ValueError:
-        raise InvalidInput(f"error must be a number, got error={shorten(chosen.error)}.") from None
+    target = read_number("error", chosen.error)
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
         print_json({"scenario": scenario.to_dict(), "needs": [need_json(row) for row in rows]})

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import INTEGERS, NUMBERS, shorten
-from dpsco_core.cli.tools import add_fields, given_fields, print_json, with_seed
+from dpsco_core.cli.tools import add_command, add_fields, given_fields, print_json, with_seed
 from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.dask_cluster import cluster
@@ -37,24 +37,20 @@ WRITE_EVERY = 0.2  # seconds
 
 
 def add_study(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "study", help="run a scenario from a TOML file, and go on where it stopped"
-    )
+    words = "run a scenario from a TOML file, and go on where it stopped"
+    parser = add_command(commands, "study", run_study_command, help=words)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
     where = parser.add_mutually_exclusive_group()
     add_workers(where)
     where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster, host:port")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     add_fields(parser, defaults=False)
 
 
 def add_export(commands: Any) -> None:
-    """Add the command to argparse's sub-commands."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "export", help="write the cells of a results file as CSV or Parquet"
-    )
+    words = "write the cells of a results file as CSV or Parquet"
+    parser = commands.add_parser("export", help=words, allow_abbrev=False)
+    parser.set_defaults(run=run_export)
     parser.add_argument("file", help="results of `dpsco study`")
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--csv", metavar="FILE", help="where to write CSV; - is the terminal")

@@ -5,9 +5,12 @@ import io
 import json
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, NoReturn
 
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import shorten
 from dpsco_core.base.seeds import COST, FRESH, fresh_seed
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
@@ -42,6 +45,31 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         line = " ".join(message.split()).rstrip(".")
         self.exit(2, f"{self.prog}: {line[0].upper()}{line[1:]}.\n")
+
+
+def add_command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], object], **words: str
+) -> argparse.ArgumentParser:
+    """Add a command with the flag --json: `run` takes what was chosen; see argparse for `words`."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, allow_abbrev=False, **words)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def read_number(name: str, text: str) -> float:
+    """Return the number of a flag; raises `InvalidInput`."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+
+
+def read_whole(name: str, value: float) -> int:
+    """Return the number of a flag as an integer; raises `InvalidInput`."""
+    if not (math.isfinite(value) and value == int(value)):
+        raise InvalidInput(f"{name} must be an integer, got {name}={value:g}.")
+    return int(value)
 
 
 def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> None:
