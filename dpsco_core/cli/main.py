@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             extend.load(path)
         if chosen.command == "app":
             return _app(chosen)
-        chosen.run(chosen)
+        chosen.does(chosen)
         sys.stdout.flush()
     except (InvalidInput, NotApplicable) as problem:
         print(f"dpsco: {problem}", file=sys.stderr)

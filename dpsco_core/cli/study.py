@@ -50,7 +50,7 @@ def add_study(commands: Any) -> None:
 def add_export(commands: Any) -> None:
     words = "write the cells of a results file as CSV or Parquet"
     parser = commands.add_parser("export", help=words, allow_abbrev=False)
-    parser.set_defaults(run=run_export)
+    parser.set_defaults(does=run_export)
     parser.add_argument("file", help="results of `dpsco study`")
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--csv", metavar="FILE", help="where to write CSV; - is the terminal")

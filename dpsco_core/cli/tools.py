@@ -53,7 +53,7 @@ def add_command(
     """Add a command with the flag --json: `run` takes what was chosen; see argparse for `words`."""
     parser: argparse.ArgumentParser = commands.add_parser(name, allow_abbrev=False, **words)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(does=run)
     return parser
 
 

@@ -28,7 +28,7 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.cli import main as cli
-from dpsco_core.cli.main import main
+from dpsco_core.cli.main import _build_parser, main
 from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -389,6 +389,12 @@ def test_the_help_names_every_command_and_nothing_of_the_code(
     assert "FURTHER" not in text and "`" not in text
     for command in ("run", "bounds", "catalogue", "app", "audit", "budget", "study", "export"):
         assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
+
+
+def test_no_flag_takes_the_place_of_what_a_command_does() -> None:
+    (commands,) = (a.choices for a in _build_parser()._actions if isinstance(a.choices, dict))
+    own = {name: {a.dest for a in parser._actions} for name, parser in commands.items()}
+    assert len(own) > 10 and not [name for name, flags in own.items() if "does" in flags]
 
 
 def test_every_field_has_a_flag_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
