@@ -8,7 +8,7 @@ what it names (`smallest_or`, `smallest_index`).
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,9 @@ from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.errors import NotApplicable
 
-NEAR_SPLITS = 8  # tried on either side, in `near_splits`
-
 T = TypeVar("T")
 U = TypeVar("U")
+Key: TypeAlias = Callable[[T], float]
 
 
 def nothing_finite(of: str) -> NotApplicable:
@@ -29,59 +28,51 @@ def nothing_finite(of: str) -> NotApplicable:
     )
 
 
-def smallest_or(
+def smallest_or(candidates: Iterable[T], key: Key[T], otherwise: U) -> T | U:
+    """Return the candidate with the least finite key; `otherwise` where no key is finite.
+
+    >>> smallest_or([0.0, 1.0, 2.0], lambda x: 1 / x if x else math.inf, None)
+    2.0
+    """
+    return next(iter(_least(candidates, key, 0.0, None)), otherwise)
+
+
+def smallest(
     candidates: Iterable[T],
-    key: Callable[[T], float],  # a key that overflows counts as infinite
-    otherwise: U,
+    key: Key[T],
     *,
+    of: str,  # what is chosen, in the singular, such as ``"number of steps"``
     # by what share a later candidate must be smaller to be preferred to an earlier one
     gain: float = 0.0,
     # a cheap lower bound on the key: a candidate is passed over where that is above the least
-    floor: Callable[[T], float] | None = None,
-) -> T | U:
-    """Return the candidate with the least finite key; `otherwise` where no key is finite.
+    floor: Key[T] | None = None,
+) -> T:
+    """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
+    found = _least(candidates, key, gain, floor)
+    if not found:
+        raise nothing_finite(of)
+    return found[0]
 
-    Examples
-    --------
-    >>> smallest_or([0.0, 1.0, 2.0], lambda x: 1 / x if x else math.inf, None)
-    2.0
-    >>> smallest_or([0.0], lambda x: math.nan, "none")
-    'none'
-    """
-    best: T | U = otherwise
+
+def _least(candidates: Iterable[T], key: Key[T], gain: float, floor: Key[T] | None) -> list[T]:
+    """Return the candidate with the least finite key alone, or nothing."""
+    best: list[T] = []
     least = math.inf
     for candidate in candidates:
         if floor is not None and _value(floor, candidate) > least:
             continue
         value = _value(key, candidate)
-        if math.isfinite(value) and (math.isinf(least) or value < least - gain * abs(least)):
-            best, least = candidate, value
+        if math.isfinite(value) and (not best or value < least - gain * abs(least)):
+            best, least = [candidate], value
     return best
 
 
-def _value(key: Callable[[T], float], candidate: T) -> float:
+def _value(key: Key[T], candidate: T) -> float:
     """Return a key; where Python's floats overflow, numpy's would be infinite."""
     try:
         return float(key(candidate))
     except OverflowError:
         return math.inf
-
-
-def smallest(
-    candidates: Iterable[T],  # all but `of` as for `smallest_or`
-    key: Callable[[T], float],
-    *,
-    of: str,
-    gain: float = 0.0,
-    floor: Callable[[T], float] | None = None,
-) -> T:
-    """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
-    # In a list of its own, because a candidate may be None.
-    low = None if floor is None else lambda c: floor(c[0])
-    best = smallest_or(([c] for c in candidates), lambda c: key(c[0]), None, gain=gain, floor=low)
-    if best is None:
-        raise nothing_finite(of)
-    return best[0]
 
 
 def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
@@ -136,7 +127,7 @@ def near_splits(n: int, parts: int) -> list[int]:
     """
     size = n // parts
     fewer = min(parts, size)
-    near = range(max(1, fewer - NEAR_SPLITS), min(n, fewer + NEAR_SPLITS) + 1)
+    near = range(max(1, fewer - 8), min(n, fewer + 8) + 1)
     return sorted({n // (n // k) if parts <= size else n // k for k in near})
 
 
