@@ -22,11 +22,8 @@ from dpsco_core.base.parsing import shorten
 
 LONGEST, DEEPEST = 300, 40  # characters, and brackets and signs within each other
 # What may be written, and the letter that it stands for.
-LETTERS = {"n": "n", "d": "d", "m": "m", "p": "p"} | {
-    spelling: name
-    for name, letter in (("epsilon", "ε"), ("delta", "δ"), ("rho", "ρ"))
-    for spelling in (name, letter)
-}
+LETTERS = {name: name for name in ("n", "d", "m", "p", "epsilon", "delta", "rho")}
+LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho"}
 # Name -> how many arguments it takes at least and at most, and what it returns of them.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
     "sqrt": (1, 1, math.sqrt),

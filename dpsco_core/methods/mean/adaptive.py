@@ -52,12 +52,10 @@ GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 class AdaptivePlan(Plan):
     mode: Mode  # blind: too few records to look at, and the largest radius is taken
     top_radius: float  # the largest radius of the ladder
-    # the public bound on the norm of the mean: the answer is projected on that ball
-    mean_bound: float
+    mean_bound: float  # the answer is projected on the ball of this
     epsilon: float  # of each choice of a radius
     target: float  # k: about so many norms are to be above the radius
-    # that of the second choice of guarded mode, which is smaller; the same in single mode
-    wide_target: float
+    wide_target: float  # that of the second choice of guarded mode, which is smaller
     capped: bool  # whether k was cut to n/2: too few records
     release_rho: float = 0.0  # 0 if pure, as the next
     test_rho: float = 0.0
@@ -249,7 +247,6 @@ class AdaptiveClipping(PrivateMethod):
     def release(
         self, rows: Rows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm of theory/adaptive-methods.md, 1.1."""
         check_rows(rows, plan.setting)
         n, centre = rows.n, None
         if plan.centre is not None:  # step 2

@@ -133,7 +133,6 @@ class SimpleClipping(PrivateMethod):
     def release(
         self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run Algorithm 2."""
         check_rows(rows, plan.setting)
         value = ledger.gaussian(
             clipped_mean(rows, plan.clip_radius),  # steps 1 and 2

@@ -32,8 +32,7 @@ PRACTICAL_TAIL = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class CoinPressPlan(Plan):
-    # of each step: of the ball that records are projected on, and its share
-    radii: tuple[float, ...]
+    radii: tuple[float, ...]  # of the ball that records are projected on in each step
     rhos: tuple[float, ...]
 
 
@@ -145,7 +144,6 @@ class CoinPress(PrivateMethod):
     def release(
         self, rows: Rows, plan: CoinPressPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run Algorithm 3."""
         check_rows(rows, plan.setting)
         centre = np.zeros(rows.d)
         for radius, rho in zip(plan.radii, plan.rhos, strict=True):

@@ -37,8 +37,7 @@ SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewisePlan(Plan):
     threshold: float  # tau; entries are clipped to [-3 tau, 3 tau]
-    # m consecutive blocks of b records; the remainder is dropped
-    blocks: int
+    blocks: int  # m consecutive ones of b records; the remainder is dropped
     block_size: int
     coordinate_sensitivity: float  # largest change of one coordinate of the median
     share: float  # rho (Gaussian) or epsilon (Laplace)
@@ -203,7 +202,6 @@ class CoordinatewiseCDP(_Coordinatewise):
     def release(
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run CDPCWME."""
         value = ledger.gaussian(
             median_of_clipped(rows, plan),
             l2_sensitivity=math.sqrt(rows.d) * plan.coordinate_sensitivity,
@@ -279,7 +277,6 @@ class CoordinatewisePure(_Coordinatewise):
     def release(
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run DPCWME."""
         value = ledger.laplace(
             median_of_clipped(rows, plan),
             l1_sensitivity=rows.d * plan.coordinate_sensitivity,

@@ -37,12 +37,10 @@ MOST_CELLS = 1 << 18  # whose counts one pass over the records holds, for all co
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOptimalPlan(Plan):
-    # of all medians, of the search for the norm, of the release
-    median_rho: float
-    norm_rho: float
+    median_rho: float  # of all medians
+    norm_rho: float  # of the search for the norm
     release_rho: float
-    # the public bound on the norm of the mean: what is released is projected on that ball
-    mean_bound: float
+    mean_bound: float  # what is released is projected on the ball of this
     limit: float  # medians are looked for between plus and minus this
     median_steps: int  # halvings of that range
     largest_radius: float  # the norm is looked for below this
@@ -138,7 +136,6 @@ class InstanceOptimal(PrivateMethod):
     def release(
         self, rows: Rows, plan: InstanceOptimalPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the estimator of theory/adaptive-methods.md, 2."""
         check_rows(rows, plan.setting)
         centre = into_ball(_centre(rows, plan, ledger, rng), plan.mean_bound)
         radius = _norm_quantile(rows, plan, centre, ledger, rng)
@@ -167,8 +164,7 @@ def _centre(
 ) -> Vector:
     """Return the medians of the rotated coordinates, rotated back, shape (d,)."""
     size = 1 << (rows.d - 1).bit_length()
-    # They say nothing about any record.
-    signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)
+    signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)  # look at no record
     low, width = np.full(size, -plan.limit), 2 * plan.limit
     most = max(1, (MOST_CELLS // size).bit_length() - 1)
     for done in range(0, plan.median_steps, most):
@@ -176,9 +172,8 @@ def _centre(
         cells = 2**steps
         width /= cells
         # How many are below each cell's upper end: all that the next halvings may ask for.
-        below = rows.total(
-            partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
-        ).reshape(size, cells)
+        part = partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
+        below = rows.total(part).reshape(size, cells)
         place = np.zeros(size, dtype=np.intp)
         for step in range(1, steps + 1):
             middle = place + cells // 2**step

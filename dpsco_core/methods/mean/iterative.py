@@ -33,16 +33,13 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 PRACTICAL_GROUPS = 8
-PRACTICAL_STEPS = 30, 60  # of the walk: enough from most starts, and at most
-PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deepest point
 
 
 @dataclass(frozen=True, kw_only=True)
 class IterativePlan(Plan):
     clip_radius: float  # R
     groups: int  # k of them
-    # the quantile level: the direction search asks for `groups - left_out` projections
-    left_out: int
+    left_out: int  # the direction search asks for `groups - left_out` projections
     rho: float  # spent by each group, and, in the parallel mode, by all of them together
     l2_sensitivity: float  # 2R/m, of one group mean
     noise_std: float  # per group and coordinate
@@ -186,7 +183,6 @@ class IterativeUpdating(PrivateMethod):
     def release(
         self, rows: Rows, plan: IterativePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run Algorithm 3."""
         check_rows(rows, plan.setting)
         group = secret_groups(rows.n, plan.groups, rng)  # step 1
         means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
@@ -239,8 +235,7 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
     """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
 
     One pass over the rows in their own order: the sums of a block are those of a sparse matrix
-    with one entry a record, its weight, in the row of its group. Where the groups outnumber the
-    rows of a block the matrix has the groups that are there alone.
+    with one entry a record, its weight, in the row of its group; of many groups, those there alone.
     """
     sums, low = np.zeros((groups + 1, rows.d)), 0
     few = groups < rows_per_block(rows.d)
@@ -313,14 +308,13 @@ def practical_length(setting: Setting, noise_std: float) -> int:
     r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
 
     From the public bound R_0 on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
-    mean, and `PRACTICAL_ROUNDS` more, within `PRACTICAL_STEPS`; the most without a bound.
+    mean, and 16 more that look for the deepest point: at least 30, at most 60.
     """
-    least, most = PRACTICAL_STEPS
     apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
     if math.isinf(apart):
-        return most
+        return 60
     far = math.log(max(apart, 1.0)) / math.log(4 / 3)
-    return min(max(math.ceil(far) + PRACTICAL_ROUNDS, least), most)
+    return min(max(math.ceil(far) + 16, 30), 60)
 
 
 def _best_amplification(

@@ -61,7 +61,6 @@ class SampleMean(Method):
         return Plan(setting=setting)
 
     def release(self, rows: Rows, plan: Plan, ledger: Ledger, rng: np.random.Generator) -> Release:
-        """Return the average; nothing is spent and nothing is protected."""
         return Release(value=rows.total(sum_of_rows) / rows.n, ledger=ledger)
 
 
@@ -132,7 +131,6 @@ class MedianOfMeans(Method):
     def release(
         self, rows: Rows, plan: MedianOfMeansPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Return the median of the block means; nothing is spent and nothing is protected."""
         check_rows(rows, plan.setting)
         value = np.median(block_means(rows, plan.blocks, sum_of_rows), axis=0)
         return Release(value=value, ledger=ledger, diagnostics={"blocks": plan.blocks})

@@ -190,7 +190,6 @@ class NoiseSmoothing(PrivateMethod):
     def release(
         self, rows: Rows, plan: SmoothedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run CDPNSME."""
         check_rows(rows, plan.setting)
         value = ledger.gaussian(  # step 2
             smoothed_mean(rows, plan.tau, plan.smoothing_variance),  # step 1
