@@ -183,23 +183,23 @@ def printed_threshold(setting: Setting, noise: Noise) -> float:
 
 
 def _at_threshold(
-    parts: Callable[[float], Parts],
-    measure: Callable[[Parts], float],
+    at: Callable[[float], Parts],
+    size: Callable[[Parts], float],
     setting: Setting,
     tau: float | None,
 ) -> Parts:
     """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
-    unit, mean_bound = moment_scale(setting), scaled_mean_bound(setting)
-    if tau is not None:
-        return parts(tau).scaled(unit)
-
-    def value(log_distance: float) -> float:
-        return measure(parts((mean_bound + math.exp(log_distance)) / 3))
-
-    # Below, the bias alone leaves the range of doubles.
-    low = -min(14.0, 600 / setting.moment_order)
-    found = minimize_scalar(value, bounds=(low, 35.0), method="bounded", options={"xatol": 1e-7})
-    return parts((mean_bound + math.exp(float(found.x))) / 3).scaled(unit)
+    mean_bound = scaled_mean_bound(setting)
+    if tau is None:
+        found = minimize_scalar(
+            lambda log_distance: size(at((mean_bound + math.exp(log_distance)) / 3)),
+            # Below, the bias alone leaves the range of doubles.
+            bounds=(-min(14.0, 600 / setting.moment_order), 35.0),
+            method="bounded",
+            options={"xatol": 1e-7},
+        )
+        tau = (mean_bound + math.exp(float(found.x))) / 3
+    return at(tau).scaled(moment_scale(setting))
 
 
 def _printed_threshold(noise: Noise) -> Hypothesis:

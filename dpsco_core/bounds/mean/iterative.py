@@ -71,15 +71,7 @@ def group_radius(
 
 
 def unsplit_radius(
-    n: int,
-    d: int,
-    moment: float,
-    rho: float,
-    radius: float,
-    groups: int,
-    beta: float,
-    *,
-    tau: float,
+    n: int, d: int, moment: float, rho: float, radius: float, groups: int, beta: float, tau: float
 ) -> float:
     r"""Return :math:`r_0` without the equal split of the budget, for any tau below one half.
 

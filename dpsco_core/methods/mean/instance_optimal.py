@@ -191,11 +191,7 @@ def _centre(
 
 
 def _norm_quantile(
-    rows: Rows,
-    plan: InstanceOptimalPlan,
-    centre: Vector,
-    ledger: Ledger,
-    rng: np.random.Generator,
+    rows: Rows, plan: InstanceOptimalPlan, centre: Vector, ledger: Ledger, rng: np.random.Generator
 ) -> float:
     """Return a radius above which about k of the norms lie."""
     cells = 2**NORM_STEPS
