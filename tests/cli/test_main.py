@@ -474,3 +474,14 @@ def test_without_its_extra_the_dashboard_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert "pip install 'dpsco-explorer[app]'" in refused(capsys, "app")
+
+
+def test_experiments_of_errata_run_when_they_are_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = []
+    for more in ((), ("--run",)):
+        assert main(("errata", "--severity", "misprint", "--json", *more)) == 0
+        rows = json.loads(capsys.readouterr().out)["errata"]
+        found.append([row["finding"] is None for row in rows])
+    assert all(found[0]) and not all(found[1])
