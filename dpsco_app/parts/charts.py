@@ -11,7 +11,9 @@ from dpsco_app.parts.look import (
     Label,
     Look,
     Part,
-    log_ticks,
+    line_part,
+    log_axis,
+    note,
     placed,
     quiet_axis,
     shared_layout,
@@ -88,67 +90,61 @@ def error_figure(
         lines, label = bound_lines(line.curve, scenario, look, line.name)
         traces += lines
         labels.append(label)
+    names = []  # inside the figure
     if start:
-        traces.append(_start_line(start, look))
+        x, risks = zip(*start, strict=True)
+        line = {"color": look.quiet, "width": 1.2, "dash": "dot"}
+        traces.append(line_part(x, risks, line, START, [f"{START}<br>{r:.3g}" for r in risks]))
+        if not look.compact and low < risks[-1] < high:  # at the right, where errors are small
+            at = {"xref": "paper", "xanchor": "right", "yanchor": "bottom"}
+            names.append(note(START, 0.995, math.log10(risks[-1]), look.quiet, **at))
     for overlay in overlays:
-        traces.append(_overlay_line(overlay, look))
-        y, colour = overlay.points[-1][1], look.colour(overlay.colour)
-        labels.append(Label(text=f"<b>{overlay.name}</b>", y=y, colour=colour, rank=0))
+        x, y = zip(*overlay.points, strict=True)
+        colour = look.colour(overlay.colour)
+        line = {"color": colour, "width": 2.4, "dash": overlay.dash}
+        traces.append(line_part(x, y, line, overlay.name, overlay.hover))
+        labels.append(Label(text=f"<b>{overlay.name}</b>", y=y[-1], colour=colour, rank=0))
     for part in parts:
-        lines, names = curve_lines(scenario, part, look, low)
+        lines, ends_of_lines = curve_lines(scenario, part, look, low)
         traces += lines
-        labels += names
+        labels += ends_of_lines
     shapes, chosen = _chosen(scenario, look)
     annotations = [
         *region_names(filled, scenario, look, low),
-        *_start_name(start, look, low, high),
+        *names,
         *([] if look.compact else placed(labels, low, high)),
         *chosen,
         *stale_marks(look),
     ]
-    shared, y_axis = shared_layout(look), _y_axis(scenario, low, high, look)
+    shared, quiet = shared_layout(look), quiet_axis(look)
+    y_title, logarithmic = words_for(scenario.problem).error_axis, scenario.axis != "p"
+    y_axis = quiet | log_axis(look, (low, high), y_title) | {"automargin": False}
+    y_axis["title"] |= quiet["title"]
+    xs = sorted({*scenario.grid, *every["x"]})
+    a, b = (math.log10(x) if logarithmic else x for x in (xs[0], xs[-1]))
+    pad = PAD * (b - a) or 0.3
+    x_title = AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else "")
+    x_axis = quiet | {
+        "automargin": False,
+        "type": "log" if logarithmic else "linear",
+        "title": quiet["title"] | {"text": x_title},
+        "tickvals": list(scenario.grid),
+        "ticktext": [number_text(x) for x in scenario.grid],
+        "range": [a - pad, b + pad],
+        "gridcolor": look.grid,
+        "minor": {"ticks": ""},
+        "zeroline": False,
+    }
     # Room for the axes as it is known here: to find it out Plotly draws the figure twice.
     room = {"l": BESIDE + A_DIGIT * max(map(len, y_axis["ticktext"]), default=0), "b": BELOW}
     layout = shared | {
         "margin": shared["margin"] | room,
         "annotations": annotations,
         "shapes": shapes,
-        "xaxis": _x_axis(scenario, sorted({*scenario.grid, *every["x"]}), look),
+        "xaxis": x_axis,
         "yaxis": y_axis,
     }
     return go.Figure({"data": traces, "layout": layout})
-
-
-def _x_axis(scenario: Scenario, xs: Sequence[float], look: Look) -> Part:
-    axis = scenario.axis or "n"
-    logarithmic = axis != "p"
-    quiet = quiet_axis(look)
-    title = {"text": AXIS_TITLES[axis] + (" (log)" if logarithmic else "")}
-    return quiet | {
-        "automargin": False,
-        "type": "log" if logarithmic else "linear",
-        "title": quiet["title"] | title,
-        "tickvals": list(scenario.grid),
-        "ticktext": [number_text(x) for x in scenario.grid],
-        "range": _x_range(xs, logarithmic),
-        "gridcolor": look.grid,
-        "minor": {"ticks": ""},
-        "zeroline": False,
-    }
-
-
-def _y_axis(scenario: Scenario, low: float, high: float, look: Look) -> Part:
-    quiet, ticks = quiet_axis(look), log_ticks(low, high)
-    return quiet | {
-        "automargin": False,
-        "type": "log",
-        "title": quiet["title"] | {"text": words_for(scenario.problem).error_axis},
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": ticks,
-        "ticktext": [number_text(t) for t in ticks],
-        "gridcolor": look.grid,
-        "zeroline": False,
-    }
 
 
 def error_range(
@@ -176,56 +172,6 @@ def _range(
     return low / 1.8, max([top, *above, *(v for v in lower if v < 10 * top)]) * 1.6
 
 
-def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
-    a, b = (math.log10(xs[0]), math.log10(xs[-1])) if logarithmic else (xs[0], xs[-1])
-    pad = PAD * (b - a) or 0.3
-    return [a - pad, b + pad]
-
-
-def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
-    return {
-        "type": "scatter",
-        "x": [x for x, _ in start],
-        "y": [risk for _, risk in start],
-        "mode": "lines",
-        "line": {"color": look.quiet, "width": 1.2, "dash": "dot"},
-        "hovertext": [f"{START}<br>{risk:.3g}" for _, risk in start],
-        "hoverinfo": "text",
-        "name": START,
-    }
-
-
-def _start_name(
-    start: Sequence[tuple[float, float]], look: Look, low: float, high: float
-) -> list[Part]:
-    if not start or look.compact or not low < start[-1][1] < high:
-        return []
-    name: Part = {
-        "text": START,
-        "xref": "paper",
-        "x": 0.995,
-        "y": math.log10(start[-1][1]),
-        "xanchor": "right",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12, "color": look.quiet},
-    }
-    return [name]
-
-
-def _overlay_line(overlay: Overlay, look: Look) -> Part:
-    return {
-        "type": "scatter",
-        "x": [x for x, _ in overlay.points],
-        "y": [y for _, y in overlay.points],
-        "mode": "lines",
-        "line": {"color": look.colour(overlay.colour), "width": 2.4, "dash": overlay.dash},
-        "hovertext": overlay.hover,
-        "hoverinfo": "text",
-        "name": overlay.name,
-    }
-
-
 def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:
     """Return the line and the words that mark the scenario's own value on the axis."""
     assert scenario.axis is not None
@@ -243,14 +189,13 @@ def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:
         "line": {"color": look.ink, "width": 1, "dash": "dot"},
         "opacity": 0.6,
     }
-    words = {
-        "text": f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
-        "xanchor": "right" if at_end else "center",
-        "x": math.log10(value) if scenario.axis != "p" else value,
-        "y": 1.0,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12, "color": look.ink},
-    }
+    words = note(
+        f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
+        math.log10(value) if scenario.axis != "p" else value,
+        1.0,
+        look.ink,
+        xanchor="right" if at_end else "center",
+        yref="paper",
+        yanchor="bottom",
+    )
     return [line], [words]

@@ -16,46 +16,40 @@ Ends = tuple[float, float]
 # The colours that a method may name, one everywhere: (light theme, dark theme). A family has one
 # colour: an estimator and the optimisers that use it, and the two levels, which no figure shows
 # together.
-GREY = ("#5f6368", "#b8bcc2")
-PALE_GREY = ("#7b828a", "#8a9199")
-BLUE = ("#0b57d0", "#7fb1ff")
-CYAN = ("#0b7285", "#5cc8e8")
-GREEN = ("#0a7d4f", "#3ddc97")
-LIME = ("#55800a", "#b6d94c")
-ORANGE = ("#b8510a", "#ffab66")
-PURPLE = ("#7b3fb3", "#c59bff")
-MAGENTA = ("#b0307e", "#ff9bd2")
-GOLD = ("#85680f", "#e3c25a")
-BROWN = ("#7a4a2b", "#d8a987")
-SLATE = ("#3f5a78", "#9fb9d3")
-TEAL = ("#006d77", "#64d8c8")
-INDIGO = ("#4a4fc4", "#aab2ff")
-OLIVE = ("#66701a", "#cfd96a")
-CRIMSON = ("#b3264a", "#ff9aa8")
-PLUM = ("#86458f", "#e0a8e8")
-CLAY = ("#9a4a2a", "#f0a583")
-MOSS = ("#3d5a1e", "#a8c686")
 ROLES: dict[str, Pair] = {
-    "grey": GREY,
-    "pale grey": PALE_GREY,
-    "blue": BLUE,
-    "cyan": CYAN,
-    "green": GREEN,
-    "lime": LIME,
-    "orange": ORANGE,
-    "purple": PURPLE,
-    "magenta": MAGENTA,
-    "gold": GOLD,
-    "brown": BROWN,
-    "slate": SLATE,
-    "teal": TEAL,
-    "indigo": INDIGO,
-    "olive": OLIVE,
-    "crimson": CRIMSON,
-    "plum": PLUM,
-    "clay": CLAY,
-    "moss": MOSS,
+    "grey": ("#5f6368", "#b8bcc2"),
+    "pale grey": ("#7b828a", "#8a9199"),
+    "blue": ("#0b57d0", "#7fb1ff"),
+    "cyan": ("#0b7285", "#5cc8e8"),
+    "green": ("#0a7d4f", "#3ddc97"),
+    "lime": ("#55800a", "#b6d94c"),
+    "orange": ("#b8510a", "#ffab66"),
+    "purple": ("#7b3fb3", "#c59bff"),
+    "magenta": ("#b0307e", "#ff9bd2"),
+    "gold": ("#85680f", "#e3c25a"),
+    "brown": ("#7a4a2b", "#d8a987"),
+    "slate": ("#3f5a78", "#9fb9d3"),
+    "teal": ("#006d77", "#64d8c8"),
+    "indigo": ("#4a4fc4", "#aab2ff"),
+    "olive": ("#66701a", "#cfd96a"),
+    "crimson": ("#b3264a", "#ff9aa8"),
+    "plum": ("#86458f", "#e0a8e8"),
+    "clay": ("#9a4a2a", "#f0a583"),
+    "moss": ("#3d5a1e", "#a8c686"),
 }
+GREY = ROLES["grey"]
+BLUE = ROLES["blue"]
+CYAN = ROLES["cyan"]
+GREEN = ROLES["green"]
+ORANGE = ROLES["orange"]
+PURPLE = ROLES["purple"]
+MAGENTA = ROLES["magenta"]
+GOLD = ROLES["gold"]
+BROWN = ROLES["brown"]
+SLATE = ROLES["slate"]
+TEAL = ROLES["teal"]
+CRIMSON = ROLES["crimson"]
+CLAY = ROLES["clay"]
 MARKS = (
     "circle",
     "circle-open",
@@ -160,6 +154,38 @@ class Label:
 # What makes a figure, as plain values: Plotly checks them once, when the figure is made of them.
 # To add them one by one to a figure takes it three times as long.
 Part = dict[str, Any]
+
+
+def line_part(
+    x: Sequence[Any], y: Sequence[Any], line: Part, name: str, hover: Sequence[str], **more: Any
+) -> Part:
+    """Return the trace of a line, whose points say in `hover` what they are."""
+    own = {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, "name": name}
+    return own | {"hovertext": hover, "hoverinfo": "text"} | more
+
+
+def area_part(
+    x: Sequence[Any], upper: Sequence[Any], lower: Sequence[Any], colour: str, name: str
+) -> Part:
+    """Return the trace that fills what is between two lines."""
+    return {
+        "type": "scatter",
+        "x": [*x, *reversed(x)],
+        "y": [*upper, *reversed(lower)],
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": colour,
+        "hoverinfo": "skip",
+        "name": name,
+        "showlegend": False,
+    }
+
+
+def note(text: str, x: float, y: float, colour: str, size: int = 12, **more: Any) -> Part:
+    """Return words in a figure."""
+    font = {"size": size, "color": colour}
+    return {"text": text, "x": x, "y": y, "showarrow": False, "font": font} | more
 
 
 def lay_out(figure: go.Figure, look: Look) -> None:
@@ -286,18 +312,9 @@ def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> 
     sizes = [span / lines * (1 + text.count("<br>")) for text in texts]
     heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
     heights = moved_apart(heights, sizes, span)
+    at_edge = {"xref": "paper", "yref": "y", "xanchor": "left", "align": "left"}
     return [
-        {
-            "text": text,
-            "xref": "paper",
-            "yref": "y",
-            "x": BESIDE,
-            "y": math.log10(low) + height / math.log(10),
-            "xanchor": "left",
-            "showarrow": False,
-            "align": "left",
-            "font": {"color": label.colour, "size": 12},
-        }
+        note(text, BESIDE, math.log10(low) + height / math.log(10), label.colour, **at_edge)
         for label, text, height in zip(ordered, texts, heights, strict=True)
     ]
 

@@ -15,8 +15,11 @@ from dpsco_app.parts.look import (
     Label,
     Look,
     Part,
+    area_part,
     bound_colour,
     colour_of,
+    line_part,
+    note,
     symbol_of,
     translucent,
     wrapped,
@@ -127,21 +130,9 @@ def region(curve: list[Evaluation], look: Look, low: float) -> Part:
     Its edge is the bound's line at every x. Points below the figure stay where they are: an edge
     that ended at the figure's lower end would run above the line on its way there.
     """
-    colour = look.colour(REGION)
-    x = [e.x for e in curve]
-    y = [e.value for e in curve]
-    return {
-        "type": "scatter",
-        "x": [*x, *reversed(x)],
-        "y": [*y, *([low / 10] * len(y))],
-        "mode": "lines",
-        "line": {"width": 0},
-        "fill": "toself",
-        "fillcolor": translucent(colour, 0.13),
-        "hoverinfo": "skip",
-        "name": curve[0].bound.card.slug,
-        "showlegend": False,
-    }
+    colour = translucent(look.colour(REGION), 0.13)
+    x, y = [e.x for e in curve], [e.value for e in curve]
+    return area_part(x, y, [low / 10] * len(y), colour, curve[0].bound.card.slug)
 
 
 def region_names(
@@ -153,20 +144,12 @@ def region_names(
         return []
     colour = look.colour(REGION)
     height = 0.04 * math.log10(top / low)
-    name: Part = {
-        "text": HERE,
-        "xref": "paper",
-        "x": TEXT_FROM,
-        "y": math.log10(low) + height,
-        "yanchor": "bottom",
-        "xanchor": "left",
-        "align": "left",
-        "showarrow": False,
-        "font": {"size": 12 if look.compact else 13, "color": colour},
-    }
+    bottom = math.log10(low)
+    at = {"xref": "paper", "yanchor": "bottom", "xanchor": "left", "align": "left"}
+    name = note(HERE, TEXT_FROM, bottom + height, colour, 12 if look.compact else 13, **at)
     if len(scenario.grid) < 2 or _edge(curves, scenario, TEXT_TO) > name["y"] + height:
         return [name]
-    inside = (math.log10(low) + _edge(curves, scenario, TEXT_FROM)) / 2
+    inside = (bottom + _edge(curves, scenario, TEXT_FROM)) / 2
     arrow = {"showarrow": True, "arrowhead": 2, "arrowcolor": colour, "ax": 45, "ay": 0}
     return [name | arrow | {"y": inside, "yanchor": "middle"}]
 
@@ -198,27 +181,26 @@ def bound_lines(
     card = curve[0].bound.card
     colour = look.colour(bound_colour(card))
     failing = [bool(e.failures) for e in curve]
-    rate = card.constant == "rate"
-    hover = [bound_hover(e) for e in curve]
     lines = []
     # A line is drawn faded where a hypothesis fails at either end of a piece.
     for faded in (False, True):
-        keep = [f == faded or _borders(failing, i, faded) for i, f in enumerate(failing)]
-        if not any(f == faded for f in failing):
+        if faded not in failing:
             continue
-        line: Part = {
-            "type": "scatter",
-            "x": [e.x for e in curve],
-            "y": [e.value if k else None for e, k in zip(curve, keep, strict=True)],
-            "mode": "lines",
-            "line": {"color": colour, "width": 1.4, "dash": "dash" if rate else "solid"},
-            "opacity": FADED if faded else 0.9,
-            "hovertext": hover,
-            "hoverinfo": "text",
-            "name": name or bound_name(card),
-            "showlegend": faded == failing[-1],
-        }
-        lines.append(line)
+        keep = [
+            fails == faded or (faded and True in failing[max(i - 1, 0) : i + 2])
+            for i, fails in enumerate(failing)
+        ]
+        lines.append(
+            line_part(
+                [e.x for e in curve],
+                [e.value if k else None for e, k in zip(curve, keep, strict=True)],
+                {"color": colour, "width": 1.4, "dash": dash_of(card)},
+                name or bound_name(card),
+                [bound_hover(e) for e in curve],
+                opacity=FADED if faded else 0.9,
+                showlegend=faded == failing[-1],
+            )
+        )
     rank = 1 if is_floor(card) else 2
     text = name or bound_name(card)
     if name is None and is_floor(card) and not binds_here(card, scenario):
@@ -226,8 +208,9 @@ def bound_lines(
     return lines, Label(text=text, y=curve[-1].value, colour=colour, rank=rank)
 
 
-def _borders(failing: list[bool], i: int, faded: bool) -> bool:
-    return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
+def dash_of(card: BoundCard) -> str:
+    """Return how the line of a bound is dashed: a rate is."""
+    return "dash" if card.constant == "rate" else "solid"
 
 
 def bound_name(card: BoundCard) -> str:
@@ -241,20 +224,18 @@ def bound_name(card: BoundCard) -> str:
 def bound_hover(e: Evaluation) -> str:
     """Return what a bound says of itself: value, source, terms, what fails."""
     card = e.bound.card
+    proven = card.constant == "explicit"
+    constant = "explicit constant" if proven else "rate, drawn with constant 1"
     lines = [
         f"<b>{card.name}</b>",
         card.summary,
         f"{card.paper}, {card.statement}",
-        f"value {e.value:.3g} · {_constant(card.constant)} · {card.guarantee}",
+        f"value {e.value:.3g} · {constant} · {card.guarantee}",
     ]
     if len(e.terms) > 1:
         lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
     lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(wrapped(line, 70) for line in lines)
-
-
-def _constant(constant: str) -> str:
-    return "explicit constant" if constant == "explicit" else "rate, drawn with constant 1"
 
 
 PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
@@ -269,17 +250,6 @@ class Curves:
     thin: bool = False  # whether they are a companion: a thin line alone
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """The line of one method: its name, and how it is drawn; see `Curves`."""
-
-    method: str
-    name: str
-    other: bool
-    previous: bool
-    thin: bool = False
-
-
 def curve_lines(
     scenario: Scenario, part: Curves, look: Look, low: float
 ) -> tuple[list[Part], list[Label]]:
@@ -290,45 +260,36 @@ def curve_lines(
     traces: list[Part] = []
     labels: list[Label] = []
     for method, points in rows.items():
-        line = Line(
-            method=method,
-            name=method_card(method).name + part.suffix,
-            other=part.other,
-            previous=part.previous,
-            thin=part.thin,
-        )
         points.sort(key=attrgetter("x"))
+        name, colour = method_card(method).name + part.suffix, look.colour(colour_of(method))
         last = points[-1].mean_error
         shown = [point for point in points if point.mean_error > 0]
         if shown:
-            traces += _method_lines(scenario, shown, line, look)
-            labels.append(_name_at_end(shown, line, look))
+            traces += _method_lines(scenario, shown, method, name, part, look)
+            dashed = part.other and not part.thin
+            private = method_card(method).privacy != "none"
+            labels.append(
+                Label(
+                    text=name if part.other else f"<b>{name}</b>",
+                    y=shown[-1].mean_error,
+                    colour=colour,
+                    rank=(1 if private else 2) if dashed else 0,
+                )
+            )
         if last < low:  # it is right, or nearly
-            labels.append(_name_below(last, line, look, low))
+            text = f"<b>{name}, below (error {max(last, 0):.0g})</b>"
+            labels.append(Label(text=text, y=low, colour=colour, rank=0))
     return traces, labels
 
 
 def _method_lines(
-    scenario: Scenario, points: Sequence[Any], line: Line, look: Look
+    scenario: Scenario, points: Sequence[Any], method: str, name: str, part: Curves, look: Look
 ) -> tuple[Part, Part]:
     """Return the band of a method and its line, at points in the order of x."""
-    name, method = line.name, line.method
-    colour = look.colour(colour_of(method))
+    colour, symbol = look.colour(colour_of(method)), symbol_of(method)
     x = [r.x for r in points]
-    band: Part = {
-        "type": "scatter",
-        "x": [*x, *reversed(x)],
-        "y": [*(r.q90 for r in points), *(r.q10 for r in reversed(points))],
-        "mode": "lines",
-        "line": {"width": 0},
-        "fill": "toself",
-        "fillcolor": translucent(
-            colour, 0 if line.thin else 0.07 if line.other or line.previous else 0.16
-        ),
-        "hoverinfo": "skip",
-        "name": f"{name}, 10-90 %",
-        "showlegend": False,
-    }
+    shade = translucent(colour, 0 if part.thin else 0.07 if part.other or part.previous else 0.16)
+    band = area_part(x, [r.q90 for r in points], [r.q10 for r in points], shade, f"{name}, 10-90 %")
     hover = [
         f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
         f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
@@ -337,58 +298,39 @@ def _method_lines(
         f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
         for r in points
     ]
+    half = [  # of the 95 % interval of a mean, which on a log axis stays above 0
+        min(interval_half_width(r.standard_error, r.trials), 0.95 * r.mean_error) for r in points
+    ]
     private = method_card(method).privacy != "none"
-    middle: Part = {
-        "type": "scatter",
-        "x": x,
-        "y": [r.mean_error for r in points],
-        "error_y": {
-            "array": [_half_interval(r) for r in points],
+    line = {
+        "color": colour,
+        "width": 1.5 if part.thin else 2.6 if private else 2,
+        "dash": "7px,4px" if part.other and not part.thin else "solid",
+    }
+    middle = line_part(
+        x,
+        [r.mean_error for r in points],
+        line,
+        name,
+        hover,
+        mode="lines" if part.thin else "lines+markers",
+        error_y={
+            "array": half,
             "color": colour,
             "thickness": 1,
             "width": 0,
-            "visible": not line.thin,
+            "visible": not part.thin,
         },
-        "mode": "lines" if line.thin else "lines+markers",
-        "line": {
-            "color": colour,
-            "width": 1.5 if line.thin else 2.6 if private else 2,
-            "dash": "7px,4px" if line.other and not line.thin else "solid",
-        },
-        "marker": {
-            "symbol": opened(symbol_of(method)) if line.other else symbol_of(method),
+        marker={
+            "symbol": opened(symbol) if part.other else symbol,
             "size": 8,
             "color": colour,
         },
-        "opacity": PREVIOUS if line.previous else 1,
-        "hovertext": hover,
-        "hoverinfo": "text",
-        "name": name,
-    }
+        opacity=PREVIOUS if part.previous else 1,
+    )
     return band, middle
-
-
-def _half_interval(row: Any) -> float:
-    """Return half of the 95 % interval of a mean, which on a log axis stays above 0."""
-    return min(interval_half_width(row.standard_error, row.trials), 0.95 * row.mean_error)
 
 
 def opened(symbol: str) -> str:
     """Return the open form of a marker; what is open already gets a dot."""
     return f"{symbol}-dot" if symbol.endswith("-open") else f"{symbol}-open"
-
-
-def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
-    dashed = line.other and not line.thin
-    private = method_card(line.method).privacy != "none"
-    return Label(
-        text=line.name if line.other else f"<b>{line.name}</b>",
-        y=points[-1].mean_error,
-        colour=look.colour(colour_of(line.method)),
-        rank=(1 if private else 2) if dashed else 0,
-    )
-
-
-def _name_below(last: float, line: Line, look: Look, low: float) -> Label:
-    text = f"<b>{line.name}, below (error {max(last, 0):.0g})</b>"
-    return Label(text=text, y=low, colour=look.colour(colour_of(line.method)), rank=0)

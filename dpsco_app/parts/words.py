@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text
 from dpsco_app.parts.problem_words import (
     MEAN,
     baseline,
@@ -46,28 +46,41 @@ def state(
     done = table[table["median_error"] > 0]
     if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
         return _without_private(scenario, table)
-    at, errors = _errors(scenario, done)
-    private = [m for m in scenario.methods if m in errors and _is_private(m)]
-    if not private:
+    found = best_private(scenario, table)
+    if found is None:
         return Statement(headline="The first cells are running.", sentence="")
-    best = min(private, key=lambda m: errors[m])
-    where = _where(scenario, at)
-    said = _errs(scenario.problem, best, errors[best])
-    parts = [f"{where}{_on(scenario)}{_instead(scenario, at)}, {said}"]
-    name = method_card(best).name
-    says = " has error" if scenario.problem == MEAN else ": excess risk"
-    headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
-    public = errors.get(baseline(scenario.problem))
-    if public is not None and public > NO_ERROR * errors[best]:
-        ratio = errors[best] / public
+    best, at, error = found
+    mean, words, name = (
+        scenario.problem == MEAN,
+        words_for(scenario.problem),
+        method_card(best).name,
+    )
+    chosen = getattr(scenario, scenario.axis) if scenario.axis else None
+    where = f"At {SYMBOL[scenario.axis or 'n']} = {number_text(scenario.n if at is None else at)}"
+    here = inside(where)
+    if scenario.geometry != "l2" and scenario.axis != "q":  # the axis says it
+        where += f" on the {geometry_name(scenario.geometry, scenario.q)}"
+    if at is not None and chosen not in (None, at):
+        where += f" (the point nearest to the chosen {number_text(chosen)})"
+    said = (
+        f"**{inside(name)}** has error"
+        if mean
+        else (f"with **{inside(name)}** the excess population risk is")
+    )
+    parts = [f"{where}, {said} **{error:.2g}**"]
+    headline = f"{name}{' has error' if mean else ': excess risk'} {error:.2g} {here}"
+    public = _errors(scenario, done)[1].get(baseline(scenario.problem))
+    if public is not None and public > NO_ERROR * error:
+        ratio = times(error / public)
         noise = " (within the noise of the trials)" if same else ""
-        baseline_name = words_for(scenario.problem).baseline
-        parts.append(f"**{times(ratio)} times** that of {baseline_name}{noise}")
-        headline = _against_public(scenario.problem, name, ratio, _inside(where)) + noise
+        parts.append(f"**{ratio} times** that of {words.baseline}{noise}")
+        more = f"has {ratio} times the error" if mean else f": {ratio} times the excess risk"
+        headline = f"{name}{' ' * mean}{more} of {words.baseline} {here}{noise}"
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
-        parts.append(_against(floor, errors[best], scenario))
-    return Statement(headline=headline, sentence=_join(parts) + ".")
+        parts.append(_against(floor, error, scenario))
+    rest = f": {' and '.join(parts[1:])}" if parts[1:] else ""
+    return Statement(headline=headline, sentence=f"{parts[0]}{rest}.")
 
 
 def best_private(scenario: Scenario, table: pd.DataFrame) -> tuple[str, float | None, float] | None:
@@ -88,20 +101,6 @@ def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[
 
 def times(ratio: float) -> str:
     return f"{ratio:.1f}" if 0.995 <= ratio < 9.95 else number_text(float(f"{ratio:.2g}"))
-
-
-def _errs(problem: str, method: str, error: float) -> str:
-    name = _inside(method_card(method).name)
-    if problem == MEAN:
-        return f"**{name}** has error **{error:.2g}**"
-    return f"with **{name}** the excess population risk is **{error:.2g}**"
-
-
-def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
-    reference = words_for(problem).baseline
-    if problem == MEAN:
-        return f"{name} has {times(ratio)} times the error of {reference} {where}"
-    return f"{name}: {times(ratio)} times the excess risk of {reference} {where}"
 
 
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
@@ -162,32 +161,6 @@ def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
     return min(xs, key=lambda x: abs(math.log(x / chosen))) if xs else None
 
 
-def _where(scenario: Scenario, at: float | None) -> str:
-    axis = scenario.axis or "n"
-    value = scenario.n if at is None else at
-    return f"At {SYMBOL[axis]} = {number_text(value)}"
-
-
-def _on(scenario: Scenario) -> str:
-    """Say on which set it is, unless it is the l2 ball or the axis says so."""
-    if scenario.geometry == "l2" or scenario.axis == "q":
-        return ""
-    return f" on the {geometry_name(scenario.geometry, scenario.q)}"
-
-
-def _instead(scenario: Scenario, at: float | None) -> str:
-    """Say so where the chosen value itself is not on the grid."""
-    chosen = getattr(scenario, scenario.axis) if scenario.axis else None
-    if at is None or chosen in (None, at):
-        return ""
-    return f" (the point nearest to the chosen {number_text(chosen)})"
-
-
-def _inside(text: str) -> str:
-    """Return `text` as it is written inside a sentence; names keep their capitals."""
-    return text[0].lower() + text[1:]
-
-
 def _floor(
     bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
 ) -> Evaluation | None:
@@ -206,9 +179,3 @@ def _floor(
         and 0 < e.value < math.inf
     ]
     return max(found, key=lambda e: e.value, default=None)
-
-
-def _join(parts: list[str]) -> str:
-    if len(parts) == 1:
-        return parts[0]
-    return f"{parts[0]}: " + " and ".join(parts[1:])

@@ -10,7 +10,7 @@ from dpsco_app.parts.look import MAGENTA, bound_colour
 from dpsco_app.parts.options import BOUND, FORMULA
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import cards
-from dpsco_app.parts.traces import bound_hover, bound_name
+from dpsco_app.parts.traces import bound_hover, bound_name, dash_of
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound
@@ -43,7 +43,7 @@ def overlays(scenario: Scenario) -> tuple[Overlay, ...]:
                 points=tuple((e.x, e.value) for e in every if e.x is not None),
                 hover=tuple(bound_hover(e) for e in every),
                 colour=bound_colour(bound(slug).card),
-                dash="dash" if bound(slug).card.constant == "rate" else "solid",
+                dash=dash_of(bound(slug).card),
             )
         )
     if text:

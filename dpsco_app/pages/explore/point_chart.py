@@ -14,11 +14,13 @@ from dpsco_app.parts.look import (
     colour_of,
     lay_out,
     log_axis,
+    note,
+    set_axes,
     symbol_of,
     translucent,
     wrapped,
 )
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import short_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.traces import HERE, binds_here, bound_hover, bound_name, is_floor
 from dpsco_core.catalogue import method_card
@@ -48,28 +50,49 @@ def point_figure(
     low, high = ends or point_range(outcomes, bounds, start)
     shown = _near(bounds, outcomes)
     floors = [b for b in shown if is_floor(b.bound.card)]
-    others = [b for b in shown if not is_floor(b.bound.card)]
-    rows = [_row_name(method_card(m).name, look) for m in scenario.methods if errors[m]]
-    for method in scenario.methods:
-        if errors[method]:
-            _draw_trials(figure, method, errors[method], look)
-    for b in others:
+    rows = []
+    for method in (m for m in scenario.methods if errors[m]):
+        name, colour = method_card(method).name, look.colour(colour_of(method))
+        rows.append(_row_name(name, look))
+        figure.add_box(
+            x=errors[method],
+            y=[rows[-1]] * len(errors[method]),
+            name=name,
+            orientation="h",
+            boxpoints="all",
+            boxmean=True,
+            jitter=0.4,
+            pointpos=0,
+            marker={"color": colour, "symbol": symbol_of(method), "size": 6, "opacity": 0.7},
+            line={"color": colour, "width": 1.5},
+            fillcolor=translucent(colour, 0.15),
+            hovertemplate=f"{name}<br>%{{x:.3g}}<extra></extra>",
+        )
+    for b in (b for b in shown if not is_floor(b.bound.card)):
         rows.append(_draw_marker(figure, b, look))
     for i, b in enumerate(sorted(floors, key=lambda b: -b.value)):
         _draw_floor(figure, b, i, look, (low, high), binds_here(b.bound.card, scenario))
-    if start is not None and low < start < high:
-        _draw_start(figure, start, look)
-    figure.update_xaxes(log_axis(look, (low, high), words_for(scenario.problem).error_axis))
-    figure.update_yaxes(
-        gridcolor=look.grid,
-        automargin=True,
-        categoryorder="array",
-        categoryarray=rows,
-        autorange="reversed",
-    )
+    if start is not None and low < start < high:  # what an algorithm leaves that answers its start
+        figure.add_vline(x=start, line={"color": look.quiet, "width": 1.2, "dash": "dot"})
+        name = "start, no data" if look.compact else START
+        at = {"yref": "paper", "yanchor": "bottom", "xanchor": "right"}
+        figure.add_annotation(**note(name, math.log10(start), 0, look.quiet, **at))
+    names = {
+        "gridcolor": look.grid,
+        "automargin": True,
+        "categoryorder": "array",
+        "categoryarray": rows,
+        "autorange": "reversed",
+    }
+    error = log_axis(look, (low, high), words_for(scenario.problem).error_axis)
+    del error["zeroline"]
+    set_axes(figure, error, names)
     lay_out(figure, look)
     if any(binds_here(b.bound.card, scenario) for b in floors):
-        _name_region(figure, look)
+        at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        size = 12 if look.compact else 13
+        region = note(HERE, 0.01, 0.01, look.colour(REGION), size, align="left", **at)
+        figure.add_annotation(**region)
     head = 90 if look.compact else 60
     row_height = ROW_HEIGHT_COMPACT if look.compact else ROW_HEIGHT
     figure.update_layout(
@@ -100,50 +123,25 @@ def _row_name(name: str, look: Look) -> str:
     return wrapped(name, 16 if look.compact else 40)
 
 
-def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look) -> None:
-    name = method_card(method).name
-    colour = look.colour(colour_of(method))
-    row = _row_name(name, look)
-    figure.add_trace(
-        go.Box(
-            x=errors,
-            y=[row] * len(errors),
-            name=name,
-            orientation="h",
-            boxpoints="all",
-            boxmean=True,
-            jitter=0.4,
-            pointpos=0,
-            marker={"color": colour, "symbol": symbol_of(method), "size": 6, "opacity": 0.7},
-            line={"color": colour, "width": 1.5},
-            fillcolor=translucent(colour, 0.15),
-            hovertemplate=f"{name}<br>%{{x:.3g}}<extra></extra>",
-        )
-    )
-
-
 def _draw_marker(figure: go.Figure, evaluation: Evaluation, look: Look) -> str:
     """Draw a bound as a mark in a row of its own; return the row's name."""
     card = evaluation.bound.card
-    colour = look.colour(bound_colour(card))
+    colour, rate = look.colour(bound_colour(card)), card.constant == "rate"
     row = _row_name(bound_name(card), look)
-    rate = card.constant == "rate"
-    figure.add_trace(
-        go.Scatter(
-            x=[evaluation.value],
-            y=[row],
-            mode="markers",
-            marker={
-                "symbol": "line-ns-open" if not rate else "diamond-tall-open",
-                "size": 13 if not rate else 10,
-                "color": colour,
-                "line": {"color": colour, "width": 2},
-            },
-            opacity=FADED if evaluation.failures else 1.0,
-            hovertext=[bound_hover(evaluation)],
-            hoverinfo="text",
-            name=card.name,
-        )
+    figure.add_scatter(
+        x=[evaluation.value],
+        y=[row],
+        mode="markers",
+        marker={
+            "symbol": "diamond-tall-open" if rate else "line-ns-open",
+            "size": 10 if rate else 13,
+            "color": colour,
+            "line": {"color": colour, "width": 2},
+        },
+        opacity=FADED if evaluation.failures else 1.0,
+        hovertext=[bound_hover(evaluation)],
+        hoverinfo="text",
+        name=card.name,
     )
     return row
 
@@ -157,56 +155,18 @@ def _draw_floor(
     shaded: bool,
 ) -> None:
     """Draw a lower bound, `shaded` below where it binds; its name stands above, a line each."""
-    low, high = ends
-    card = evaluation.bound.card
-    colour = look.colour(REGION)
+    value, colour = evaluation.value, look.colour(REGION)
     if shaded:
         figure.add_vrect(
-            x0=low / 10,
-            x1=evaluation.value,
+            x0=ends[0] / 10,
+            x1=value,
             fillcolor=translucent(colour, 0.13),
             line_width=0,
             layer="below",
         )
-    figure.add_vline(x=evaluation.value, line={"color": colour, "width": 1.4}, opacity=0.9)
-    figure.add_annotation(
-        text=f"{card.name}{'' if shaded else ', worst case'}: "
-        f"{number_text(float(f'{evaluation.value:.2g}'))}",
-        x=math.log10(evaluation.value),
-        y=1,
-        yref="paper",
-        yshift=17 * i,
-        yanchor="bottom",
-        xanchor="left" if evaluation.value < math.sqrt(low * high) else "right",
-        showarrow=False,
-        font={"size": 12, "color": colour},
-    )
-
-
-def _draw_start(figure: go.Figure, start: float, look: Look) -> None:
-    figure.add_vline(x=start, line={"color": look.quiet, "width": 1.2, "dash": "dot"})
-    figure.add_annotation(
-        text="start, no data" if look.compact else START,
-        x=math.log10(start),
-        y=0,
-        yref="paper",
-        yanchor="bottom",
-        xanchor="right",
-        showarrow=False,
-        font={"size": 12, "color": look.quiet},
-    )
-
-
-def _name_region(figure: go.Figure, look: Look) -> None:
-    figure.add_annotation(
-        text=HERE,
-        xref="paper",
-        yref="paper",
-        x=0.01,
-        y=0.01,
-        xanchor="left",
-        yanchor="bottom",
-        align="left",
-        showarrow=False,
-        font={"size": 12 if look.compact else 13, "color": look.colour(REGION)},
-    )
+    figure.add_vline(x=value, line={"color": colour, "width": 1.4}, opacity=0.9)
+    name = f"{evaluation.bound.card.name}{'' if shaded else ', worst case'}"
+    side = "left" if value < math.sqrt(ends[0] * ends[1]) else "right"
+    at = {"yref": "paper", "yshift": 17 * i, "yanchor": "bottom", "xanchor": side}
+    text = f"{name}: {short_text(value, 2)}"
+    figure.add_annotation(**note(text, math.log10(value), 1, colour, **at))

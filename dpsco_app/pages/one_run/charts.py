@@ -13,6 +13,7 @@ from dpsco_app.parts.look import (
     colour_of,
     lay_out,
     log_axis,
+    note,
     set_axes,
     translucent,
 )
@@ -98,13 +99,8 @@ def _name_parts(
         around = np.minimum(np.minimum(visible[:-2], visible[1:-1]), visible[2:])
         k = 1 + int(around.argmax())
         if around[k - 1] > 0.05 * top:
-            figure.add_annotation(
-                x=math.log10(x[k]),
-                y=float(min(below[k], top) + visible[k] / 2),
-                text=PART_NAMES[name],
-                showarrow=False,
-                font={"size": 13, "color": look.ink},
-            )
+            y = float(min(below[k], top) + visible[k] / 2)
+            figure.add_annotation(**note(PART_NAMES[name], math.log10(x[k]), y, look.ink, 13))
         below += part
 
 

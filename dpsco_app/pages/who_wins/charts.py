@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.look import Look, colour_of, lay_out, mark_chosen, translucent, wrapped
+from dpsco_app.parts.look import Look, colour_of, lay_out, mark_chosen, note, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest
@@ -110,14 +110,8 @@ def _name(
     share = (at[column] - edges[0]) / (edges[-1] - edges[0])
     anchor = "left" if share < NEAR_EDGE else "right" if share > 1 - NEAR_EDGE else "center"
     place = {"left": edges[column], "right": edges[column + 1], "center": at[column]}
-    figure.add_annotation(
-        x=float(place[anchor]),
-        y=float(np.log10(plane.y)[row]),
-        text=text,
-        xanchor=anchor,
-        showarrow=False,
-        font={"size": 12 if look.compact else 14, "color": colour},
-    )
+    size, y = 12 if look.compact else 14, float(np.log10(plane.y)[row])
+    figure.add_annotation(**note(text, float(place[anchor]), y, colour, size, xanchor=anchor))
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -217,15 +211,8 @@ def _frontier(figure: go.Figure, found: Regimes, point: Scenario, look: Look) ->
         name=optimal.text,
         showlegend=False,
     )
-    figure.add_annotation(
-        x=float(x[len(x) // 3]),
-        y=float(y[len(x) // 3]),
-        text=optimal.text,
-        showarrow=False,
-        xanchor="left",
-        yanchor="bottom",
-        font={"size": 12, "color": look.ink},
-    )
+    at = optimal.text, float(x[len(x) // 3]), float(y[len(x) // 3]), look.ink
+    figure.add_annotation(**note(*at, xanchor="left", yanchor="bottom"))
 
 
 def _finish(figure: go.Figure, plane: Plane, point: object, look: Look) -> None:
