@@ -27,7 +27,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
-from dpsco_core.runs.study import canonical, stream
+from dpsco_core.runs.study import canonical, data_point, stream
 from dpsco_core.scenario import Scenario
 
 Split = tuple[float, float, float, float]  # one value for each of PARTS
@@ -93,7 +93,7 @@ def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, 
 
     Raises `InvalidInput` for mean estimation, which has no gradients.
     """
-    return _draw_problem(_data_point(point), trial)
+    return _draw_problem(data_point(canonical(point)), trial)
 
 
 @lru_cache(maxsize=2)
@@ -109,14 +109,6 @@ def _optimisation_problem(point: Scenario) -> OptimisationProblem:
     require(wanted, "problem", "an optimisation problem", point.problem)
     assert not isinstance(problem, MeanEstimation)
     return problem
-
-
-def _data_point(point: Scenario) -> Scenario:
-    """Return `point` with the fields that do not change the data set to one value."""
-    point = replace(canonical(point), calibration="tight", tuning="practical")
-    if point.instance.spike_probability is None:
-        point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
-    return point
 
 
 def _large_rows(point: Scenario) -> int:
@@ -138,10 +130,7 @@ def starting_risk(point: Scenario) -> float:
     A hard instance has the same for each of its patterns; one is drawn.
     """
     problem = point.instance.problem.draw(stream(point.seed, "start", 0))
-    centre = problem.constraint.centre
-    if isinstance(problem, MeanEstimation):
-        return problem.error(centre)
-    return problem.excess_risk(centre).value
+    return problem.excess_risk(problem.constraint.centre).value
 
 
 def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
@@ -206,12 +195,12 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     descent, chosen = clipped_plan(point)
     radius = factor * chosen
     problem, sample = draw_problem(point, trial)
-    exact = _unclipped_risk(_data_point(point), descent, trial)
+    exact = _unclipped_risk(data_point(canonical(point)), descent, trial)
     # Beyond the longest gradient there can be, all radii are one.
     longest = point.setting.constants.lipschitz
     together = next((group for group in TOGETHER if factor in group), (factor,))
     radii = tuple(dict.fromkeys(min(f * chosen, longest) for f in together))
-    risks = _clipped_risks(_data_point(point), descent, radii, trial)
+    risks = _clipped_risks(data_point(canonical(point)), descent, radii, trial)
     clipped, seen = risks[radii.index(min(radius, longest))]
     method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
     rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)

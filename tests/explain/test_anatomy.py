@@ -14,7 +14,6 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.explain.anatomy import (
     FACTORS,
     PARTS,
-    _data_point,
     _large_sample,
     clipped_plan,
     descent_path,
@@ -32,6 +31,7 @@ from dpsco_core.explain.anatomy import (
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.problems import Sample
+from dpsco_core.runs.study import canonical, data_point
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(problem="quadratic", methods=("sco.clipped",), n=500, d=3, p=2.0)
@@ -101,7 +101,7 @@ def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
 def test_radii_side_by_side_are_descents_one_by_one(problem: str) -> None:
     point = replace(POINT, problem=problem, methods=("sco.clipped",))
     descent, chosen = clipped_plan(point)
-    drawn, large = draw_problem(point)[0], _large_sample(_data_point(point), 0)
+    drawn, large = draw_problem(point)[0], _large_sample(data_point(canonical(point)), 0)
     exact = descend(large.constraint, descent, lambda w, _: large.mean_gradient(w)).value
     unclipped = drawn.excess_risk(exact).value
     for factor in (FACTORS[0], 1.0, FACTORS[-1], 0.7):

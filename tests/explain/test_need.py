@@ -13,7 +13,7 @@ import pytest
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.need import Need, in_words, need
-from dpsco_core.explain.need.runs import first_rows, first_users
+from dpsco_core.explain.need.runs import first_users
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
@@ -126,7 +126,7 @@ def test_fewer_records_are_the_first_of_more(problem: str, distribution: str) ->
         rng = np.random.default_rng(3)
         drawn = made.draw(rng)
         if problem == "mean":
-            return first_rows(drawn, n, rng).x
+            return first_users(drawn, n, 1, rng).x
         sample = first_users(drawn, n, 1, rng)
         return np.concatenate(list(sample.gradients(np.full(15, 0.1)).blocks()))  # type: ignore[union-attr]
 

@@ -53,32 +53,24 @@ class Runs:
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
         problem = point.instance.problem.draw(data)
-        if isinstance(problem, MeanEstimation):
-            release = released(self.made, first_rows(problem, point.n, data), plan, ledger, noise)
-            error = problem.error(problem.restrict(release.value))
-        else:
-            drawn = first_users(problem, point.n, point.m, data)
-            user_level = method_card(self.method).level == "user"
-            records = users_of(drawn) if user_level else pooled(drawn)
-            release = released(self.made, records, plan, ledger, noise)
-            error = problem.excess_risk(release.value).value
+        drawn: Any = first_users(problem, point.n, point.m, data)
+        user_level = method_card(self.method).level == "user"
+        records = users_of(drawn) if user_level else pooled(drawn)
+        release = released(self.made, records, plan, ledger, noise)
         self.binding = ledger.bound_by()
-        return error
-
-
-def first_rows(problem: MeanEstimation, n: int, rng: np.random.Generator) -> DenseRows:
-    """Return the first n rows of a stream: the same ones whatever n is."""
-    return DenseRows(problem.sample(_whole_blocks(n, problem.distribution.d), rng).x[:n])
+        return problem.excess_risk(release.value).value
 
 
 def first_users(
-    problem: OptimisationProblem, n: int, m: int, rng: np.random.Generator
-) -> Sample | ItemSample | MeanSample:
+    problem: MeanEstimation | OptimisationProblem, n: int, m: int, rng: np.random.Generator
+) -> DenseRows | Sample | ItemSample | MeanSample:
     """Return the first n users of a stream, with m items each: those of one item are records.
 
     They are the same ones whatever n is, but for users whose means alone are drawn.
     """
     d = problem.constraint.d
+    if isinstance(problem, MeanEstimation):
+        return DenseRows(problem.sample(_whole_blocks(n, d), rng).x[:n])
     if not fits(n, m, d):
         return sample_users(problem, n, m, rng)
     records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)

@@ -3,10 +3,7 @@
 import math
 
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.explain.need.search import Need
-
-SYMBOL: dict[Unknown, str] = {"n": "n", "epsilon": "epsilon", "rho": "rho"}
 
 
 def in_words(found: Need, *, users: bool = False) -> tuple[str, ...]:
@@ -60,7 +57,7 @@ def amount(found: Need, value: float, users: bool = False) -> str:
     """Return so many records, or such a budget."""
     if found.unknown == "n":
         return f"{_number(value)} {_whom(users)}"
-    return f"{SYMBOL[found.unknown]} = {_number(value)}"
+    return f"{found.unknown} = {_number(value)}"
 
 
 def _whom(users: bool) -> str:
