@@ -45,14 +45,12 @@ class RegularSpace:
     @cached_property
     def branch(self) -> Literal["power", "logarithmic"]:
         """Which of the two terms of r is the smaller: q', or 2 ln d + 1."""
-        return "power" if self.d == 1 or self.dual <= self._ceiling else "logarithmic"
+        return "power" if self.d == 1 or self.smooth_exponent == self.dual else "logarithmic"
 
     @cached_property
     def smooth_exponent(self) -> float:
         """The exponent r of the smooth dual norm; 2 in one dimension, where all norms agree."""
-        if self.d == 1:
-            return 2.0
-        return min(self.dual, self._ceiling)
+        return 2.0 if self.d == 1 else min(self.dual, 2 * math.log(self.d) + 1)
 
     @property
     def mirror_exponent(self) -> float:
@@ -92,7 +90,3 @@ class RegularSpace:
     def l2_ratio(self) -> float:
         r""":math:`\max \|x\|_2/\|x\|_{q'} = d^{1/2-1/q'}`: an l2 sensitivity from a dual one."""
         return norm_ratio(self.d, 2.0, self.dual)
-
-    @property
-    def _ceiling(self) -> float:
-        return 2 * math.log(self.d) + 1

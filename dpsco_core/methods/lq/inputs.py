@@ -64,8 +64,7 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
     .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
 
-    A sum of N independent vectors has N times the second, and at most :math:`N\kappa_+` times the
-    first: see `sum_factor`.
+    A sum has its `sum_factor` besides.
     """
     if noise == "generalized gaussian":
         return dual_energy(space, noise, calibration)
@@ -76,10 +75,9 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Return the factor of the energy of a sum over the sum of energies, in the smooth norm.
+    r"""Bound the energy of a sum over the sum of energies, in the smooth norm.
 
-    1 for Gaussian vectors, whose sum is one; :math:`\kappa_+` for generalized Gaussian ones
-    (theory/su-zhao-wang.md, 2.5 (b)).
+    1 for Gaussian vectors, :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
     """
     return 1.0 if noise == "gaussian" else space.kappa_plus
 

@@ -35,25 +35,15 @@ class DualLosses(Losses):
 
 
 def check_everywhere_smooth(setting: Setting) -> LinearModel:
-    """Return the model of a loss that is Lipschitz and smooth on all of R^d, for bounded features.
-
-    Raises `NotApplicable` for any other loss, with the reason.
-    """
-    constants = setting.constants
-    model = constants.linear_model
-    if model is not None:
-        if math.isfinite(model.slope) and math.isfinite(model.curvature):
-            return model
-        reason = (
-            "this one has kinks"
-            if math.isinf(model.curvature)
-            else "the slope of this one grows without bound"
-        )
-    else:
-        reason = {
-            "mean": "the slope of this one grows without bound",
-            "linear": "this one has no minimum without a constraint",
-        }.get(constants.structure, "this one has kinks")
+    """Return the model of a loss that is Lipschitz and smooth on all of R^d; refuse any other."""
+    model, structure = setting.constants.linear_model, setting.constants.structure
+    if model is not None and math.isfinite(model.slope) and math.isfinite(model.curvature):
+        return model
+    reason = "this one has kinks"
+    if structure == "mean" or (model is not None and math.isfinite(model.curvature)):
+        reason = "the slope of this one grows without bound"
+    elif structure == "linear":
+        reason = "this one has no minimum without a constraint"
     raise NotApplicable(
         f"The method works on all of R^d and needs a loss that is Lipschitz and smooth there, and "
         f"{reason}.",
@@ -65,11 +55,8 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
     """Return the losses to work on: as certified by the problem, else with shrunk features.
 
-    Raises `NotApplicable` for losses that are not smooth and Lipschitz on all of R^d; if the set
-    that is known to hold the minimiser is unbounded; with ``tuning="theory"`` if features are
-    unbounded.
-
-    The budget `rho` is for `practical_dual_radius`.
+    Raises `NotApplicable` for other losses; if the set that is known to hold the minimiser is
+    unbounded; with ``tuning="theory"`` if features are. `rho` is for `practical_dual_radius`.
     """
     model = check_everywhere_smooth(setting)
     if setting.constraint is None and math.isinf(setting.constants.diameter):

@@ -12,8 +12,7 @@ shortened. Su, Zhao and Wang (2023), Algorithm 4, and theory/su-zhao-wang.md, 2.
 A record enters one batch, and replacing it moves the sum of the batch by at most 2 tau in the dual
 norm. Two accountings are sound. "public": one draw of noise a batch, whatever the order of the
 records (parallel composition). "shuffled": the records are in fresh, secret, uniformly random
-order, and each brings a draw of its own (amplification by shuffling). `mirror_plan` takes the one
-that leaves less noise on a batch's mean.
+order, and each brings a draw of its own (amplification by shuffling).
 """
 
 import math
@@ -123,19 +122,10 @@ def mirror_plan(
     calibration: Calibration,
     tuning: Tuning,
 ) -> MirrorPlan:
-    r"""Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
+    """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
 
-    ``tuning="practical"``: the T, tau and gamma of `practical_choice`, for the better of the
-    accountings that `orders` allows.
-
-    ``"theory"``: T and lambda of the statement, in units in which :math:`\sigma = M = 1`, which the
-    paper hides. Theorem 10 where records may be shuffled; those of theory/su-zhao-wang.md, 2.6
-    otherwise, with :math:`2\sqrt\rho` for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` under zCDP
-    (Lemma 3). Then :math:`\tau = G + \max\{\lambda, G\}` and :math:`\gamma = \max\{2\beta,
-    \sqrt{2TV/(\kappa M^2)}\}`, G the bound on the mean gradient and V the variance of a batch's
-    mean with its noise (theory/su-zhao-wang.md, 2.5 (d) and (e)). At most `MOST_STEPS` steps.
-
-    Raises `NotApplicable` where no such run is private.
+    Those of `practical_choice`, or `published` and `published_weight`, with the noise of the order
+    among `orders` that leaves less on a batch's mean. Raises `NotApplicable` where none is private.
     """
     draws = {order: _draw_of(setting, order, noise, calibration) for order in orders}
     inputs = {o: descent(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho}

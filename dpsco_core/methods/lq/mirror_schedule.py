@@ -188,7 +188,13 @@ def batched_parameters(
 def published(
     setting: Setting, at: MirrorInputs, *, shuffled: bool, most_steps: int = MOST_STEPS
 ) -> tuple[int, float]:
-    r"""Return T and tau of the statement; see `mirror_plan`."""
+    r"""Return T and tau of the statement, at most `most_steps`.
+
+    T and lambda are in units in which :math:`\sigma = M = 1`, which the paper hides: of Theorem 10
+    where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise, under zCDP with
+    :math:`2\sqrt\rho` for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` (Lemma 3). Then
+    :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d) and (e)).
+    """
     budget, parameters = setting.budget, theorem_10 if shuffled else batched_parameters
     epsilon, delta = 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
     if isinstance(budget, ApproxDP):
@@ -199,7 +205,7 @@ def published(
 
 
 def published_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
-    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`."""
+    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, V of a noisy mean."""
     _, sampling, noise = at.errors(steps, threshold)
     spread = 2 * steps * (sampling + noise) / at.space.kappa
     return max(2 * at.smoothness, math.sqrt(spread) / at.diameter)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import ARORA_2020
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.ball import Ball, Box, L1Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
@@ -24,7 +24,7 @@ from dpsco_core.methods.euclidean.private_sgd import (
     run_steps,
 )
 from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
-from dpsco_core.methods.lq.sentences import ON_L1
+from dpsco_core.methods.lq.sentences import ON_L1, lq_card
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -108,19 +108,15 @@ class NoisyMirrorDescent(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4)
-    card = MethodCard(
-        slug="lp.noisy-mirror-descent",
-        name="Noisy mirror descent",
-        paper=ARORA_2020,
-        statement="Algorithm 1 with a general potential, equation (2)",
-        summary="One pass of mirror descent over half of the records in secret random order, one "
+    card = lq_card(
+        "noisy-mirror-descent",
+        "Noisy mirror descent",
+        "Algorithm 1 with a general potential, equation (2)",
+        "One pass of mirror descent over half of the records in secret random order, one "
         "noisy gradient each; kinks are allowed.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.noisy-mirror-descent",
-        caveat="The paper leaves the potential and its noise open; here the noise is Gaussian, for "
+        "The paper leaves the potential and its noise open; here the noise is Gaussian, for "
         "the l2 sensitivity. " + BOUNDED_CAVEAT,
+        paper=ARORA_2020,
     )
     story = Story(
         what="Private SGD with a potential in place of the square: one pass over a random half of "

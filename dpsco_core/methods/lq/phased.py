@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
@@ -18,7 +17,7 @@ from dpsco_core.methods.euclidean.phased_sgd import (
     run_phases,
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
-from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE
+from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE, lq_card
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
@@ -51,18 +50,13 @@ class UnconstrainedPhasedSgd(PrivateMethod):
 
     reads = "ordered"
     cost = MethodCost(fixed=6e4, per_row=6000, per_element=2)
-    card = MethodCard(
-        slug="lp.phased-sgd",
-        name="Unconstrained phased SGD",
-        paper=SU_2023,
-        statement="Theorem 8",
-        summary="One pass of SGD in phases of halving length and quartering step size, on the "
+    card = lq_card(
+        "phased-sgd",
+        "Unconstrained phased SGD",
+        "Theorem 8",
+        "One pass of SGD in phases of halving length and quartering step size, on the "
         "whole space, for parameters in an l_q norm with q of at least 2.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.phased-sgd",
-        caveat="The paper names the algorithm and leaves its parameters to an appendix; they are "
+        "The paper names the algorithm and leaves its parameters to an appendix; they are "
         "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
     )
     story = Story(

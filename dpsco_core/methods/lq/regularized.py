@@ -6,18 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
-from dpsco_core.methods.lq.inputs import chosen_noise, composed_rho, dual_energy
+from dpsco_core.methods.lq.inputs import chosen_noise, composed_rho, dual_energy, release_rho
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
-from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1
+from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq_card
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.budget import ApproxDP, gaussian_allowance
+from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -93,19 +92,13 @@ class RegularizedMirrorDescent(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=7e4, per_row=9.6, per_element=1.2, unit="step")
-    card = MethodCard(
-        slug="lp.regularized-mirror-descent",
-        name="Regularised mirror descent",
-        paper=SU_2023,
-        statement="Algorithm 3, Theorems 6 and 7",
-        summary="Mirror descent on all records with noisy gradients and a regulariser, on the "
+    card = lq_card(
+        "regularized-mirror-descent",
+        "Regularised mirror descent",
+        "Algorithm 3, Theorems 6 and 7",
+        "Mirror descent on all records with noisy gradients and a regulariser, on the "
         "whole space, for parameters in an l_q norm with q of at most 2.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.regularized-mirror-descent",
-        caveat="The printed schedule regularises so much that the result stays near 0. "
-        + LP_CAVEAT,
+        "The printed schedule regularises so much that the result stays near 0. " + LP_CAVEAT,
     )
     story = Story(
         what="Mirror descent measures steps in a norm that fits the set, so that on an ℓ₁ ball "
@@ -247,8 +240,7 @@ def regularized_share(
     The printed noise, of the printed kappa, spends :math:`\frac{\kappa}{\kappa_{printed}}
     \frac{\varepsilon^2}{32\ln(1/\delta)}`; Gaussian noise in its place the same without the ratio.
 
-    Raises `NotApplicable` outside the range of Theorem 6, where the printed noise is not proven
-    private.
+    Refused outside the range of Theorem 6, where the printed noise is not proven private.
     """
     budget = setting.budget
     rho = composed_rho(budget, noise, calibration)
@@ -256,8 +248,7 @@ def regularized_share(
         return rho
     if noise == "generalized gaussian":
         rho *= space.kappa / space.printed_kappa
-    allowed = gaussian_allowance(budget) if noise == "gaussian" else budget.to_zcdp("tight").rho
-    if budget.epsilon > 1 or rho > allowed:
+    if budget.epsilon > 1 or rho > release_rho(budget, noise, "tight"):
         change = ("epsilon", 1.0) if budget.epsilon > 1 else ("delta", 1e-6)
         raise NotApplicable(
             f"Theorem 6 is for epsilon <= 1 and a small delta, and here "
@@ -318,9 +309,9 @@ def practical_parameters(
 ) -> tuple[int, float, float]:
     r"""Return T, B and alpha of the practical tuning; they look at no data.
 
-    With :math:`S_1` the expected squared dual norm of the noise of a single step that has the whole
-    budget, and :math:`\Phi_*` from the radius of the constraint set, T steps with B = 2 beta and
-    alpha = 0 have an excess *empirical* risk of at most
+    With :math:`S_1`, the `energy`, the expected squared dual norm of the noise of one step with the
+    whole budget, and :math:`\Phi_*` from the radius of the constraint set, T steps with B = 2 beta
+    and alpha = 0 have an excess *empirical* risk of at most
 
     .. math:: \frac{B\Phi_*}T + \frac{TS_1}B,
 
@@ -330,8 +321,6 @@ def practical_parameters(
     the result stays near 0. Taken are the time `STRETCH` times tau and :math:`\alpha` =
     `REGULARISED` over tau, in as few steps as B >= beta allows, beta that of the *population* risk:
     assumptions of accuracy. The noise does not depend on B.
-
-    `energy` is :math:`S_1`.
     """
     radius = setting.body.radius_in(space.exponent)
     time = math.sqrt(space.kappa * radius**2 / 2 / energy)

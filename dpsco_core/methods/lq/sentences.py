@@ -1,7 +1,8 @@
-"""Sentences and examples that the stories of several methods share."""
+"""What the cards of the l_q methods share, and sentences and examples of several stories."""
 
 from typing import Any
 
+from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard, Paper
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
 
 BASE: dict[str, Any] = QUADRATIC | {"problem": "huber", "d": 20, "trials": 5}
@@ -29,3 +30,21 @@ GAUSSIAN_DUAL = (
     r"the Gaussian needs the l2 sensitivity $d^{1/2-1/q'}\Delta_{q'}$; the generalized one has a "
     r"density that falls with a smooth form of the dual norm"
 )
+
+
+def lq_card(
+    slug: str, name: str, statement: str, summary: str, caveat: str, paper: Paper = SU_2023
+) -> MethodCard:
+    """Return the card of the optimiser `slug` in l_q, whose upper bound has its name."""
+    return MethodCard(
+        slug=f"lp.{slug}",
+        name=name,
+        paper=paper,
+        statement=statement,
+        summary=summary,
+        privacy="zcdp",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        rate=f"upper.lp.{slug}",
+        caveat=caveat,
+    )

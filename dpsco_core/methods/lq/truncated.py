@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.norms import lq_norm
@@ -22,6 +21,7 @@ from dpsco_core.methods.lq.sentences import (
     STATIONARY,
     TRUNCATED,
     ZERO,
+    lq_card,
 )
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.generalized_gaussian import Noise
@@ -124,7 +124,7 @@ class ShuffledMirrorDescent(InDualNorm):
         for that, the release is marked as flawed.
     tuning : {"practical", "theory"}
         ``"theory"``: Theorem 10; ``"practical"``: a model of typical data. See
-        `dpsco_core.methods.lq.mirror.mirror_plan`.
+        `dpsco_core.methods.lq.mirror_schedule`.
     noise : {"generalized gaussian", "gaussian"}, optional
         None: generalized Gaussian, as published, with ``calibration="paper"``, and Gaussian with
         ``"tight"``, which is no larger at equal proven privacy and whose sums cost no further
@@ -132,19 +132,13 @@ class ShuffledMirrorDescent(InDualNorm):
     """
 
     cost = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
-    card = MethodCard(
-        slug="lp.shuffled-mirror-descent",
-        name="Shuffled mirror descent",
-        paper=SU_2023,
-        statement="Algorithm 4, Theorems 9 and 10",
-        summary="One pass of mirror descent over records in secret random order; gradients beyond "
+    card = lq_card(
+        "shuffled-mirror-descent",
+        "Shuffled mirror descent",
+        "Algorithm 4, Theorems 9 and 10",
+        "One pass of mirror descent over records in secret random order; gradients beyond "
         "a level become 0, and every record's gets noise.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.shuffled-mirror-descent",
-        caveat="Few steps have less noise without shuffling; then the method does without, and "
-        "says so.",
+        "Few steps have less noise without shuffling; then the method does without, and says so.",
     )
     story = Story(
         what="One pass of mirror descent over batches for heavy-tailed gradients: a gradient that "
@@ -222,18 +216,13 @@ class BatchedMirrorDescent(InDualNorm):
     orders = ("public",)
 
     cost = MethodCost(fixed=3e5, per_row=140, per_element=4.8)
-    card = MethodCard(
-        slug="lp.batched-mirror-descent",
-        name="Batched mirror descent",
-        paper=SU_2023,
-        statement="Section 5.2, the case of general epsilon (reconstructed)",
-        summary="One pass of mirror descent over disjoint batches; gradients beyond a level become "
+    card = lq_card(
+        "batched-mirror-descent",
+        "Batched mirror descent",
+        "Section 5.2, the case of general epsilon (reconstructed)",
+        "One pass of mirror descent over disjoint batches; gradients beyond a level become "
         "0, and every batch gets noise.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.batched-mirror-descent",
-        caveat="The paper states it in an appendix that was not at hand; the steps and the noise "
+        "The paper states it in an appendix that was not at hand; the steps and the noise "
         "are a reconstruction with the same rate.",
     )
     story = Story(
@@ -286,18 +275,13 @@ class EuclideanReduction(Truncated):
     """
 
     cost = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)
-    card = MethodCard(
-        slug="lp.euclidean-reduction",
-        name="Euclidean reduction",
-        paper=SU_2023,
-        statement="Section 5.2 and Table 2, 2 <= p <= infinity (reconstructed)",
-        summary="For q of at least 2 the problem is taken in l2: one pass of truncated gradient "
+    card = lq_card(
+        "euclidean-reduction",
+        "Euclidean reduction",
+        "Section 5.2 and Table 2, 2 <= p <= infinity (reconstructed)",
+        "For q of at least 2 the problem is taken in l2: one pass of truncated gradient "
         "descent, projected on the set.",
-        privacy="zcdp",
-        geometry="lq",
-        problems=SCO_PROBLEMS,
-        rate="upper.lp.euclidean-reduction",
-        caveat="The paper states it in an appendix that was not at hand; this is the simplest "
+        "The paper states it in an appendix that was not at hand; this is the simplest "
         "algorithm with that reduction.",
     )
     story = Story(
