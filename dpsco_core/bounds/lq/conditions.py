@@ -10,7 +10,6 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
-from dpsco_core.methods.lq.phased import noise_factor, printed_step
 from dpsco_core.methods.lq.regularized import published_steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -176,22 +175,6 @@ LARGE_TRUNCATION = _large_truncation("Theorem 10", shuffled=True)
 # What the derivation of the rate uses (theory/su-zhao-wang.md, 2.6 and 3.6); the paper's is in
 # its appendix.
 LARGE_BATCHED_TRUNCATION = _large_truncation("The rate", shuffled=False)
-
-
-def _step_fits(setting: Setting) -> str:
-    c, rho = setting.constants, setting.gaussian_rho
-    if not (rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)):
-        return ""
-    step = printed_step(setting.n, setting.d, c.lipschitz, noise_factor(rho))
-    if step * c.sample_smoothness <= 8:
-        return ""
-    return (
-        f"The first phase needs a step size eta/4 of at most 2/beta = {2 / c.sample_smoothness:.4g}"
-        f", and eta/4={step / 4:.4g} at n={setting.n}."
-    )
-
-
-STEP_FITS = Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)
 
 
 def _is_ball(setting: Setting) -> str:

@@ -8,9 +8,9 @@ theory/su-zhao-wang.md, 2.4).
 
 import math
 
-from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.lq.conditions import AT_LEAST_2, STEP_FITS
+from dpsco_core.bounds.lq.conditions import AT_LEAST_2
 from dpsco_core.bounds.lq.explicit import (
     FREE,
     LIPSCHITZ_NEEDS,
@@ -79,6 +79,19 @@ def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
     return b3_prime(n, d, c.lipschitz, distance, factor, step)
 
 
+def _step_fits(setting: Setting) -> str:
+    c, rho = setting.constants, setting.gaussian_rho
+    if not (rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)):
+        return ""
+    step = printed_step(setting.n, setting.d, c.lipschitz, noise_factor(rho))
+    if step * c.sample_smoothness <= 8:
+        return ""
+    return (
+        f"The first phase needs a step size eta/4 of at most 2/beta = {2 / c.sample_smoothness:.4g}"
+        f", and eta/4={step / 4:.4g} at n={setting.n}."
+    )
+
+
 _TERMS = ("optimisation", "sampling", "privacy noise", "last noise")
 _B3_PRIME = (
     r"\frac{D^2}{8\eta_1n_1}+\sum_i\frac{\eta_iL^2}2+\sum_{i\ge2}"
@@ -103,7 +116,7 @@ PHASED_RISKS: tuple[Bound, ...] = (
         _TERMS,
         _NEEDS,
         lambda setting: phased_risk(setting, diameter_free=True),
-        (*_HYPOTHESES, STEP_FITS),
+        (*_HYPOTHESES, Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)),
         slug="upper.lp.phased-sgd-free",
         name="Phased SGD without a constraint, step size without a distance",
         statement="Theorem 8's algorithm, explicit bound at a step size that knows no distance",

@@ -40,19 +40,13 @@ from dpsco_core.bounds.lq.conditions import (
     VARIANCE,
 )
 from dpsco_core.bounds.lq.explicit import RATE_LETTERS
-from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.lq.inputs import own_constants
+from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import DualConstants, dual_constants
 
 Pair = tuple[float, float]
 Rate = Callable[[Setting, ApproxDP], Pair]
-
-
-def printed_kappa(d: int, exponent: float) -> float:
-    r"""Return :math:`\kappa=\min\{\frac1{q-1},2\ln d\}`, for 1 <= q <= 2."""
-    return RegularSpace(d=d, exponent=exponent).printed_kappa
 
 
 def size_of(d: int, budget: ApproxDP) -> float:
@@ -70,7 +64,7 @@ def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -
     """
     n, d, epsilon, share = setting.n, setting.d, budget.epsilon, 1 / setting.exponent
     if setting.exponent < 2:
-        kappa = printed_kappa(d, setting.exponent)
+        kappa = space_of(setting).printed_kappa
         return math.sqrt(kappa / n), kappa * math.sqrt(d) / (n * epsilon)
     sampling = math.pow(d, 0.5 - share)
     return sampling if printed else sampling / math.sqrt(n), math.pow(d, 1 - share) / (n * epsilon)
@@ -78,8 +72,7 @@ def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -
 
 def theorem_7(setting: Setting, budget: ApproxDP) -> Pair:
     """Theorem 7, unconstrained and Lipschitz, 1 < q < 2."""
-    kappa = printed_kappa(setting.d, setting.exponent)
-    size = size_of(setting.d, budget)
+    kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.pow(kappa**2 * size / (setting.n * budget.epsilon), 0.4)
 
 
@@ -101,7 +94,7 @@ def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
     constants.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
-    kappa = printed_kappa(d, min(setting.exponent, 2.0))
+    kappa = space_of(setting).printed_kappa
     private = kappa * math.sqrt(d) * math.log(3 / budget.delta) / (epsilon * n)
     return math.sqrt(kappa / n), private
 
@@ -116,13 +109,13 @@ def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
     Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}` (theory/su-zhao-wang.md,
     3.6), a difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
     """
-    kappa, size = printed_kappa(setting.d, setting.exponent), size_of(setting.d, budget)
+    kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.sqrt(kappa * size / (setting.n * budget.epsilon))
 
 
 def general_epsilon(setting: Setting, budget: ApproxDP) -> Pair:
     """The rate for heavy tails and every epsilon below 1, 1 < q < 2: introduction and Table 2."""
-    kappa, size = printed_kappa(setting.d, setting.exponent), size_of(setting.d, budget)
+    kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.cbrt(kappa**2 * size / (setting.n * budget.epsilon))
 
 

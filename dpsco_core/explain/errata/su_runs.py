@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate
 from dpsco_core.bounds.euclidean.objective_strong import rate_strong
-from dpsco_core.bounds.lq.rates import heavy_euclidean, printed_kappa
+from dpsco_core.bounds.lq.rates import heavy_euclidean
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
@@ -88,7 +88,7 @@ def kappa_without_e() -> Finding:
     rows = []
     for d in (10, 100, 1000, 10_000):
         space = RegularSpace(d=d, exponent=1.01)
-        rows.append((d, printed_kappa(d, 1.01), space.kappa))
+        rows.append((d, space.printed_kappa, space.kappa))
     ratios = [exact / printed for _, printed, exact in rows]
     return Finding(
         sentence=f"The constant of the smooth norm is {min(ratios):.3g} to {max(ratios):.3g} times "

@@ -13,9 +13,14 @@ from typing import Literal
 from scipy.special import gammaln
 
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.privacy.amplification import amplify
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, gaussian_allowance, zcdp_rho
-from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped, lemma_3_rho
+from dpsco_core.privacy.generalized_gaussian import (
+    Calibration,
+    Noise,
+    Shaped,
+    lemma_3_rho,
+    lemma_3_steps,
+)
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import DualConstants, dual_constants
@@ -124,17 +129,13 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
         return _whole(budget, noise)
     epsilon, delta = budget.epsilon, budget.delta
     if calibration == "paper":
-        found = amplify(n, epsilon, delta, "closed")
-        if found is None or found.epsilon_group > 1:
-            return 0.0
-        return lemma_3_rho(found.epsilon_group, found.delta_group)
+        found = lemma_3_steps(n, epsilon, delta)
+        return 0.0 if found is None else found.rho_step
     steps = shuffle_steps(n, epsilon, delta)
     if noise == "gaussian":
         return steps.rho_step
-    alone = zcdp_rho(epsilon, delta, "tight")
-    if not steps.amplified:
-        return alone
-    return max(alone, zcdp_rho(steps.epsilon_step, steps.delta_step, "tight"))
+    alone = zcdp_rho(epsilon, delta)
+    return max(alone, zcdp_rho(steps.epsilon_step, steps.delta_step)) if steps.amplified else alone
 
 
 def _whole(budget: Budget, noise: Noise) -> float:
