@@ -130,7 +130,6 @@ class SparseHull(Sparse):
 
     @property
     def l1_radius(self) -> float:
-        r""":math:`\sqrt s\,r`, the largest l1 norm."""
         return math.sqrt(self.sparsity) * self.radius
 
     @property
@@ -176,8 +175,7 @@ class SparseHull(Sparse):
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
-        check_exponent(exponent)
-        return 2 * self.radius * math.pow(self.sparsity, max(0.0, 1 / exponent - 0.5))
+        return 2 * self.radius * norm_ratio(self.sparsity, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
         return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)

@@ -73,31 +73,35 @@ _EXPLICIT_LETTERS = (
 )
 
 
-def explicit_card(
-    slug: str,  # of the method
-    name: str,
-    statement: str,
-    summary: str,
-    latex: str,
-    *,
-    losses: LossClass = SMOOTH_LIPSCHITZ,
+def upper_card(
+    slug: str, name: str, statement: str, summary: str, latex: str, **others: Any
 ) -> BoundCard:
-    """Return the card of an explicit bound on a method."""
+    """Return the card of an upper bound in l_q, of which `others` are fields too."""
+    given: dict[str, Any] = {"paper": SU_2023, "problems": SCO_PROBLEMS, "geometry": "lq"} | others
     return BoundCard(
-        slug=f"upper.lp.{slug}-explicit",
+        slug=f"upper.lp.{slug}",
         name=name,
-        paper=SU_2023,
         statement=statement,
         summary=summary,
         kind="upper",
         quantity="excess risk",
-        constant="explicit",
         latex=latex,
+        **given,
+    )
+
+
+def explicit_card(
+    slug: str, *texts: str, losses: LossClass = SMOOTH_LIPSCHITZ, **others: Any
+) -> BoundCard:
+    """Return the card of an explicit bound on the method `slug`; for `texts` see `upper_card`."""
+    return upper_card(
+        f"{slug}-explicit",
+        *texts,
+        constant="explicit",
         privacy="zcdp",
         method=f"lp.{slug}",
         loss_class=losses,
-        problems=SCO_PROBLEMS,
-        geometry="lq",
+        **others,
     )
 
 
@@ -107,7 +111,7 @@ def explicit_row(
     needs: tuple[str, ...],
     formula: Formula,
     hypotheses: tuple[Hypothesis, ...],
-    **changes: Any,  # of the card's fields
+    **changes: Any,
 ) -> Bound:
     """Return a bound whose card is `card` but for some changes."""
     return Bound(
@@ -132,30 +136,30 @@ def noise_rows(
     """Return a bound with Gaussian noise, with generalized noise, and at the paper's parameters."""
     base = card.slug.removesuffix("-explicit")
 
-    def formula(noise: Noise, calibration: Calibration) -> Formula:
-        return lambda setting: VOID if setting.exponent > 2 else risk(setting, noise, calibration)
+    def row(noise: Noise, calibration: Calibration, *conditions: Hypothesis, **texts: Any) -> Bound:
+        def formula(setting: Setting) -> Terms4:
+            return VOID if setting.exponent > 2 else risk(setting, noise, calibration)
+
+        return explicit_row(card, names, needs, formula, conditions, **texts)
 
     tight = AT_MOST_2, GAUSSIAN_BUDGET, *hypotheses
     return (
-        explicit_row(
-            card, names, needs, formula("gaussian", "tight"), tight, summary=card.summary + GAUSSIAN
-        ),
-        explicit_row(
-            card,
-            names,
-            needs,
-            formula("generalized gaussian", "tight"),
-            tight,
+        row("gaussian", "tight", *tight, summary=card.summary + GAUSSIAN),
+        row(
+            "generalized gaussian",
+            "tight",
+            *tight,
             slug=f"{base}-generalized",
             name=f"{card.name}, generalized Gaussian noise",
             summary=card.summary + " With generalized Gaussian noise, shaped to the dual norm.",
         ),
-        explicit_row(
-            card,
-            names,
-            needs,
-            formula("generalized gaussian", "paper"),
-            (approximate(below=True), AT_MOST_2, *hypotheses, *paper_hypotheses),
+        row(
+            "generalized gaussian",
+            "paper",
+            approximate(below=True),
+            AT_MOST_2,
+            *hypotheses,
+            *paper_hypotheses,
             slug=f"{base}-paper",
             name=f"{card.name}, the paper's parameters",
             summary="The mean excess risk with every constant proven, with the noise that the "

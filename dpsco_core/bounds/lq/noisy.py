@@ -84,11 +84,11 @@ NOISY_RISKS: tuple[Bound, ...] = (
             r"R_q\sqrt{\frac{\kappa E\|g+\xi\|_{q'}^2}m},\ E\|g+\xi\|_{q'}^2\le\min\{"
             r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_r^2,\ m=\lfloor n/2\rfloor+1,\ " + KAPPA,
             losses=classes.LIPSCHITZ,
+            paper=ARORA_2020,
         ),
         ("optimisation", "sampling", "privacy"),
         ("gaussian_rho", "lipschitz", "diameter"),
         noisy_risk,
         (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER),
-        paper=ARORA_2020,
     ),
 )

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import ARORA_2020, BASSILY_2021, SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.cards import ARORA_2020, BASSILY_2021
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -39,7 +39,7 @@ from dpsco_core.bounds.lq.conditions import (
     SMALL_SIGMA_GRADIENT,
     VARIANCE,
 )
-from dpsco_core.bounds.lq.explicit import RATE_LETTERS
+from dpsco_core.bounds.lq.explicit import RATE_LETTERS, upper_card
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -179,23 +179,10 @@ def _row(
     latex: str,
     evaluate: Callable[[Setting], Terms],
     hypotheses: tuple[Hypothesis, ...],
-    **others: Any,  # of the card's fields
+    **others: Any,  # fields of the card
 ) -> Bound:
-    given = {"paper": SU_2023} | others
-    card = BoundCard(
-        slug=f"upper.lp.{slug}",
-        name=name,
-        statement=statement,
-        summary=f"{summary} {_ONE}",
-        kind="upper",
-        quantity="excess risk",
-        constant="rate",
-        latex=latex,
-        privacy="approx",
-        problems=SCO_PROBLEMS,
-        geometry="lq",
-        **given,
-    )
+    others |= {"constant": "rate", "privacy": "approx"}
+    card = upper_card(slug, name, statement, f"{summary} {_ONE}", latex, **others)
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=RATE_LETTERS)
 
 
