@@ -3,7 +3,7 @@
 import html
 import json
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,6 +15,7 @@ from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import Result
+from dpsco_app.parts.touch.modules import component
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.notebook import notebook as percent_notebook
 from dpsco_core.results.notebook import run_notebook, run_script
@@ -26,134 +27,6 @@ Draw = Callable[[Look], go.Figure]
 Table = Callable[[], pd.DataFrame]
 
 PAGE = ("#ffffff", "#171614")  # the page's colour, light and dark
-BUTTONS = """
-<div class="row">
-  <button type="button" data-format="png">PNG</button>
-  <button type="button" data-format="svg">SVG</button>
-  <span role="status"></span>
-</div>
-"""
-CSS = """
-.row { position: relative; display: flex; gap: 1rem; align-items: center; }
-button {
-  min-height: 2.5rem; padding: 0.25rem 0.75rem; cursor: pointer;
-  font: 400 0.875rem var(--st-font); color: var(--st-text-color);
-  background: var(--st-background-color);
-  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
-}
-button:hover { color: var(--st-primary-color); border-color: var(--st-primary-color); }
-button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
-button[aria-busy="true"] { cursor: progress; opacity: 0.7; }
-span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-"""
-# Plotly's own button draws the picture, in this browser: it reads the figure's layout at the click,
-# which is that of the picture for this moment: the page's colour, its title, fonts that every
-# machine has.
-JS = """
-const FAMILY = "Arial, Helvetica, sans-serif"
-const BESIDE = 90  // what a title adds to the height of a figure without one
-const LINE = 16  // what a line at the foot adds
-
-const shown = (place) => {
-  const kinds = ["wide", "compact", "space"]
-  const where = kinds.map((kind) => `.st-key-${place}${kind} .js-plotly-plot`).join()
-  const here = (e) => e.getClientRects().length > 0 && e._fullLayout && e._fullLayout._modeBar
-  return [...document.querySelectorAll(where)].filter(here).pop()
-}
-
-const plainFonts = (value) => {
-  for (const [name, inner] of Object.entries(value)) {
-    if (name === "family") value[name] = FAMILY
-    else if (inner && typeof inner === "object") plainFonts(inner)
-  }
-}
-
-const wrapped = (text, width) => {
-  const lines = [""]
-  for (const word of text.split(" ")) {
-    if (lines[lines.length - 1].length + word.length > width) lines.push("")
-    lines[lines.length - 1] += word + " "
-  }
-  return lines.join("<br>")
-}
-
-const pictured = (gd, { title, setting }, background) => {
-  const layout = structuredClone(gd.layout)
-  plainFonts(layout)
-  layout.font = { ...layout.font, family: FAMILY }
-  layout.paper_bgcolor = background
-  const given = layout.title && layout.title.text
-  if (!given || given.replace(/<[^>]*>/g, "") === "") {
-    const lines = wrapped(title, gd.clientWidth / 10)
-    layout.title = {
-      text: `<b>${lines}</b>`, x: 0, xanchor: "left", y: 1, yanchor: "top",
-      pad: { t: lines.includes("<br>") ? 22 : 10, l: 10 }, font: { size: 15 },
-    }
-    layout.margin = { ...layout.margin, t: BESIDE }
-    layout.height = (layout.height || gd.clientHeight) + BESIDE
-  }
-  if (setting) footed(layout, gd, setting)
-  return layout
-}
-
-// The setting stands below all that the figure has, in lines of their own.
-const footed = (layout, gd, setting) => {
-  const { l, b } = gd._fullLayout._size
-  const text = wrapped(setting, (gd.clientWidth - 20) / 6)
-  const lines = text.split("<br>").length
-  const more = LINE * lines + 8
-  layout.margin = { ...layout.margin, b: b + more }
-  layout.height = (layout.height || gd.clientHeight) + more
-  layout.annotations = [...(layout.annotations || []), {
-    text, xref: "paper", yref: "paper", x: 0, y: 0, xanchor: "left", yanchor: "top", align: "left",
-    xshift: 10 - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
-  }]
-}
-
-// Plotly saves by a click on a link of its own, which would close what the buttons are in.
-const unheard = (event) => {
-  if (!event.isTrusted && event.target.download) event.stopPropagation()
-}
-
-const save = async (gd, format, data, background) => {
-  const camera = gd._fullLayout._modeBar.buttons.flat().find((b) => b.name === "toImage")
-  const { layout, _context } = gd
-  _context.displayNotifier = false  // its note outlives the picture, and is not for every reader
-  _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
-  window.addEventListener("click", unheard, true)
-  try {
-    gd.layout = pictured(gd, data, background)
-    camera.click(gd)
-  } finally {
-    gd.layout = layout
-  }
-  while (gd._snapshotInProgress) await new Promise((done) => setTimeout(done, 50))
-  await new Promise((done) => setTimeout(done, 50))
-  window.removeEventListener("click", unheard, true)
-}
-
-export default function ({ data, parentElement }) {
-  const said = parentElement.querySelector("[role=status]")
-  const host = parentElement.host || parentElement
-  for (const button of parentElement.querySelectorAll("button")) {
-    button.onclick = async () => {
-      const gd = shown(data.place)
-      if (!gd || gd._snapshotInProgress) {
-        said.textContent = "The figure is not ready: try again."
-        return
-      }
-      said.textContent = "Drawing the picture"
-      button.setAttribute("aria-busy", "true")
-      const background = getComputedStyle(host).getPropertyValue("--st-background-color").trim()
-      await save(gd, button.dataset.format, data, background)
-      button.removeAttribute("aria-busy")
-      said.textContent = `Saved ${data.file}.${button.dataset.format}`
-    }
-  }
-}
-"""
-
-
 TYPES = {
     "csv": "text/csv",
     "html": "text/html",
@@ -241,12 +114,6 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
 # -- a figure, and the numbers behind it ----------------------------------------------------
 
 
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the buttons PNG and SVG; made at their first use, when there is a server."""
-    return st.components.v2.component("dpsco_figure_files", html=BUTTONS, css=CSS, js=JS)
-
-
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
     """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
 
@@ -276,7 +143,7 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
 
     The browser that shows the figure makes the picture; nothing is sent anywhere.
     """
-    _component()(
+    component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={
             "place": f"{name}_figure_" if name else "figure_",

@@ -1,52 +1,23 @@
-"""Which of two figures a browser gets: the one for wide windows, or the one for phones."""
+"""What the browser tells: which of two figures it needs, and that the first page is there.
 
-from functools import lru_cache
-from typing import Any, Literal
+While a script runs, Streamlit's icon of a running figure changes five times a second. On a slow
+machine that is more often than React can finish the controls whose code arrives late, and they
+would stay grey until the run ends. So the first page of a visit ends before its run, and the
+browser asks for the run once nothing on the page is grey any more.
+"""
+
+from typing import Literal
 
 import streamlit as st
 
-Kind = Literal["wide", "compact"]
+from dpsco_app.parts.touch.modules import component
+
+Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
 
 NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
 SEEN = "window_seen"
 KEY = "window"
-# The page that is left by a click on a link, until another one is clicked. A link to the front page
-# has no path of its own.
-LEAVING = """
-  if (!("dpscoLeft" in window)) {
-    window.dpscoLeft = null
-    document.addEventListener("click", (event) => {
-      const link = event.target.closest?.("a[href]")
-      const apart = event.ctrlKey || event.metaKey || event.shiftKey || link?.target
-      if (!link || apart || link.download) return
-      window.dpscoLeft = link.pathname === location.pathname ? null : location.pathname
-    }, true)
-    window.addEventListener("popstate", () => { window.dpscoLeft = null })
-  }"""
-# The browser knows how wide the page is, beside an open sidebar too, and says when that is not what
-# the page was drawn for.
-JS = f"""
-export default function ({{ data, setStateValue }}) {{
-  {LEAVING}
-  const page = document.querySelector("[data-testid=stMain]")
-  const tell = () => {{
-    const kind = page.clientWidth <= {NARROW} ? "compact" : "wide"
-    if (page.clientWidth && kind !== data.kind) setStateValue("kind", kind)
-  }}
-  const watch = new ResizeObserver(tell)
-  watch.observe(page)
-  // A table of text that is wider than its place scrolls: by keys, too.
-  const reach = () => page.querySelectorAll("[data-testid=stMarkdown] table").forEach((table) => {{
-    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0
-    else table.removeAttribute("tabindex")
-  }})
-  const again = setInterval(reach, 500)
-  return () => {{
-    watch.disconnect()
-    clearInterval(again)
-  }}
-}}
-"""
+ARRIVED = "explore_arrived"
 
 
 def kind() -> Kind:
@@ -60,20 +31,32 @@ def kind() -> Kind:
 
 def watch() -> None:
     """Listen to the width of the page: it runs again where it needs the other figures."""
-    _component()(
+
+    def see() -> None:
+        st.session_state[SEEN] = st.session_state[KEY]["kind"]
+
+    component("window", html="")(
         key=KEY,
-        data={"kind": kind()},
+        data={"kind": kind(), "narrow": NARROW},
         default={"kind": kind()},
-        on_kind_change=_see,
+        on_kind_change=see,
         width="content",
         height="content",
     )
 
 
-def _see() -> None:
-    st.session_state[SEEN] = st.session_state[KEY]["kind"]
+def arrived() -> bool:
+    """Whether the first page of this visit is there."""
+    return ARRIVED in st.session_state
 
 
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    return st.components.v2.component("dpsco_window", js=JS)
+def arrive() -> None:
+    """Note that it is: the browser says so, or somebody uses it."""
+    st.session_state[ARRIVED] = True
+
+
+def when_there() -> None:
+    """Run the page again once the browser has drawn all of it."""
+    component("arrival", html="")(
+        key="arrival", on_there_change=arrive, width="content", height="content"
+    )

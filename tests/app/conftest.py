@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.parts import folding
-from dpsco_app.shell.arrival import arrive
+from dpsco_app.shell.window import arrive
 
 
 @pytest.fixture(scope="session", autouse=True)

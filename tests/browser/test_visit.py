@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dpsco_app.shell import arrival, window
+from dpsco_app.parts.touch.modules import script
 from dpsco_app.shell.places import APART, EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
@@ -141,8 +141,9 @@ def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
     page.clock.install()
     page.goto(dashboard + "/_stcore/health")
     page.set_content(LINKS)
-    for name, script in (("watch", window.JS), ("arrive", arrival.JS)):
-        page.evaluate(f"() => {{ {script.replace('export default', f'window.{name} =')} }}")
+    for name, module in (("watch", "window.js"), ("arrive", "arrival.js")):
+        code = script(module).replace("export default", f"window.{name} =")
+        page.evaluate(f"() => {{ {code} }}")
     page.evaluate(COME)
     assert asked() == 0  # the server has not answered
     assert asked(after="/") == 0  # a page that was on its way before the click

@@ -43,8 +43,8 @@ from dpsco_app.parts.running import (
     so_far,
 )
 from dpsco_app.shell import teaching
-from dpsco_app.shell.arrival import arrive, arrived, when_there
 from dpsco_app.shell.places import draw_views
+from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario

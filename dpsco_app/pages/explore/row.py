@@ -31,7 +31,7 @@ from dpsco_app.parts.options import (
 )
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result, estimate
-from dpsco_app.shell.arrival import arrive
+from dpsco_app.shell.window import arrive
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.scenario import Scenario

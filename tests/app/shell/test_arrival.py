@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.parts import running
-from dpsco_app.shell.arrival import ARRIVED
+from dpsco_app.shell.window import ARRIVED
 from tests.app.pages import checked, figure, open_page, press, result, status, trace_names
 
 LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.clipped"}
