@@ -12,7 +12,6 @@ from typing import Any
 
 from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
 from dpsco_core.base.errors import require
-from dpsco_core.base.listing import Listing
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
@@ -110,12 +109,13 @@ OPTIMISERS: tuple[type[Method], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-METHODS: Listing[type[Method]] = Listing((*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS))
+# Lists, which `add` extends: whoever holds one sees what is added later.
+METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS]
 
 PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...]
 PROBLEMS = (MeanEstimation, *OPTIMISATION_PROBLEMS)
-BOUNDS: Listing[Bound] = Listing((*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS))
-DISTRIBUTIONS: Listing[type[Distribution]] = Listing(BUILT_IN)
+BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS]
+DISTRIBUTIONS: list[type[Distribution]] = [*BUILT_IN]
 DEFAULT_METHODS = (
     "mean.sample",
     "mean.clipped",
@@ -131,11 +131,11 @@ HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug, Tracing.card.slug)
 # Of the other problems the risk on this law is not computed, and no bound is about it.
 TRACING_PROBLEMS = (MeanEstimation.card.slug, Quadratic.card.slug, Linear.card.slug)
 
-METHOD_SLUGS = Listing(m.card.slug for m in METHODS)
+METHOD_SLUGS = [m.card.slug for m in METHODS]
 PROBLEM_SLUGS = tuple(p.card.slug for p in PROBLEMS)
 LINEAR_MODELS = tuple(p.card.slug for p in PROBLEMS if issubclass(p, LinearModelProblem))
-DISTRIBUTION_SLUGS = Listing(d.card.slug for d in DISTRIBUTIONS)
-BOUND_SLUGS = Listing(b.card.slug for b in BOUNDS)
+DISTRIBUTION_SLUGS = [d.card.slug for d in DISTRIBUTIONS]
+BOUND_SLUGS = [b.card.slug for b in BOUNDS]
 
 
 def add(
