@@ -38,7 +38,8 @@ PRACTICAL_GROUPS = 8
 @dataclass(frozen=True, kw_only=True)
 class IterativePlan(Plan):
     clip_radius: float  # R
-    groups: int  # k of them
+    groups: int  # k, of m records each
+    group_size: int
     left_out: int  # the direction search asks for `groups - left_out` projections
     rho: float  # spent by each group, and, in the parallel mode, by all of them together
     l2_sensitivity: float  # 2R/m, of one group mean
@@ -171,6 +172,7 @@ class IterativeUpdating(PrivateMethod):
             setting=setting,
             clip_radius=radius,
             groups=groups,
+            group_size=n // groups,
             left_out=math.floor((1 - quantile) * groups + 1e-9),
             rho=rho,
             l2_sensitivity=sensitivity,
