@@ -134,17 +134,15 @@ def _draw_all(
     problems: tuple[str, ...],
 ) -> None:
     for control in controls:
-        key = PREFIX + control.field
         if control.shown(scenario) and control.field not in without:
-            _draw_one(control, key, scenario, problems)
+            _draw_one(control, PREFIX + control.field, scenario, problems)
         else:
             _keep((control,))
 
 
 def _keep(controls: tuple[Control, ...]) -> None:
     """Keep the state of widgets that are not drawn now."""
-    for control in controls:
-        key = PREFIX + control.field
+    for key in (PREFIX + control.field for control in controls):
         st.session_state[key] = st.session_state[key]
 
 
@@ -222,77 +220,57 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
     # What the session holds is the default too. Streamlit sends it as a value in the first run
     # alone; a browser that draws the control only when the next run has begun, as its code
     # came late or somebody clicked fast, starts from the default.
-    label, words = text(control.label, scenario), text(control.help, scenario)
-    value = st.session_state[key]
+    field, value = control.field, st.session_state[key]
+    label: str = text(control.label, scenario)
+    more: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
+
+    def select(options: tuple[str, ...], name: Callable[[str], str], changed: Any = None) -> None:
+        first = options.index(value) if value in options else 0
+        st.selectbox(label, options, first, format_func=name, on_change=changed, **more)
+
     match control.kind:
         case "slider":
-            options = offered(control.field, scenario, value)
-            changed = set_problem if control.field == "m" else None
-            st.select_slider(
-                label,
-                options,
-                value,
-                format_func=number_text,
-                key=key,
-                help=words,
-                on_change=changed,
-            )
+            more |= {"format_func": number_text, "on_change": set_problem if field == "m" else None}
+            st.select_slider(label, offered(field, scenario, value), value, **more)
         case "problem":
-            _select(label, problems, _problem_name, key, words, set_problem)
+            select(problems, _problem_name, set_problem)
             st.caption(problem_card(scenario.problem).summary)
         case "select":
-            laws = distributions_for(scenario.problem)
-            _select(label, laws, _distribution_name, key, words)
+            select(distributions_for(scenario.problem), _distribution_name)
         case "geometry":
-            _select(label, GEOMETRIES, geometry_name, key, words, set_geometry)
+            select(GEOMETRIES, geometry_name, set_geometry)
         case "choice":
-            choices = _choices(control.field, scenario)
+            choices = _choices(field, scenario)
             st.segmented_control(
                 label,
                 choices,
                 default=value if value in choices else None,
-                format_func=_choice_text,
-                key=key,
+                format_func=lambda v: "none" if v is None else SYMBOL.get(v, str(v)),
                 required=True,
-                on_change=set_axis if control.field == "axis" else None,
-                help=words,
+                on_change=set_axis if field == "axis" else None,
+                **more,
             )
         case "methods":
-            st.pills(
-                label,
-                _offered(scenario),
-                default=value,
-                format_func=_method_name,
-                selection_mode="multi",
-                key=key,
-                help=words,
-            )
+            # Those of the level, and those that are chosen.
+            several = scenario.m > 1 or scenario.axis == "m"
+            known = {*methods_for(scenario.problem, "user" if several else "item"), *value}
+            names = [m for m in METHOD_SLUGS if m in known]
+            more |= {"format_func": lambda slug: method_card(slug).name}
+            st.pills(label, names, default=value, selection_mode="multi", **more)
         case "grid":
             assert scenario.axis is not None
+            finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}
+            if scenario.axis == "d" and scenario.geometry == "group-l1":
+                finite = {x for x in finite if x % GROUP_SIZE == 0}
+            more |= {
+                "format_func": number_text,
+                "help": f"{more['help']} At most {DASHBOARD.grid}.",
+            }
             st.pills(
-                label,
-                _grid_values(scenario, value),
-                default=value,
-                format_func=number_text,
-                selection_mode="multi",
-                key=key,
-                help=f"{words} At most {DASHBOARD.grid}.",
+                label, sorted({*finite, *value}), default=value, selection_mode="multi", **more
             )
         case "integer":
-            st.number_input(label, 0, LARGEST_SEED, value, step=1, key=key, help=words)
-
-
-def _select(
-    label: str,
-    options: tuple[str, ...],
-    name: Callable[[str], str],
-    key: str,
-    words: str,
-    changed: Callable[[], None] | None = None,
-) -> None:
-    value = st.session_state[key]
-    first = options.index(value) if value in options else 0
-    st.selectbox(label, options, first, format_func=name, key=key, help=words, on_change=changed)
+            st.number_input(label, 0, LARGEST_SEED, value, step=1, **more)
 
 
 def offered(field: str, scenario: Scenario, value: float) -> list[float]:
@@ -316,10 +294,6 @@ def _distribution_name(slug: str) -> str:
     return distribution_card(slug).name
 
 
-def _method_name(slug: str) -> str:
-    return method_card(slug).name
-
-
 def _choices(field: str, scenario: Scenario) -> list[Any]:
     if field != "axis":
         return list(CHOICES[field])
@@ -329,22 +303,3 @@ def _choices(field: str, scenario: Scenario) -> list[Any]:
     if scenario.problem == MEAN:
         without.add("m")
     return [c for c in CHOICES[field] if c not in without]
-
-
-def _offered(scenario: Scenario) -> list[str]:
-    several = scenario.m > 1 or scenario.axis == "m"
-    known = methods_for(scenario.problem, "user" if several else "item")
-    return [m for m in METHOD_SLUGS if m in known or m in scenario.methods]
-
-
-def _grid_values(scenario: Scenario, chosen: list[float]) -> list[float]:
-    """Return the values of the axis that are offered: finite ones, of which there is a set."""
-    assert scenario.axis is not None
-    offered = [x for x in OPTIONS[scenario.axis] if math.isfinite(x)]
-    if scenario.axis == "d" and scenario.geometry == "group-l1":
-        offered = [x for x in offered if x % GROUP_SIZE == 0]
-    return sorted({*offered, *chosen})
-
-
-def _choice_text(value: Any) -> str:
-    return "none" if value is None else SYMBOL.get(value, str(value))

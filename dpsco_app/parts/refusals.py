@@ -81,14 +81,12 @@ def changed(scenario: Scenario, found: Refusal) -> Scenario:
     records, at the exponent that is chosen. A new problem keeps the methods that serve it.
     """
     values: dict[str, Any] = dict(found.changes)
-    wanted = (*scenario.methods, *(m for m in found.methods if m not in scenario.methods))
+    wanted = {*scenario.methods, *found.methods}
     instead = values.pop("method", None)
     if instead is not None:
-        wanted = (*(m for m in wanted if m not in found.methods), instead)
-    level = several_items(scenario)
-    known = methods_for(values.get("problem", scenario.problem), level)
-    chosen = tuple(m for m in known if m in wanted)
-    problem = values.get("problem", scenario.problem)
+        wanted = wanted - {*found.methods} | {instead}
+    problem, level = values.get("problem", scenario.problem), several_items(scenario)
+    chosen = tuple(m for m in methods_for(problem, level) if m in wanted)
     values["methods"] = chosen or default_methods(problem, level)
     if values.get("delta") is not None and scenario.rho is not None:
         values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}

@@ -28,12 +28,9 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache
 def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
-    """Return every lower bound with proven constants that the sentence may compare with.
-
-    Drawn or not: those from sampling alone, which bind every algorithm, may be the largest.
-    """
-    found = (c for c in cards(problem, level) if c.constant == "explicit")
-    lower = [c for c in found if c.kind == "lower"]
+    """Return the lower bounds with proven constants, drawn or not: the sentence may name any."""
+    every = cards(problem, level)
+    lower = [c for c in every if (c.constant, c.kind) == ("explicit", "lower")]
     return tuple(c.slug for c in _smallest_class(problem, lower))
 
 
@@ -61,10 +58,9 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
         privacies = {"pure"} if isinstance(scenario.budget, PureDP) else privacies | {"approx"}
     concentrated = isinstance(scenario.budget, ZCDP)  # no proven bound on (epsilon, delta) is drawn
     rates = {m.rate for m in methods}
-    cards_here = lower_cards(scenario.problem, scenario.level)
     lower = {
         c.slug
-        for c in cards_here
+        for c in lower_cards(scenario.problem, scenario.level)
         if c.privacy in privacies | {"none"}  # what binds every algorithm binds these too
         and not (concentrated and (c.privacy, c.constant) == ("approx", "explicit"))
     }
@@ -72,13 +68,11 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
     for card in cards(scenario.problem, scenario.level):
         explicit = card.constant == "explicit"
         if card.kind == "lower":
-            view = "lower bounds" if explicit else "rates"
             relevant = card.slug in lower
         else:
-            view = "upper bounds" if explicit else "rates"
             proven = explicit and card.guarantee == "expectation"
             relevant = card.method in scenario.methods and (card.slug in rates or proven)
-        if view in views and relevant:
+        if relevant and (f"{card.kind} bounds" if explicit else "rates") in views:
             chosen.append(card.slug)
     kept = _tightest(canonical(scenario), tuple(chosen))
     return tuple(slug for slug in chosen if slug in kept)

@@ -56,9 +56,7 @@ class Guard:
         if kind not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        given = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        given = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
         host, origin = given.get("host", ""), given.get("origin")
 
         async def answer(message: Message) -> None:
@@ -110,18 +108,13 @@ def wrong_host(host: str) -> str:
     Another site may give its own name this machine's address. A server that listens beyond this
     machine is checked by Streamlit, if ``server.allowedHosts`` names its hosts.
     """
-    if config.get_option("server.allowedHosts") or not is_local():
-        return ""
-    if hostname(f"//{host}") in LOOPBACK:
+    local = config.get_option("server.address") in LOOPBACK
+    if config.get_option("server.allowedHosts") or not local or hostname(f"//{host}") in LOOPBACK:
         return ""
     return (
         f"Host must be one of {', '.join(LOOPBACK)}, got {shorten(host)}. Whoever hosts the "
         "dashboard names its host with --server.allowedHosts."
     )
-
-
-def is_local() -> bool:
-    return config.get_option("server.address") in LOOPBACK
 
 
 def is_own(origin: str | None, host: str) -> bool:
@@ -131,7 +124,7 @@ def is_own(origin: str | None, host: str) -> bool:
     """
     if origin is None or not config.get_option("server.enableCORS"):
         return True
-    if urlsplit_or_none(origin) == host:
+    if hostname(origin, "netloc") == host:
         return True
     known = {hostname(name) for name in _named_origins()}
     if config.is_manually_set("browser.serverAddress"):
@@ -143,15 +136,9 @@ def _named_origins() -> Iterable[str]:
     return [o.strip() for o in config.get_option("server.corsAllowedOrigins")]
 
 
-def urlsplit_or_none(address: str) -> str | None:
+def hostname(address: str, part: str = "hostname") -> str | None:
+    """Return the host of an address in lower case, or its "netloc"; None if it is none."""
     try:
-        return urlsplit(address).netloc or None
-    except ValueError:
-        return None
-
-
-def hostname(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
+        return getattr(urlsplit(address), part) or None
     except ValueError:
         return None

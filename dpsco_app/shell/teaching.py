@@ -58,8 +58,7 @@ class Teaching:
 
 
 def names() -> tuple[str, ...]:
-    every = (*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)
-    return tuple(dict.fromkeys(every))
+    return tuple(dict.fromkeys((*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)))
 
 
 def read(query: Mapping[str, str], held: Teaching) -> tuple[Teaching, list[str]]:
@@ -125,25 +124,20 @@ def style(teaching: Teaching) -> str:
 
 
 def hidden(given: Sequence[str]) -> list[str]:
-    """Return the selectors of what has these names."""
+    """Return the selectors of what has these names, on all pages."""
     selectors: list[str] = []
+    drawn = {c.field for c in ALL_CONTROLS}
     for name in given:
         selectors += PARTS.get(name, ())
         if name in GROUP_FIELDS:
             selectors.append(f".st-key-{PREFIX}group_{name}")
-        inside = GROUP_FIELDS.get(name, ())
-        if name == "privacy":
-            inside = (*inside, NOTION)
-        wanted = dict.fromkeys((*inside, *((name,) if name in (*FIELDS, NOTION) else ())))
-        selectors += [f".st-key-{key}" for field in wanted for key in keys(field)]
+        inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
+        for field in dict.fromkeys(inside):
+            if field == NOTION:
+                selectors.append(f".st-key-{NOTION}")
+            elif field in drawn:
+                selectors += [f".st-key-{prefix}{field}" for prefix in PREFIXES]
     return selectors
-
-
-def keys(field: str) -> list[str]:
-    if field == NOTION:
-        return [NOTION]
-    drawn = field in {c.field for c in ALL_CONTROLS}
-    return [prefix + field for prefix in PREFIXES] if drawn else []
 
 
 def enlarged(figure: go.Figure) -> go.Figure:
@@ -155,42 +149,30 @@ def enlarged(figure: go.Figure) -> go.Figure:
         layout["title"] |= {"text": text, "pad": {"t": SCALE * above_title(text)}}
     for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
         layout.setdefault(name, usual)
-    _move_apart(layout)
-    layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
-    return go.Figure(data=[_larger(trace) for trace in plain["data"]], layout=layout)
-
-
-def _move_apart(layout: dict[str, Any]) -> None:
-    """Move the names at the right edge of a figure apart, as they have grown."""
     named = [
         a for a in layout.get("annotations", ()) if (a.get("x"), a.get("yref")) == (BESIDE, "y")
     ]
     named.sort(key=lambda annotation: annotation["y"])
-    if not named:
-        return
-    low, high = layout["yaxis"]["range"]
-    inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    line = 1.3 * named[0]["font"]["size"] * (high - low) / inside
-    sizes = [line * (1 + annotation["text"].count("<br>")) for annotation in named]
-    heights = moved_apart([annotation["y"] for annotation in named], sizes, high)
-    for annotation, height in zip(named, heights, strict=True):
-        annotation["y"] = height
+    if named:  # the names at the right edge move apart, as they have grown
+        low, high = layout["yaxis"]["range"]
+        inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+        line = 1.3 * named[0]["font"]["size"] * (high - low) / inside
+        sizes = [line * (1 + annotation["text"].count("<br>")) for annotation in named]
+        heights = moved_apart([annotation["y"] for annotation in named], sizes, high)
+        for annotation, height in zip(named, heights, strict=True):
+            annotation["y"] = height
+    layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
+    return go.Figure(data=[_larger(trace) for trace in plain["data"]], layout=layout)
 
 
 # Lengths in pixels, wherever they stand in a figure.
 LENGTHS = {"size", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupgap"}
 
 
-def _larger(part: dict[str, object]) -> dict[str, object]:
+def _larger(part: Any, name: str = "") -> Any:
     """Return a part of a figure with its lengths scaled."""
-    out: dict[str, object] = {}
-    for name, value in part.items():
-        if isinstance(value, dict):
-            out[name] = _larger(value)
-        elif isinstance(value, (list, tuple)) and any(isinstance(v, dict) for v in value):
-            out[name] = [_larger(v) if isinstance(v, dict) else v for v in value]
-        elif name in LENGTHS and isinstance(value, int | float):
-            out[name] = SCALE * value
-        else:
-            out[name] = value
-    return out
+    if isinstance(part, dict):
+        return {name: _larger(value, name) for name, value in part.items()}
+    if isinstance(part, list | tuple) and any(isinstance(v, dict) for v in part):
+        return [_larger(v) for v in part]
+    return SCALE * part if name in LENGTHS and isinstance(part, int | float) else part

@@ -93,23 +93,24 @@ def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, 
     """
     problems: list[str] = []
     readable: dict[str, str] = {}
-    for name in [name for name in FIELDS if name in given]:
+    for name in (name for name in FIELDS if name in given):
         try:
             parse_field(name, given[name])
             readable[name] = given[name]
         except InvalidInput as problem:
             problems.append(str(problem))
+    kept = readable
     try:
-        return _allowed(readable, sampling=sampling), problems
+        _allowed(readable, sampling=sampling)
     except InvalidInput as problem:
         problems.append(str(problem))
-    kept: dict[str, str] = {}
-    for name, value in readable.items():  # keep every field that is allowed with those before it
-        try:
-            _allowed({**kept, name: value}, sampling=sampling)
-            kept[name] = value
-        except InvalidInput:
-            continue  # the sentence has been said above
+        kept = {}
+        for name, value in readable.items():  # keep every field that is allowed with those before
+            try:
+                _allowed({**kept, name: value}, sampling=sampling)
+                kept[name] = value
+            except InvalidInput:
+                continue  # the sentence has been said above
     return _allowed(kept, sampling=sampling), problems
 
 

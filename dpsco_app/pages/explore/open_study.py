@@ -89,24 +89,19 @@ def _offer(shelf: Shelf, key: str) -> None:
         scenario = found[number]
     else:
         st.markdown(in_one_line(scenario))
-    wrong = _wrong(scenario)
-    if wrong:
-        st.warning(wrong)
-    elif refusal(scenario, DASHBOARD):
-        st.caption("Larger than a run here may be: it is shown, and cannot be run on.")
+    wrong = False
+    try:
+        require_showable(scenario)
+        if refusal(scenario, DASHBOARD):
+            st.caption("Larger than a run here may be: it is shown, and cannot be run on.")
+    except InvalidInput as problem:
+        wrong = True
+        st.warning(str(problem))
     pressed = st.button(
-        "Open this study", key=key, on_click=_open, args=(shelf, scenario), disabled=bool(wrong)
+        "Open this study", key=key, on_click=_open, args=(shelf, scenario), disabled=wrong
     )
     if pressed and not st.session_state[PROBLEM]:
         st.rerun()
-
-
-def _wrong(scenario: Scenario) -> str:
-    try:
-        require_showable(scenario)
-    except InvalidInput as problem:
-        return str(problem)
-    return ""
 
 
 def _open(shelf: Shelf, scenario: Scenario) -> None:
@@ -134,28 +129,27 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
 
 def in_one_line(scenario: Scenario) -> str:
     """Return a study in words: what, on which data, how large, how many algorithms and trials."""
-    words = words_for(scenario.problem)
-    swept = f"{SYMBOL[scenario.axis]} = {_ends(scenario)}" if scenario.axis else ""
-    sizes = [f"{name} = {number_text(getattr(scenario, name))}" for name in ("n", "d")]
-    sizes = [size for size in sizes if not size.startswith(f"{scenario.axis} ")]
+    swept = ""
+    if scenario.axis:
+        ends = dict.fromkeys(map(number_text, (scenario.grid[0], scenario.grid[-1])))
+        swept = f"{SYMBOL[scenario.axis]} = {' to '.join(ends)}"
+    sizes = [
+        f"{name} = {number_text(getattr(scenario, name))}"
+        for name in ("n", "d")
+        if name != scenario.axis
+    ]
     budget = f"ρ = {number_text(scenario.rho)}" if scenario.rho is not None else ""
     if scenario.epsilon is not None and scenario.axis != "epsilon":
         budget = f"ε = {number_text(scenario.epsilon)}"
-    place = "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q)
     count = len(scenario.methods)
     parts = [
         problem_card(scenario.problem).name,
         distribution_card(scenario.distribution).name,
-        place,
+        "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q),
         swept,
         *sizes,
         budget,
-        f"{count} {words.method}{'s' * (count > 1)}",
+        f"{count} {words_for(scenario.problem).method}{'s' * (count > 1)}",
         f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}",
     ]
-    return ", ".join(part for part in parts if part)
-
-
-def _ends(scenario: Scenario) -> str:
-    first, last = number_text(scenario.grid[0]), number_text(scenario.grid[-1])
-    return first if len(scenario.grid) == 1 else f"{first} to {last}"
+    return ", ".join(filter(None, parts))

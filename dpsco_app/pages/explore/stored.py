@@ -15,7 +15,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_core.base.errors import InvalidInput, require
@@ -52,10 +51,7 @@ class Shelf:
     name: str  # in sentences
 
     def studies(self) -> tuple[Scenario, ...]:
-        """Return the studies in the file, finished or not, as the controls hold them.
-
-        Raises `InvalidInput` if the file is no results file, is damaged, or holds none.
-        """
+        """Return the studies in the file; raises `InvalidInput` if it is none or holds none."""
         return self.contents()[0]
 
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
@@ -67,10 +63,7 @@ class Shelf:
         return tuple(dict.fromkeys(found)), unreadable
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
-        """Return what the file holds of a study, in the order of its cells.
-
-        Raises `InvalidInput` if the file is damaged, or the study is too large to be shown.
-        """
+        """Return what the file holds of a study that can be shown, in the order of its cells."""
         require_showable(scenario)
         if isinstance(self.source, bytes):
             return self._read(scenario)
@@ -84,7 +77,8 @@ class Shelf:
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
                 if isinstance(problem, StoreError):
                     raise
-                raise _damaged(self.name) from problem
+                ours = "file must be a results file of this program"
+                raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
@@ -102,7 +96,12 @@ class Shelf:
         require(self.source != b"", "file", "a results file of this program", f"{self.name}, empty")
         with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # its owner's alone
             path = Path(folder) / "results.sqlite"
-            _copy(self.source, path)
+            if isinstance(self.source, bytes):
+                path.write_bytes(self.source)
+            else:  # and what SQLite has put beside it
+                shutil.copyfile(self.source, path)
+                if _newest(self.source).exists():
+                    shutil.copyfile(_newest(self.source), _newest(path))
             with self._said(path):
                 guard(path)
                 with Store(path, read_only=True) as store:
@@ -133,6 +132,10 @@ def guard(path: Path) -> None:
 
     A view or a generated column under a known name would run what its author wrote.
     """
+
+    def refuse(what: str, why: str) -> None:
+        raise StoreError(f"store must be a results file {what}, got store={path}, which {why}.")
+
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
         base.execute("PRAGMA trusted_schema = OFF")
         version = base.execute("PRAGMA user_version").fetchone()[0]
@@ -140,32 +143,25 @@ def guard(path: Path) -> None:
         found = {" ".join(str(sql).split()) for (sql,) in made}
         ours = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
         if not made:
-            raise StoreError(
-                f"store must be a results file with a study in it, got store={path}, which is "
-                "empty: if `dpsco study` was killed, start it again."
-            )
+            why = "is empty: if `dpsco study` was killed, start it again"
+            refuse("with a study in it", why)
         if version != VERSION:
             return  # the store says which one it is
         if found != ours:
-            raise StoreError(
-                f"store must be a results file of this program, got store={path}, "
-                "which holds another program's data."
-            )
+            refuse("of this program", "holds another program's data")
         studies = base.execute("SELECT count(*) FROM studies").fetchone()[0]
         if studies > MOST_STUDIES:
-            raise StoreError(
-                f"store must be a results file with at most {MOST_STUDIES:,} studies, "
-                f"got store={path}, which holds {studies:,}."
-            )
+            refuse(f"with at most {MOST_STUDIES:,} studies", f"holds {studies:,}")
 
 
 def require_showable(scenario: Scenario) -> None:
     """Raise `InvalidInput` if a study is too large even to be shown."""
     scenario.validate(SHOWN, sampling=False)
-    most = f"at most {LARGEST_SEED:,} for {SHOWN.where}"
-    require(scenario.seed <= LARGEST_SEED, "seed", most, f"{scenario.seed:,}")
-    most = f"at most {SHOWN.cells:,} for {SHOWN.where}"
-    require(scenario.cells <= SHOWN.cells, "the number of cells", most, f"{scenario.cells:,}")
+    for name, value, most in (
+        ("seed", scenario.seed, LARGEST_SEED),
+        ("the number of cells", scenario.cells, SHOWN.cells),
+    ):
+        require(value <= most, name, f"at most {most:,} for {SHOWN.where}", f"{value:,}")
     require(bool(scenario.methods), "methods", "at least one", "none")
 
 
@@ -178,16 +174,13 @@ def as_controls(scenario: Scenario) -> Scenario:
 def checked(outcome: Outcome, cell: Cell) -> Outcome:
     """Return an outcome whose every value is of the kind that a run of the cell gives.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If one is not.
+    Raises ValueError or TypeError if one is not.
     """
     numbers = (outcome.error, outcome.seconds, outcome.error_uncertainty)
     sound = (
         (outcome.method, outcome.trial, outcome.x) == (cell.method, cell.trial, cell.x)
-        and all(is_number(v) for v in (*numbers, *outcome.diagnostics.values()))
-        and len(outcome.diagnostics) <= MOST_REMARKS
+        and all(type(v) in (int, float) for v in (*numbers, *outcome.diagnostics.values()))
+        and max(map(len, (outcome.diagnostics, outcome.flaws, outcome.notes))) <= MOST_REMARKS
         and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
     )
     if not sound:
@@ -195,38 +188,25 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
     refused = outcome.not_applicable is not None
     return replace(
         outcome,
-        flaws=_plain_all(outcome.flaws),
-        notes=_plain_all(outcome.notes),
+        flaws=tuple(map(_plain, outcome.flaws)),
+        notes=tuple(map(_plain, outcome.notes)),
         not_applicable=_plain(outcome.not_applicable) if refused else None,
         diagnostics={_plain(name): value for name, value in outcome.diagnostics.items()},
         changes=outcome.changes if _can_be_made(outcome, cell.point) else (),
     )
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _can_be_made(outcome: Outcome, point: Scenario) -> bool:
     """Whether the change that a refusal offers leads to a scenario."""
-    if not outcome.changes:
-        return True
     values = dict(outcome.changes)
-    if values.pop("method", METHOD_SLUGS[0]) not in METHOD_SLUGS:
-        return False
-    if values.keys() & {"methods", "axis", "grid"}:
+    known = values.pop("method", METHOD_SLUGS[0]) in METHOD_SLUGS
+    if not known or values.keys() & {"methods", "axis", "grid"}:
         return False
     try:
         Scenario.from_dict(values, point)
     except InvalidInput:
         return False
     return True
-
-
-def _plain_all(remarks: tuple[str, ...]) -> tuple[str, ...]:
-    if len(remarks) > MOST_REMARKS:
-        raise ValueError("too many remarks")
-    return tuple(_plain(remark) for remark in remarks)
 
 
 def _plain(remark: str | None) -> str:
@@ -236,28 +216,12 @@ def _plain(remark: str | None) -> str:
     return remark.replace("![", "! [")
 
 
-def _copy(source: Path | bytes, path: Path) -> None:
-    if isinstance(source, bytes):
-        path.write_bytes(source)
-        return
-    shutil.copyfile(source, path)
-    newest = _newest(source)
-    if newest.exists():
-        shutil.copyfile(newest, _newest(path))
-
-
 def _can_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
 def _newest(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
-
-
-def _damaged(name: str) -> InvalidInput:
-    return StoreError(
-        f"file must be a results file of this program, got file={name}, which is damaged."
-    )
 
 
 @lru_cache(maxsize=2)
