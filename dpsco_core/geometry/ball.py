@@ -61,8 +61,8 @@ class Ball(NormBall):
     array([0.6, 0.8])
     """
 
-    d: int
-    radius: float
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     exponent = 2.0
 
@@ -88,8 +88,8 @@ class L1Ball(NormBall):
     array([ 0.75, -0.25,  0.  ])
     """
 
-    d: int
-    radius: float
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     exponent = 1.0
 
@@ -128,9 +128,9 @@ class LqBall(NormBall):
     array([0.840896, 0.840896])
     """
 
-    d: int
+    d: int  # dimension, at least 1
     exponent: float  # q, above 1 and finite
-    radius: float
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -66,7 +66,7 @@ class PowerMirror:
         return _powered(w, self.exponent, self.kappa)
 
     def conjugate_gradient(self, u: Vector) -> Vector:
-        r"""Return :math:`\kappa^{-1}\|u\|_r(|u_j|/\|u\|_r)^{r-1}\mathrm{sgn}(u_j)`, 0 at 0."""
+        """Return the inverse of the gradient at `u`."""
         return _powered(u, self.dual_exponent, 1 / self.kappa)
 
 

@@ -75,8 +75,8 @@ class Simplex(OnVertices):
     array([0.6, 0.4, 0. ])
     """
 
-    d: int
-    radius: float  # r
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     kind = "simplex"
     solid = False
@@ -94,8 +94,8 @@ class Simplex(OnVertices):
 class SolidSimplex(OnVertices):
     r"""The set :math:`\{w \in R^d : w \ge 0, \sum_j w_j \le r\}`."""
 
-    d: int
-    radius: float  # r
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     kind = "solid simplex"
     solid = True

@@ -45,9 +45,9 @@ class CappedL1Ball(Sparse):
     Its extreme points have s entries of size r, and zeros.
     """
 
-    d: int
+    d: int  # dimension, at least 1
     sparsity: int  # s, between 1 (the l1 ball) and d (the cube)
-    radius: float  # r
+    radius: float  # r, finite and positive
 
     @property
     def l2_radius(self) -> float:
@@ -124,9 +124,9 @@ class SparseHull(Sparse):
     The width is within a factor 2 of that of S.
     """
 
-    d: int
+    d: int  # dimension, at least 1
     sparsity: int  # s, between 1 (the l1 ball) and d (the l2 ball)
-    radius: float  # r
+    radius: float  # r, finite and positive
 
     @property
     def l1_radius(self) -> float:
@@ -250,7 +250,7 @@ class GroupBall(Sized, Symmetric):
 
     d: int  # dimension, a multiple of `group_size`
     group_size: int  # coordinates in a block: 1 gives the l1 ball, d the l2 ball
-    radius: float  # r
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         super().__post_init__()

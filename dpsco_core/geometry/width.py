@@ -37,13 +37,7 @@ def _end(d: int) -> float:
 
 @lru_cache(maxsize=1024)
 def chi_mean(d: int) -> float:
-    r"""Return :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`.
-
-    Examples
-    --------
-    >>> round(chi_mean(10), 5), round(chi_mean(1000), 5)
-    (3.08433, 31.61487)
-    """
+    r"""Return :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`."""
     if d < 300:
         return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2) - gammaln(d / 2)))
     x = 1 / d  # the logarithms would cancel: Stirling's series

@@ -54,9 +54,6 @@ def size_of(d: int, budget: ApproxDP) -> float:
     return math.sqrt(-d * math.log(budget.delta))
 
 
-# ---- Lipschitz losses
-
-
 def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
     r"""Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1.
 
@@ -99,9 +96,6 @@ def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
     return math.sqrt(kappa / n), private
 
 
-# ---- heavy tails
-
-
 def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
     r"""Theorem 10, constrained and heavy-tailed, 1 < q < 2, small epsilon.
 
@@ -131,9 +125,6 @@ def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False
     return sampling if printed else sampling / math.sqrt(n), private
 
 
-# ---- their units
-
-
 def _product(of: Callable[[Setting], DualConstants], *names: str) -> Callable[[Setting], float]:
     """Return the product of some constants."""
     return lambda setting: math.prod(float(getattr(of(setting), name)) for name in names)
@@ -147,9 +138,6 @@ def _heavy(setting: Setting) -> float:
     r"""Return :math:`\sigma M`, infinite where the variance is."""
     found = dual_constants(setting)
     return math.inf if math.isinf(found.variance) else math.sqrt(found.variance) * found.diameter
-
-
-# ---- rows
 
 
 def _terms(

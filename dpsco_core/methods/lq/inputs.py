@@ -38,6 +38,17 @@ def own_constants(setting: Setting) -> DualConstants:
     return dual_constants(setting if setting.exponent <= 2 else replace(setting, exponent=2.0))
 
 
+def statement_budget(setting: Setting) -> tuple[float, float]:
+    r"""Return the (epsilon, delta) that a theorem's parameters take.
+
+    Under zCDP :math:`2\sqrt\rho` stands for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` (Lemma 3).
+    """
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return budget.epsilon, budget.delta
+    return 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
+
+
 def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
     """Return the noise of a method that leaves it open.
 
@@ -117,13 +128,6 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
     2.5). Tight: the exact divergence of the clones, or no amplification where that allows more.
     Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does not
     hold.
-
-    Examples
-    --------
-    >>> from dpsco_core.privacy.budget import ApproxDP
-    >>> budget = ApproxDP(epsilon=0.1, delta=1e-6)
-    >>> round(2 / record_rho(10_000, budget, "generalized gaussian", "paper"))
-    736
     """
     if not isinstance(budget, ApproxDP):
         return _whole(budget, noise)

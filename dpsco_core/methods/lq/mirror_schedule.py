@@ -17,9 +17,10 @@ from dpsco_core.methods.lq.inputs import (
     release_rho,
     smooth_energy,
     space_of,
+    statement_budget,
     sum_factor,
 )
-from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
@@ -191,15 +192,11 @@ def published(
     r"""Return T and tau of the statement, at most `most_steps`.
 
     T and lambda are in units in which :math:`\sigma = M = 1`, which the paper hides: of Theorem 10
-    where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise, under zCDP with
-    :math:`2\sqrt\rho` for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` (Lemma 3). Then
+    where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise. Then
     :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d) and (e)).
     """
-    budget, parameters = setting.budget, theorem_10 if shuffled else batched_parameters
-    epsilon, delta = 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
-    if isinstance(budget, ApproxDP):
-        epsilon, delta = budget.epsilon, budget.delta
-    truncation, steps = parameters(at.n, at.space, epsilon, delta)
+    parameters = theorem_10 if shuffled else batched_parameters
+    truncation, steps = parameters(at.n, at.space, *statement_budget(setting))
     room = max(math.sqrt(at.variance) * truncation, at.gradient_bound)
     return max(1, round(min(steps, at.n, most_steps))), at.gradient_bound + room
 

@@ -43,9 +43,9 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         ``"tight"``: under an (epsilon, delta) budget rho of the exact Gaussian curve. ``"paper"``:
         :math:`c = \sqrt{8\ln(1.25/\delta)}/\varepsilon` of Lemma 2, for epsilon <= 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: :math:`\eta = \frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, which knows no
-        diameter, refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with
-        the radius of the constraint set for the distance to the minimiser.
+        ``"theory"``: the `printed_step`, which knows no diameter, refused where
+        :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with the radius of the
+        constraint set for the distance to the minimiser.
     """
 
     reads = "ordered"
@@ -136,10 +136,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven.
-
-    Raises `NotApplicable` under a pure budget; for the paper's Lemma 2 above epsilon = 1.
-    """
+    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven."""
     refuse_pure(setting)
     budget = setting.budget
     if calibration == "tight" or not isinstance(budget, ApproxDP):
@@ -151,14 +148,11 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
             epsilon=1.0,
             otherwise="calibration=tight",
         )
-    return 2 / printed_noise_factor(budget.epsilon, budget.delta) ** 2
+    return 2 / (math.sqrt(8 * math.log(1.25 / budget.delta)) / budget.epsilon) ** 2
 
 
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    r"""Return :math:`\eta = \frac1L\min\{1/\sqrt n, 1/(c\sqrt d)\}`.
-
-    Raises `NotApplicable` if the first phase's step, a quarter of it, exceeds 2/beta.
-    """
+    """Return the `printed_step`; refused if the first phase's, a quarter of it, exceeds 2/beta."""
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:
@@ -180,11 +174,6 @@ def phases(n: int) -> int:
 def noise_factor(rho: float) -> float:
     r"""Return :math:`c=2/\sqrt{2\rho}`: a record moves the average by at most :math:`2L\eta_i`."""
     return math.sqrt(2 / rho)
-
-
-def printed_noise_factor(epsilon: float, delta: float) -> float:
-    r"""Return :math:`c=\sqrt{8\ln(1.25/\delta)}/\varepsilon`, of the paper's Lemma 2."""
-    return math.sqrt(8 * math.log(1.25 / delta)) / epsilon
 
 
 def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:

@@ -12,7 +12,13 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
-from dpsco_core.methods.lq.inputs import chosen_noise, composed_rho, dual_energy, release_rho
+from dpsco_core.methods.lq.inputs import (
+    chosen_noise,
+    composed_rho,
+    dual_energy,
+    release_rho,
+    statement_budget,
+)
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
 from dpsco_core.methods.lq.sentences import EVERYWHERE, GAUSSIAN_DUAL, ON_L1, lq_card
 from dpsco_core.methods.story import Proof, Story
@@ -262,15 +268,8 @@ def regularized_share(
 def theorem_parameters(
     setting: Setting, space: RegularSpace, smoothness: float
 ) -> tuple[int, float]:
-    r"""Return T and alpha of Theorem 7; under zCDP with :math:`2\sqrt\rho` for
-    :math:`\varepsilon/\sqrt{\ln(1/\delta)}`.
-
-    Raises `NotApplicable` where its proof does not hold: unless n > T and alpha <= 2 beta.
-    """
-    budget = setting.budget
-    epsilon, delta = 2 * math.sqrt(setting.gaussian_rho), math.exp(-1)
-    if isinstance(budget, ApproxDP):
-        epsilon, delta = budget.epsilon, budget.delta
+    """Return T and alpha of Theorem 7; refused unless n > T and alpha <= 2 beta, for its proof."""
+    epsilon, delta = statement_budget(setting)
 
     def scheduled(n: int) -> tuple[int, bool]:
         steps = min(MOST_STEPS, max(1, round(published_steps(n, space, epsilon, delta))))

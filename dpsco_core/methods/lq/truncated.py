@@ -119,16 +119,14 @@ class ShuffledMirrorDescent(InDualNorm):
     calibration : {"tight", "paper"}
         ``"tight"``: amplification by the exact divergence of the clones, and the exact curve of
         Gaussian noise (for other noise the best conversion from zCDP). ``"paper"``: the clones'
-        closed form and Lemma 3 with the printed kappa, which is Theorem 9 with its constant made
-        explicit; epsilon at most 1. Where kappa is printed too small and the budget has no room
-        for that, the release is marked as flawed.
+        closed form and Lemma 3 with the printed kappa (Theorem 9); epsilon at most 1. Where the
+        budget has no room for the kappa that is proven, the release is marked as flawed.
     tuning : {"practical", "theory"}
         ``"theory"``: Theorem 10; ``"practical"``: a model of typical data. See
         `dpsco_core.methods.lq.mirror_schedule`.
     noise : {"generalized gaussian", "gaussian"}, optional
-        None: generalized Gaussian, as published, with ``calibration="paper"``, and Gaussian with
-        ``"tight"``, which is no larger at equal proven privacy and whose sums cost no further
-        factor.
+        None: generalized Gaussian, as published, with ``calibration="paper"``; Gaussian with
+        ``"tight"``, whose energy is no larger at equal proven privacy.
     """
 
     cost = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
