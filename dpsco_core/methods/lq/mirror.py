@@ -17,7 +17,7 @@ order, and each brings a draw of its own (amplification by shuffling).
 
 import math
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,13 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
-from dpsco_core.geometry.mirror import PowerMirror, mirror_step
-from dpsco_core.geometry.norms import row_norms
+from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
+from dpsco_core.geometry.norms import lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import Calibration, Plan, Release, Tuning
+from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
-from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of
+from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
 from dpsco_core.methods.lq.mirror_schedule import (
     descent,
     practical_choice,
@@ -201,40 +202,88 @@ def _accounted(
     return found, certificate if found is draw else sound
 
 
-def run_mirror(
-    plan: MirrorPlan,
-    sample: Sample,
-    ledger: Ledger,
-    rng: np.random.Generator,
-    *,
-    two_accountings: bool,
-) -> Release:
-    """Run the pass; nothing but the noisy means of batches depends on the records.
+INSIDE = 0.999  # of the level beyond which a gradient becomes 0
 
-    A method with `two_accountings` says which one it has used.
-    """
-    check_sample(sample, plan.setting)
-    noise, n, d = plan.open(ledger), sample.n, sample.d
-    mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
-    order = np.arange(n) if plan.certificate is None else rng.permutation(n)
-    lengths = base_lengths(sample, plan.space.dual)
-    w, total, path = np.zeros(d), np.zeros(d), Path(np.zeros(d), plan.steps)
-    for t in range(plan.steps):
-        batch = order[t * plan.batch_size : (t + 1) * plan.batch_size]
-        pull = truncated_sum(
-            sample.gradients(w), batch, plan.threshold, plan.space.dual, lengths
-        ) + noise.summed_noise(plan.draws_a_batch, d, rng)
-        w = mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
-        total += w
-        path.add(t + 1, w)
-    return Release(
-        value=total / plan.steps,
-        ledger=ledger,
-        diagnostics=plan.diagnostics,
-        notes=(*((ACCOUNTINGS[plan.accounting],) if two_accountings else ()), *ledger.flaws),
-        iterates=path.points,
-        iterate_steps=path.steps,
-    )
+
+def inside(plan: MirrorPlan, d: int) -> float:
+    """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
+    return INSIDE * plan.threshold / lq_norm(np.ones(d), plan.space.dual)
+
+
+def _check_applicable(setting: Setting) -> None:
+    """Raise `NotApplicable` where no such method can run, or its parameters are not certified."""
+    refuse_pure(setting)
+    constants = setting.constants
+    if math.isinf(constants.diameter) and setting.constraint is None:
+        raise NotApplicable(
+            "The steps follow from the diameter of the constraint set, and it is unbounded.",
+            diameter=4.0,
+        )
+    if not setting.body.contains(np.zeros(setting.d)):
+        raise NotApplicable(
+            "Mirror descent starts at 0, and the constraint set does not contain it.",
+            nearest="set geometry=solid-simplex",
+            changes=(("geometry", "solid-simplex"), ("q", None)),
+        )
+    if math.isinf(constants.smoothness):
+        raise NotApplicable(
+            "The step size follows from the smoothness of the population risk, and the problem "
+            "certifies none.",
+            problem="huber",
+        )
+    finite = math.isfinite(constants.variance_trace) or math.isfinite(constants.coordinate_moment)
+    if not (finite and math.isfinite(constants.mean_gradient_bound)):
+        raise NotApplicable(
+            "The truncation level follows from the variance of the gradients and the size of their "
+            "mean, and the problem does not certify both.",
+            distribution="gaussian",
+        )
+    # That a step is known on the set.
+    bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
+
+
+class Truncated(PrivateMethod):
+    """One pass of truncated mirror descent: a method adds its card and its exponents."""
+
+    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
+
+    reads = "whole"
+    stage = Stage(place=inside)
+
+    def planned(self, setting: Setting, noise: Noise) -> MirrorPlan:
+        _check_applicable(setting)
+        return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
+
+    def release(
+        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the pass; nothing but the noisy means of batches depends on the records.
+
+        A method that compares two accountings says which one it has used.
+        """
+        check_sample(sample, plan.setting)
+        noise, n, d = plan.open(ledger), sample.n, sample.d
+        mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
+        order = np.arange(n) if plan.certificate is None else rng.permutation(n)
+        lengths = base_lengths(sample, plan.space.dual)
+        w, total, path = np.zeros(d), np.zeros(d), Path(np.zeros(d), plan.steps)
+        for t in range(plan.steps):
+            batch = order[t * plan.batch_size : (t + 1) * plan.batch_size]
+            pull = truncated_sum(
+                sample.gradients(w), batch, plan.threshold, plan.space.dual, lengths
+            ) + noise.summed_noise(plan.draws_a_batch, d, rng)
+            w = mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
+            total += w
+            path.add(t + 1, w)
+        used = (ACCOUNTINGS[plan.accounting],) if len(self.orders) > 1 else ()
+        return Release(
+            value=total / plan.steps,
+            ledger=ledger,
+            diagnostics=plan.diagnostics,
+            notes=(*used, *ledger.flaws),
+            iterates=path.points,
+            iterate_steps=path.steps,
+        )
 
 
 def base_lengths(sample: Sample, exponent: float) -> Vector | None:

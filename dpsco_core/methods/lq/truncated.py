@@ -1,18 +1,11 @@
 """Truncated mirror descent in one pass: Su, Zhao and Wang (2023), Algorithm 4 and section 5.2."""
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.geometry.mirror import PowerMirror, bregman_point
-from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
-from dpsco_core.methods.lq.inputs import Order, chosen_noise, space_of
-from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
+from dpsco_core.methods.base import MethodCost, Stage
+from dpsco_core.methods.lq.inputs import chosen_noise
+from dpsco_core.methods.lq.mirror import MirrorPlan, Truncated, inside
 from dpsco_core.methods.lq.sentences import (
     GAUSSIAN_DUAL,
     ON_CUBE,
@@ -25,67 +18,7 @@ from dpsco_core.methods.lq.sentences import (
 )
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.generalized_gaussian import Noise
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
-
-INSIDE = 0.999  # of the level beyond which a gradient becomes 0
-
-
-def inside(plan: MirrorPlan, d: int) -> float:
-    """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
-    return INSIDE * plan.threshold / lq_norm(np.ones(d), plan.space.dual)
-
-
-def _check_applicable(setting: Setting) -> None:
-    """Raise `NotApplicable` where no such method can run, or its parameters are not certified."""
-    refuse_pure(setting)
-    constants = setting.constants
-    if math.isinf(constants.diameter) and setting.constraint is None:
-        raise NotApplicable(
-            "The steps follow from the diameter of the constraint set, and it is unbounded.",
-            diameter=4.0,
-        )
-    if not setting.body.contains(np.zeros(setting.d)):
-        raise NotApplicable(
-            "Mirror descent starts at 0, and the constraint set does not contain it.",
-            nearest="set geometry=solid-simplex",
-            changes=(("geometry", "solid-simplex"), ("q", None)),
-        )
-    if math.isinf(constants.smoothness):
-        raise NotApplicable(
-            "The step size follows from the smoothness of the population risk, and the problem "
-            "certifies none.",
-            problem="huber",
-        )
-    finite = math.isfinite(constants.variance_trace) or math.isfinite(constants.coordinate_moment)
-    if not (finite and math.isfinite(constants.mean_gradient_bound)):
-        raise NotApplicable(
-            "The truncation level follows from the variance of the gradients and the size of their "
-            "mean, and the problem does not certify both.",
-            distribution="gaussian",
-        )
-    # That a step is known on the set.
-    bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
-
-
-class Truncated(PrivateMethod):
-    """What the methods of `dpsco_core.methods.lq.mirror` share."""
-
-    orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
-
-    reads = "whole"
-    stage = Stage(place=inside)
-
-    def planned(self, setting: Setting, noise: Noise) -> MirrorPlan:
-        _check_applicable(setting)
-        return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
-
-    def release(
-        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the pass."""
-        return run_mirror(plan, sample, ledger, rng, two_accountings=len(self.orders) > 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.geometry.norms import dual_exponent, row_norms
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.lq import truncated
 from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.lq.truncated import (
     BatchedMirrorDescent,
@@ -148,7 +147,7 @@ def run(method: Any, where: Setting, losses: Any, seed: int = 0) -> Release:
 def planned(change: Callable[[Any], Any]) -> Iterator[None]:
     """Put `change(mirror_plan)` in the place of it; such changes may be nested."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(truncated, "mirror_plan", change(truncated.mirror_plan))
+        patch.setattr(lp_mirror, "mirror_plan", change(lp_mirror.mirror_plan))
         yield
 
 
