@@ -43,12 +43,7 @@ def _unit(setting: Setting) -> float:
 
 
 def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
-    r"""Theorem 4 of Zhao et al. (2024), (20) with (73).
-
-    .. math::
-        \sqrt{\frac{d\ln n}n},\quad\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p},\quad
-        \frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n
-    """
+    """Theorem 4 of Zhao et al. (2024), (20) with (73)."""
     sampling, private, tail = clipped_rate(setting)
     size = math.log(setting.n)
     return sampling * math.sqrt(size), private, tail * size
@@ -57,11 +52,7 @@ def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
 def directional_rate(setting: Setting) -> tuple[float, float, float]:
     r"""Simple clipping with the clipping bias of directional moments.
 
-    .. math::
-        \sqrt{\frac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p},\quad
-        \Big(\frac{d^{3/2}}n\Big)^{1-1/p}
-
-    The last two are :math:`d^{1/(2p)}` below Theorem 4's: theory/zhao-et-al.md, 3.6.
+    The last two terms are :math:`d^{1/(2p)}` below Theorem 4's: theory/zhao-et-al.md, 3.6.
     """
     sampling, private, tail = clipped_rate(setting)
     gain = math.pow(setting.d, -1 / (2 * setting.moment_order))
@@ -74,12 +65,7 @@ def iterative_rate(setting: Setting) -> tuple[float, float]:
 
 
 def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
-    r"""Theorem 7 of Zhao et al. (2024), (36), which is claimed and not proven.
-
-    .. math::
-        \sqrt{\frac dn},\quad
-        \sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\,\ln(nd)
-    """
+    """Theorem 7 of Zhao et al. (2024), (36), which is claimed and not proven."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return math.inf, math.inf

@@ -30,35 +30,22 @@ from dpsco_core.problems.base import Setting
 
 
 def rate(setting: Setting) -> tuple[float, float]:
-    r"""Theorem 5.2 of Kamath et al. (2022), linear in M.
+    r"""Theorem 5.2 of Kamath et al. (2022), linear in M: at M = 1 it is the printed rate.
 
-    .. math:: M\frac d{\sqrt n},\quad M\sqrt d\Big(\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1-1/p}
-
-    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`; at M = 1 it is the printed rate. Method 1 of
-    Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
+    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`; see theory/kamath-liu-zhang.md, 3.4.
     """
     d, diameter = setting.d, setting.constants.diameter
     return diameter * d / math.sqrt(setting.n), diameter * private_term(setting, d**1.5)
 
 
 def printed_rate(setting: Setting) -> tuple[float, float]:
-    r"""Theorem 5.2 as printed.
-
-    .. math::
-        \frac{Md}{\sqrt n},\quad\frac{Md^2}{n\sqrt\rho}\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}
-    """
+    """Theorem 5.2 as printed."""
     d, diameter = setting.d, setting.constants.diameter
     return diameter * d / math.sqrt(setting.n), private_term(setting, diameter * d**1.5)
 
 
 def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
-    r"""Theorem B.8, with its logarithms.
-
-    .. math::
-        \frac{Md\sqrt\ell}{\sqrt n},\quad
-        \ell\,\frac{Md^2}{n\sqrt\rho}\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p},\quad
-        \ell\,\frac{MLd^{3/2}}{n^3},\qquad\ell=\max\Big(1,\ln\frac{Mdn}\beta\Big)
-    """
+    """Theorem B.8, with its logarithms."""
     require(0 < beta < 1, "beta", "between 0 and 1", beta)
     n, d, diameter = setting.n, setting.d, setting.constants.diameter
     sampling, private = printed_rate(setting)

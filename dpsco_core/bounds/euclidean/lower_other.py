@@ -92,11 +92,7 @@ def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
 
 
 def quoted_lower(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    r"""Theorem 1 of Zhao et al. (2024), (6), as quoted there.
-
-    .. math::
-        \sqrt{\frac dn},\quad\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta
-    """
+    """Theorem 1 of Zhao et al. (2024), (6), as quoted there."""
     sampling, private = mean_rate_cdp(setting, budget.epsilon**2)
     return sampling, private * -math.log(budget.delta)
 

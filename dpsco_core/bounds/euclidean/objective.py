@@ -100,10 +100,7 @@ def hessian_rank(setting: Setting) -> int:
 
 
 def rate(at: Objective) -> tuple[float, float]:
-    r"""Theorem 2.
-
-    .. math:: \frac{L\|C\|_2}{\sqrt n},\quad\frac{LG_C\sqrt{\ln(1/\delta)}}{\varepsilon n}
-    """
+    """Theorem 2: sampling and privacy."""
     private = at.lipschitz * at.width * math.sqrt(at.log_delta) / (at.epsilon * at.n)
     return at.lipschitz * at.diameter / math.sqrt(at.n), private
 
@@ -141,14 +138,10 @@ def explicit(
     *,
     printed: bool = False,  # at the accuracy that the theorem prints
 ) -> tuple[float, float, float, float, float]:
-    r"""B1: an explicit bound for Algorithm 1.
+    r"""B1, an explicit bound for Algorithm 1: theory/su-zhao-wang.md, 3.1.
 
-    .. math::
-        \frac{\sigma_1G_C}n+\lambda R^2+\frac{L^2}{\lambda n}+L\sqrt{\alpha/\lambda}+
-        L\sqrt{2\sigma_2G_C}
-
-    Objective noise, regulariser, stability, optimiser, output noise: theory/su-zhao-wang.md, 3.1,
-    with :math:`\|\theta^*\|\le R=\|C\|_2/2`.
+    Objective noise, regulariser, stability, optimiser, output noise, with
+    :math:`\|\theta^*\|\le R=\|C\|_2/2`.
     """
     modulus = regulariser(at, smoothness, rank)
     alpha = accuracy(at, printed=printed)

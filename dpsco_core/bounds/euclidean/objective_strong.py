@@ -37,12 +37,7 @@ from dpsco_core.problems.base import Setting
 
 
 def rate_strong(at: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
-    r"""Theorem 4 with modulus Delta; `printed` has a stray epsilon in the first term.
-
-    .. math::
-        \frac{L^2\|C\|_2^2}{\Delta n},\quad
-        \frac{G_C^2L^2\ln(1/\delta)}{\Delta n^2\varepsilon^2}
-    """
+    """Theorem 4 with modulus Delta; `printed` has a stray epsilon in the first term."""
     first = (at.lipschitz * at.diameter) ** 2 / (modulus * at.n)
     second = (at.lipschitz * at.width / (at.n * at.epsilon)) ** 2 * at.log_delta / modulus
     return (first / at.epsilon if printed else first), second
@@ -79,15 +74,10 @@ def regulariser_strong(
 def explicit_strong(
     at: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, float, float, float, float]:
-    r"""B2: an explicit bound for Algorithm 2 on a symmetric set, :math:`\Delta=\mu C_{\min}^2`.
-
-    .. math::
-        \frac{\sigma_1^2(G_C^2+R^2)}{2\Delta n^2}+\lambda R^2+\frac{2L^2R^2}{\Delta n}+
-        LR\sqrt{2\alpha/\Delta}+L\sqrt{2\sigma_2G_C},\quad
-        \sigma_2^2=\frac{64\alpha\ln(2.5/\delta)\|C\|_2^2}{\Delta\varepsilon^2}
+    r"""B2, for Algorithm 2 on a symmetric set: theory/su-zhao-wang.md, 3.2.
 
     Objective noise, with the half that the proof allows, regulariser, stability, optimiser, output
-    noise: theory/su-zhao-wang.md, 3.2.
+    noise, at :math:`\Delta=\mu C_{\min}^2`.
     """
     radius = at.diameter / 2
     modulus = strong_convexity * at.inradius**2

@@ -62,32 +62,22 @@ def _scaled(setting: Setting, *terms: float) -> tuple[float, ...]:
 
 
 def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
-    r"""Bassily et al. (2019) and Feldman et al. (2020).
+    """Bassily et al. (2019) and Feldman et al. (2020), in units of L D.
 
-    .. math:: \frac1{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
-
-    In units of L D; the optimum for Lipschitz losses, and the larger of the two terms as printed.
+    The optimum for Lipschitz losses, and the larger of the two terms as printed.
     """
     private = math.sqrt(setting.d / rho) / setting.n if rho > 0 else math.inf
     return 1 / math.sqrt(setting.n), private
 
 
 def uniform_convergence(setting: Setting) -> tuple[float, ...]:
-    r"""Bassily et al. (2014), for the population risk.
-
-    .. math:: \frac{d^{1/4}}{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
-
-    The larger of the two, times L D.
-    """
+    """Bassily et al. (2014), for the population risk: the larger of the two, times L D."""
     sampling, private = lipschitz_rate(setting, setting.gaussian_rho)
     return _scaled(setting, sampling * math.pow(setting.d, 0.25), private)
 
 
 def chaudhuri(setting: Setting) -> tuple[float, ...]:
-    r"""Chaudhuri et al. (2011), output perturbation; the largest term counts, times L D.
-
-    .. math::
-        \frac1{\sqrt n},\quad\frac d{n\varepsilon},\quad\frac{d\sqrt\beta}{n^{2/3}\varepsilon}
+    """Chaudhuri et al. (2011), output perturbation; the largest term counts, times L D.
 
     As Arora et al. (2020) quote it, with a smoothness beta that is not in the units of the rest.
     """

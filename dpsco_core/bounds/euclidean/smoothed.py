@@ -44,8 +44,6 @@ from dpsco_core.problems.base import Setting
 def rate(setting: Setting) -> tuple[float, float]:
     r"""Smoothed truncation at the best level: the roots of the two terms of the optimum.
 
-    .. math:: 2M\Big(\frac{d^2}n+\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1/2}
-
     From Kamath et al. (2022), Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})`; see
     theory/kamath-liu-zhang.md, 3.4. The rate is the root of the sum of squares of the two terms.
     """
@@ -67,14 +65,7 @@ def best_power(d: int, rho: float) -> float:
 
 
 def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, float]:
-    r"""Theorem 5.5 of Kamath et al. (2022), as printed, at its best q.
-
-    .. math::
-        \sqrt M\frac{d^{(3-q)/2}}{\sqrt n},\quad
-        \sqrt M\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n},\qquad\tfrac12\le q\le2
-
-    Method 2 of Table I of Zhao et al. (2024).
-    """
+    """Theorem 5.5 of Kamath et al. (2022), as printed, at its best q."""
     d, rho = setting.d, setting.gaussian_rho
     if rho <= 0:
         return math.inf, math.inf

@@ -51,10 +51,7 @@ _STRONG_NEEDS = (
 
 
 def squared_rate(setting: Setting) -> tuple[float, float]:
-    r"""Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor.
-
-    .. math:: \frac dn,\quad d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{2-2/p}
-    """
+    """Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor."""
     sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
     return sampling**2, private**2
 
