@@ -24,11 +24,6 @@ def single_pass(at: UserLevel) -> float:
 def smooth(at: UserLevel, *, printed: bool = False) -> float:
     r"""Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
 
-    .. math::
-        mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},\Big(\frac{\varepsilon^2n^2m}d\Big)
-        ^{1/8}\Big\}\Big)+\sqrt\kappa\,\min\Big\{\frac{n^{1/4}m^{5/4}}\varepsilon,
-        \frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}\Big\},\qquad\kappa=\frac{\beta R}L
-
     `printed` adds the last two instead, which is valid and loose: both are
     :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (theory/lowy-liu-asi.md, 3.3).
 
@@ -50,8 +45,6 @@ def smooth(at: UserLevel, *, printed: bool = False) -> float:
 
 def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
     r"""Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
-
-    .. math:: mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}
 
     `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
     which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has

@@ -75,8 +75,6 @@ LOCAL_NEEDS = (
 def quoted_lower(at: UserLevel) -> tuple[float, float]:
     r"""The lower bound of Levy et al. (2021), as quoted, up to its constant.
 
-    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt d}{\varepsilon n\sqrt m}\Big)
-
     Section 1 of the paper, which does not give its conditions.
     """
     return optimal(at, logs=False)

@@ -64,8 +64,6 @@ def _rate(at: UserLevel, sampling: float, private: float) -> Pair:
 def optimal(at: UserLevel, *, logs: bool = True) -> Pair:
     r"""Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses: the optimal rate.
 
-    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt{d\Lambda}}{\varepsilon n\sqrt m}\Big)
-
     The risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023) too, under their
     own conditions; `logs` False has no :math:`\Lambda`, as in the comparison table.
 
@@ -81,9 +79,6 @@ def optimal(at: UserLevel, *, logs: bool = True) -> Pair:
 
 def linear_time(at: UserLevel, *, logs: bool = True) -> Pair:
     r"""Theorem 2.1 (B.1), Algorithm 1, as stated; the rate of Bassily and Sun (2023), Alg. 5.
-
-    .. math:: LR\Big(\frac1{\sqrt{nm\varepsilon}},\
-        \frac{\sqrt{d\Lambda}}{\varepsilon\sqrt{nm}}\Big)
 
     Examples
     --------
@@ -115,8 +110,6 @@ def linear_time_proven(at: UserLevel) -> Pair:
 def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
     r"""An optimal item-level method with group privacy: footnote 3; the naive user level.
 
-    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt{d\Lambda}}{\varepsilon n}\Big)
-
     For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
     with m.
 
@@ -131,8 +124,6 @@ def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
 
 def strong(at: UserLevel, *, logs: bool = True) -> Pair:
     r"""Remark 3.6, strongly convex losses, by the reduction of Feldman et al. (2020), section 5.1.
-
-    .. math:: \frac{L^2}\mu\Big(\frac1{nm},\ \frac{d\Lambda}{\varepsilon^2n^2m}\Big)
 
     Without logarithms it is what the paper calls optimal, without naming a lower bound.
 
