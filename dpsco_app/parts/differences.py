@@ -35,11 +35,7 @@ class Difference:
 
 
 def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
-    """Return the fields in which two scenarios differ, in the order of `Scenario`.
-
-    The value of a field that is swept is no difference, and neither is that of one which has no
-    meaning in either.
-    """
+    """Return the fields that are neither equal nor swept in both, in the order of `Scenario`."""
     found = []
     for f in fields(Scenario):
         own, other = getattr(here, f.name), getattr(there, f.name)

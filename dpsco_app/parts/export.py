@@ -67,10 +67,7 @@ def _runs_csv(result: Result, table: Callable[[Result], pd.DataFrame]) -> str:
 
 
 def json_text(result: Result) -> str:
-    """Return the scenario, the results and every bound, as `dpsco run --json` prints them.
-
-    Those of a second run are under ``beside``.
-    """
+    """Return scenario, results and bounds as `dpsco run --json`; a second run is ``beside``."""
     found = run_json(result.scenario, result.outcomes)
     if result.beside is not None:
         found["beside"] = run_json(result.beside.scenario, result.beside.outcomes)
@@ -115,10 +112,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
 
 
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
-    """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
-
-    Trials and seed are in it where something `runs`.
-    """
+    """Return a scenario in one line of plain symbols; trials and seed where something `runs`."""
     axis, names = scenario.axis, SYMBOL | {"delta": "δ", "rho": "ρ"}
     fields = ["n", "d", "p", "epsilon", "delta", "rho"]
     fields += ["m"] if scenario.m > 1 or axis == "m" else []
@@ -139,10 +133,7 @@ def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons that save the visible figure among the places called `name`.
-
-    The browser that shows the figure makes the picture; nothing is sent anywhere.
-    """
+    """Draw the buttons by which the browser saves the visible figure among the places `name`."""
     component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={

@@ -31,11 +31,7 @@ kbd { opacity: 0.85 !important; }
 
 
 class Place:
-    """Where one figure after the other is drawn, each in place of the one before.
-
-    The figure of the page's last run stays until the first of this run has come: for an empty
-    place in between the browser would take it away.
-    """
+    """Where figures follow each other: the last one stays, for an empty place would flicker."""
 
     def __init__(self, inside: DeltaGenerator) -> None:
         self._inside = inside
@@ -67,10 +63,7 @@ def show(
     bar: bool,
     on_click: Callable[[], None] | None = None,
 ) -> None:
-    """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway.
-
-    Where the bar is not shown it is hidden, as the buttons PNG and SVG press one of its own.
-    """
+    """Put a figure into its place; a bar that is not shown is hidden: PNG and SVG press it."""
     if teaching.held().large and not key.endswith("compact"):
         figure, bar = teaching.enlarged(figure), False  # the larger title needs the bar's place
     place.draw(

@@ -16,11 +16,7 @@ def fold(
     kind: Literal["expander", "popover"] = "expander",
     icon: str | None = None,
 ) -> None:
-    """Draw an expander or a popover; `draw` fills it once a visitor opens it.
-
-    Only this part of the page runs again then, so that `draw` must not hold what changes the
-    rest of the page: see `fold_in_page`.
-    """
+    """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
     if kind == "expander":
         _fragment(label, draw, key, kind, icon)
         return
@@ -38,10 +34,7 @@ def fold_words(label: str, words: str, key: str) -> None:
 
 
 def fold_in_page(label: str, draw: Draw, key: str) -> bool:
-    """Draw an expander as `fold` does; opening it runs the whole page again, as its controls do.
-
-    Returns whether it is open.
-    """
+    """Draw an expander whose opening runs the whole page again; return whether it is open."""
     return _folded(label, draw, key, "expander", None)
 
 

@@ -79,11 +79,7 @@ LINES = 23  # of text that fit into the height of a figure
 
 
 def colour_of(method: str) -> Pair:
-    """Return the colour of a method, by its slug: the one that it names, or one that is free.
-
-    Methods of one's own that name none get, in order, what no method that a figure may show beside
-    them has.
-    """
+    """Return the colour that a method names; methods without any get free ones, in order."""
     return ROLES[_own_or_free(method, "colour", tuple(ROLES))]
 
 

@@ -124,10 +124,7 @@ def slider(
 def explore_query(
     scenario: Scenario, views: Sequence[str] = SHOWN, against: str = TAIL
 ) -> dict[str, str]:
-    """Return Explore's address at a scenario.
-
-    Raises `InvalidInput` if the dashboard does not allow the scenario.
-    """
+    """Return Explore's address at a scenario; raises `InvalidInput` if that is not allowed."""
     query = visit.query(scenario.validate(DASHBOARD))
     if tuple(views) != SHOWN:
         query[SHOW] = ",".join(views) or "none"

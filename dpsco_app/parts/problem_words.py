@@ -3,14 +3,8 @@
 from dataclasses import dataclass
 
 from dpsco_app.parts.options import number_text
+from dpsco_core import catalogue
 from dpsco_core.base.cards import BoundCard, Quantity
-from dpsco_core.catalogue import (
-    HARD_INSTANCES,
-    LINEAR_MODELS,
-    default_methods,
-    method_card,
-    problem_card,
-)
 from dpsco_core.problems import MeanEstimation
 
 MEAN = MeanEstimation.card.slug
@@ -91,7 +85,7 @@ LINEAR = ProblemWords(
 def words_for(problem: str) -> ProblemWords:
     if problem == MEAN:
         return ESTIMATION
-    return LINEAR if problem in LINEAR_MODELS else POINTS
+    return LINEAR if problem in catalogue.LINEAR_MODELS else POINTS
 
 
 GEOMETRY_NAMES = {
@@ -114,13 +108,15 @@ def geometry_name(kind: str, q: float | None = None) -> str:
 
 def baseline(problem: str) -> str:
     """Return the slug of the default method without privacy; empty if there is none."""
-    public = (m for m in default_methods(problem) if method_card(m).privacy == "none")
+    public = (
+        m for m in catalogue.default_methods(problem) if catalogue.method_card(m).privacy == "none"
+    )
     return next(public, "")
 
 
 def has_offset(problem: str, distribution: str) -> bool:
     """Whether the offset means anything: a hard instance has its own mean."""
-    return problem in LINEAR_MODELS or distribution not in HARD_INSTANCES
+    return problem in catalogue.LINEAR_MODELS or distribution not in catalogue.HARD_INSTANCES
 
 
 def is_instance(card: BoundCard, problem: str, distribution: str) -> bool:
@@ -144,4 +140,4 @@ def hard_problem(problem: str) -> str:
     """Return the problem that with the hypercube makes the hard instance for `problem`."""
     if problem == MEAN:
         return MEAN
-    return "quadratic" if problem_card(problem).loss_class.strongly_convex else "linear"
+    return "quadratic" if catalogue.problem_card(problem).loss_class.strongly_convex else "linear"

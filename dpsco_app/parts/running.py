@@ -106,10 +106,7 @@ class Result:
         return [c for c in cells(self.scenario) if (c.method, c.x, c.trial) not in there]
 
     def of(self, scenario: Scenario) -> Result:
-        """Return the part that is the result of a scenario, alone; an empty one if there is none.
-
-        Its outcomes need not be run again.
-        """
+        """Return the part that is the result of a scenario, alone; or an empty one."""
         known = next((part for part in self.parts if part.scenario == scenario), None)
         if known is None:
             return Result(scenario)
@@ -146,11 +143,7 @@ def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
 
 
 def run(result: Result) -> Iterator[tuple[int, str]]:
-    """Run the cells that `result` lacks; yield the number finished and the time that is left.
-
-    Appends to ``result.outcomes`` as it goes, then to those of what is beside. The caller writes
-    to the page at every step.
-    """
+    """Run what `result` lacks, into its outcomes; yield how many are done and the time left."""
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
     kinds = [_kind(part, cell) for part, cell in todo]
     left = TimeLeft(kinds)
@@ -200,11 +193,7 @@ def head_start(result: Result) -> None:
 
 
 class Pace:
-    """Says when something may be drawn again, so that the page is not flooded.
-
-    A browser that is always drawing never gets to what it may put off, and that includes the
-    controls whose code arrives late.
-    """
+    """Says when to draw: a browser that always draws never gets to controls that come late."""
 
     def __init__(
         self,
@@ -223,10 +212,7 @@ class Pace:
         self._drawn: float | None = None
 
     def due(self) -> bool:
-        """Return whether it is time, and if so start the next wait.
-
-        To be asked after every cell: what comes between a yes and the next question is drawing.
-        """
+        """Whether it is time, which starts the next wait; drawing ends at the next question."""
         now = time.monotonic()
         if self._drawn is not None:
             self._next = max(self._next, now + self._work * (now - self._drawn))

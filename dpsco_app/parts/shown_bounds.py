@@ -35,22 +35,14 @@ def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
 
 
 def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
-    """Return the bounds that bind methods for the problem, of the smallest class that holds it.
-
-    Strongly convex losses, not convex ones, where the problem is strongly convex. None where no
-    hard instance is in the problem's class: no bound here is proven for gradients bounded by 1.
-    """
+    """Return the bounds of the smallest class of losses that holds the problem, if any."""
     own = problem_card(problem).loss_class
     binding = [c for c in found if c.applies_to(own)]
     return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
-    """Return the bounds that are drawn: those of the chosen views, methods and budget.
-
-    Upper bounds: the published rate of each method, and the tightest of its proven ones that hold.
-    All the others are in the table below the figure.
-    """
+    """Return the bounds of the views: rates, tightest proven ones, what binds this budget."""
     methods = [method_card(m) for m in scenario.methods]
     privacies: set[Privacy] = {m.privacy for m in methods}
     if privacies - {"none"}:
@@ -80,10 +72,7 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1000)
 def _tightest(point: Scenario, slugs: tuple[str, ...]) -> frozenset[str]:
-    """Return all but the proven upper bounds of a method that are not its smallest one.
-
-    The smallest of those that hold at the chosen point; none where none holds there.
-    """
+    """Return the bounds without a method's proven ones that are void or not its smallest here."""
     kept = set(slugs)
     tight: dict[str, tuple[float, str]] = {}
     for slug in slugs:

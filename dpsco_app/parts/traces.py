@@ -125,11 +125,7 @@ def _joined(curves: list[list[Evaluation]], name: str, *, filled: bool) -> list[
 
 
 def region(curve: list[Evaluation], look: Look, low: float) -> Part:
-    """Return the trace that fills from below: where no private algorithm can be on these data.
-
-    Its edge is the bound's line at every x. Points below the figure stay where they are: an edge
-    that ended at the figure's lower end would run above the line on its way there.
-    """
+    """Return the trace that fills what is below a bound, down to where no slanted edge is seen."""
     colour = translucent(look.colour(REGION), 0.13)
     x, y = [e.x for e in curve], [e.value for e in curve]
     return area_part(x, y, [low / 10] * len(y), colour, curve[0].bound.card.slug)

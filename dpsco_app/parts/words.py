@@ -164,10 +164,7 @@ def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
 def _floor(
     bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
 ) -> Evaluation | None:
-    """Return the largest explicit lower bound at the point that binds the method.
-
-    Those from sampling alone bind every method.
-    """
+    """Return the largest explicit lower bound at the point that binds the method, or every one."""
     found = [
         e
         for e in bounds

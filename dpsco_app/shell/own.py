@@ -9,10 +9,7 @@ from dpsco_core.base.errors import InvalidInput
 
 
 def add_own(arguments: Sequence[str]) -> list[str]:
-    """Add the files that ``--with`` names, and what packages offer; return the other arguments.
-
-    Ends the process with one sentence and status 2 if they cannot be added.
-    """
+    """Add what ``--with`` names and packages offer, or end with status 2; return the rest."""
     parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
     parser.add_argument("--with", dest="own", action="append", default=[])
     chosen, others = parser.parse_known_args(arguments)

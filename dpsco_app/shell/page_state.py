@@ -227,10 +227,7 @@ class PageState(Generic[V]):
         return bool(query == at_first and time.monotonic() - then < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
-        """Write the state into the address, leaving other parameters alone, and keep it.
-
-        What has been changed in `scenario` is changed for the visit.
-        """
+        """Write the state into the address, and keep it; `scenario` is followed by the visit."""
         if scenario is not None and self.use is not None:
             visit.follow(scenario, self.name, self.use)
         self.write(self.to_query(view, scenario))

@@ -46,10 +46,7 @@ def serve(arguments: list[str]) -> None:
 
 
 def offer(study: str | None) -> None:
-    """Let every visitor open the studies of a results file, which must be one.
-
-    Raises `InvalidInput` if it is none, or cannot be read.
-    """
+    """Let every visitor open the studies of a results file; raises `InvalidInput` if it is none."""
     if study is None:
         return  # a file that the environment names may be written later
     os.environ[ENVIRONMENT] = str(Path(study).absolute())

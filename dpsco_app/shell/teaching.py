@@ -62,10 +62,7 @@ def names() -> tuple[str, ...]:
 
 
 def read(query: Mapping[str, str], held: Teaching) -> tuple[Teaching, list[str]]:
-    """Return what an address says, over what the session holds, and what is wrong with it.
-
-    A parameter that is missing leaves what is held; ``hide=none`` shows everything again.
-    """
+    """Return what an address says over what is held, and what is wrong with it."""
     hide, large, wrong = held.hide, held.large, []
     if HIDE in query:
         given = [name.strip() for name in query[HIDE].split(",") if name.strip()]

@@ -125,10 +125,7 @@ def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
 
 
 def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem with its default methods, unless its own is known.
-
-    A law that the problem cannot have gives way to the usual one.
-    """
+    """Return the scenario on a problem, unless its own is known; an unfit law gives way."""
     if scenario.problem in known:
         return scenario
     law = scenario.distribution

@@ -25,10 +25,7 @@ LONGEST = 2000  # characters of a pinned scenario in the address
 
 
 def beside(scenario: Scenario) -> Scenario | None:
-    """Return the scenario that this session draws beside another one, if there is any.
-
-    That is the pinned one, unless it is the same, and otherwise the one on the other set.
-    """
+    """Return what this session draws beside a scenario: the pinned one, or the other set."""
     kept = pinned(st.session_state[PIN])
     if kept is not None:
         return None if kept == scenario else kept
@@ -142,10 +139,7 @@ def pinned(text: str) -> Scenario | None:
 
 
 def _parsed(text: str) -> Scenario:
-    """Return the scenario of a query.
-
-    Raises `InvalidInput` if it is none, or one that the dashboard does not allow.
-    """
+    """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
     most = len(fields(Scenario))
     try:

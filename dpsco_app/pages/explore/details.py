@@ -9,24 +9,16 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.pages.explore.comparison import is_tail, label
-from dpsco_app.pages.explore.figure import Shown, side_by_side, together
+from dpsco_app.pages.explore.figure import Shown, draw_overlays, side_by_side, together
 from dpsco_app.pages.explore.finding import bends, how_to_read, records, signed
 from dpsco_app.pages.explore.formulas import draw_formulas
-from dpsco_app.pages.explore.overlays import draw_overlays
 from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
-from dpsco_app.parts.export import (
-    download,
-    draw_run_files,
-    figure_page,
-    picture_buttons,
-    setting_line,
-    show_table,
-)
+from dpsco_app.parts import export
 from dpsco_app.parts.folding import fold, fold_in_page, fold_words
 from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.parts.page import fold_address
@@ -82,10 +74,10 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
 
 
 def _numbers(result: Result) -> None:
-    show_table(numbers(result))
+    export.show_table(numbers(result))
     if result.beside is not None:
         st.caption(f"{label(result)}:")
-        show_table(numbers(result.beside))
+        export.show_table(numbers(result.beside))
     error = words_for(result.scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for o in result.outcomes):
@@ -98,7 +90,7 @@ def _numbers(result: Result) -> None:
 
 def _bounds(scenario: Scenario) -> None:
     if bounds_for(scenario.problem, scenario.level):
-        show_table(bounds_table(scenario))
+        export.show_table(bounds_table(scenario))
     else:
         st.caption("The catalogue has no bound for this problem yet.")
 
@@ -106,21 +98,21 @@ def _bounds(scenario: Scenario) -> None:
 def _downloads(drawn: Shown, headline: str) -> None:
     """Draw the files of the run, and those of its figure where there is one."""
     result = drawn.result
-    draw_run_files(result)
+    export.draw_run_files(result)
     if side_by_side(result):
         return
-    setting = "; beside: ".join(setting_line(part.scenario) for part in result.parts)
+    setting = "; beside: ".join(export.setting_line(part.scenario) for part in result.parts)
     dark = st.context.theme.type == "dark"
     page = partial(
-        figure_page,
+        export.figure_page,
         headline,
         together(drawn),
         lambda: numbers(result),
         dark=dark,
         setting=setting,
     )
-    download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
-    picture_buttons("", headline, key="explore_pictures", setting=setting)
+    export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
+    export.picture_buttons("", headline, key="explore_pictures", setting=setting)
 
 
 def _links(scenario: Scenario) -> None:

@@ -1,5 +1,6 @@
 """Explore's figure: of one scenario, of two in one, or of two side by side."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -8,29 +9,25 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import (
-    curves,
-    in_words,
-    is_tail,
-    label,
-    overlays,
-    same_quantity,
-)
+from dpsco_app.pages.explore import comparison
 from dpsco_app.pages.explore.finding import compared, headline, light_data, worse_than_no_data
-from dpsco_app.pages.explore.overlays import named_bound
-from dpsco_app.pages.explore.overlays import overlays as asked_lines
 from dpsco_app.pages.explore.point_chart import point_figure, point_range
 from dpsco_app.parts import words
-from dpsco_app.parts.charts import error_figure, error_range
+from dpsco_app.parts.charts import Overlay, error_figure, error_range
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.figures import Place, Places, figure_place, show
-from dpsco_app.parts.look import Look
-from dpsco_app.parts.options import PIN, SHOW, SIDE
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.look import MAGENTA, Look, bound_colour
+from dpsco_app.parts.options import BOUND, FORMULA, PIN, SHOW, SIDE
 from dpsco_app.parts.problem_words import baseline
 from dpsco_app.parts.running import Result, evaluations, starting_risks, without_data
-from dpsco_app.parts.shown_bounds import floors, shown
-from dpsco_core.catalogue import method_card
+from dpsco_app.parts.shown_bounds import cards, floors, shown
+from dpsco_app.parts.traces import bound_hover, bound_name, dash_of
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.formula import parse_formula
+from dpsco_core.catalogue import bound, method_card
 from dpsco_core.results.findings import ratio
+from dpsco_core.results.overlay import check_drawable, own_line
 from dpsco_core.results.report import Evaluation
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
@@ -47,6 +44,12 @@ PAIR_STYLE = """<style>
 }
 </style>"""
 LIVE = "Bounds of the new settings; the faded lines are the previous run"
+ABOUT = (
+    "Draws your formula over the figure. Letters: n, d, m, p, epsilon (ε), delta (δ) and rho (ρ, "
+    "the budget of Gaussian noise). Signs: + - * / ^ and brackets; functions: sqrt, log, exp, min, "
+    "max."
+)
+EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +63,14 @@ class Shown:
         """The changed settings whose bounds the figure can show at once, around the old lines."""
         if not self.stale or self.now is None or not st.session_state[SHOW]:
             return None
-        return self.now if overlays(self.now, self.result.scenario) else None
+        return self.now if comparison.overlays(self.now, self.result.scenario) else None
 
 
 def side_by_side(result: Result) -> bool:
     """Whether the two scenarios of a result have a figure each."""
-    if result.beside is None or is_tail(result):
+    if result.beside is None or comparison.is_tail(result):
         return False
-    together = overlays(result.scenario, result.beside.scenario)
+    together = comparison.overlays(result.scenario, result.beside.scenario)
     return bool(st.session_state[SIDE]) or not together
 
 
@@ -119,14 +122,14 @@ def _beside_in_words(result: Result) -> str:
     best = words.best_private(result.scenario, result.table())
     if best is None or result.beside is None or not result.beside.outcomes:
         return ""
-    if not overlays(result.scenario, result.beside.scenario):
+    if not comparison.overlays(result.scenario, result.beside.scenario):
         return ""
     method, at, here = best
     other = result.beside.table()
     there = other[(other["method"] == method) & (other["x"] == at)]["mean_error"]
     if there.empty or not there.iloc[0] >= 0:
         return ""
-    return " " + in_words(result, method_card(method).name, here, float(there.iloc[0]))
+    return " " + comparison.in_words(result, method_card(method).name, here, float(there.iloc[0]))
 
 
 def draw(drawn: Shown, title: str, figure: Places) -> None:
@@ -147,14 +150,11 @@ def draw(drawn: Shown, title: str, figure: Places) -> None:
 
 
 def together(drawn: Shown) -> Drawing:
-    """Return what draws the figure of a result, with what is beside in it.
-
-    The session is read now: a download draws later, when there is none.
-    """
+    """Return what draws a result, with what is beside in it; the session is read now, not then."""
     result = drawn.result
     if result.scenario.axis is None:
         return _alone(result, None)
-    own, other = curves(result)
+    own, other = comparison.curves(result)
     scenario = drawn.live or result.scenario
     own = replace(own, previous=drawn.live is not None)
     start = _swept(scenario) if result.complete and not drawn.stale else []
@@ -169,10 +169,10 @@ def _draw_pair(drawn: Shown, title: str, figure: Places, dark: bool, count: int)
     a, b = result.parts
     ends = None
     alike = (a.scenario.axis is None) == (b.scenario.axis is None)
-    if alike and same_quantity(a.scenario, b.scenario):
+    if alike and comparison.same_quantity(a.scenario, b.scenario):
         both = [_ends(part) for part in result.parts]
         ends = (min(low for low, _ in both), max(high for _, high in both))
-    titles = (f"Now: {title}", f"{label(result)}: {statement(result.beside).headline}")
+    titles = (f"Now: {title}", f"{comparison.label(result)}: {statement(result.beside).headline}")
     for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
         stale = drawn.stale and part is result
         look = Look(dark=dark, title=title, stale=stale, compact=True)
@@ -230,3 +230,68 @@ def draw_differences(result: Result) -> None:
         there: [d.there for d in found],
     }
     st.table(pd.DataFrame(rows).set_index("Differs in"))
+
+
+# -- lines that a visitor asked for -----------------------------------------------------------
+
+
+def named_bound(scenario: Scenario) -> str:
+    """Return the bound that is drawn by name, if it bounds what the figure shows; or nothing."""
+    slug: str = st.session_state[BOUND]
+    return slug if slug in {c.slug for c in cards(scenario.problem, scenario.level)} else ""
+
+
+def asked_lines(scenario: Scenario) -> tuple[Overlay, ...]:
+    """Return the lines that the session asks for, over the scenario's axis."""
+    found = []
+    slug, text = named_bound(scenario), st.session_state[FORMULA]
+    if slug:
+        card = bound(slug).card
+        every = [e for e in evaluations(scenario, (slug,)) if 0 < e.value < math.inf]
+        found.append(
+            Overlay(
+                name=bound_name(card),
+                points=tuple((e.x, e.value) for e in every if e.x is not None),
+                hover=tuple(bound_hover(e) for e in every),
+                colour=bound_colour(card),
+                dash=dash_of(card),
+            )
+        )
+    if text:
+        points = own_line(scenario, parse_formula(text))
+        hover = tuple(f"<b>Your formula</b><br>{text}<br>value {y:.3g}" for _, y in points)
+        found.append(
+            Overlay(name="Your formula", points=points, hover=hover, colour=MAGENTA, dash="dashdot")
+        )
+    return tuple(overlay for overlay in found if overlay.points)
+
+
+def draw_overlays(scenario: Scenario) -> None:
+    """Draw the button behind which a formula is typed, and what else is drawn by name."""
+    fold("Your own bound", lambda: _typed(scenario), "explore_own_bound", kind="popover")
+    slug = named_bound(scenario)
+    if slug and st.button(
+        f"Remove “{bound(slug).card.name}”",
+        icon=":material/close:",
+        key="remove_bound",
+        help="It was added on the page Bounds.",
+    ):
+        st.session_state[BOUND] = ""
+        st.rerun()
+
+
+def _typed(scenario: Scenario) -> None:
+    now = st.session_state[FORMULA]
+    text = st.text_input(
+        "Formula of the error", now, placeholder=EXAMPLE, help=ABOUT, key="formula_typed"
+    ).strip()
+    if text != now:
+        try:
+            if text:
+                check_drawable(scenario, parse_formula(text))
+        except InvalidInput as problem:
+            st.error(str(problem))
+            return
+        st.session_state[FORMULA] = text
+        st.rerun()
+    st.caption(ABOUT if scenario.axis else "A formula is drawn over an axis: choose one to sweep.")

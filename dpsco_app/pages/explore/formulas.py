@@ -43,24 +43,22 @@ def draw_formulas(scenario: Scenario) -> None:
     with st.container(horizontal=True, key="chips"):
         for field in fields_of(letters, scenario):
             _chip(field, scenario)
-    st.caption(_about(scenario))
+    about = "A chip opens the control of its symbol, and the bounds follow at once."
+    if isinstance(scenario.budget, ApproxDP):
+        rho = f"ρ = {scenario.setting.gaussian_rho:.3g}"
+        about += f" {rho} is the most that Gaussian noise may spend within this ε and δ."
+    st.caption(about)
     for e in found:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{bound_name(card)}** is {value} here ({card.paper}, {card.statement})")
-        st.markdown(_wrapping(card.latex))
+        # A line a definition: a display would need a scroll bar, which no keyboard reaches.
+        parts = parts_of(card.latex)
+        st.markdown("\n\n".join(rf"$\displaystyle {part}$" for part in parts))
         if e.failures:
             st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
             st.caption(meanings)
-
-
-def _wrapping(latex: str) -> str:
-    """Return a formula with a line a definition, of which each breaks where it is too long.
-
-    A formula set as a display would need a scroll bar, which no keyboard reaches.
-    """
-    return "\n\n".join(rf"$\displaystyle {part}$" for part in parts_of(latex))
 
 
 def parts_of(latex: str) -> list[str]:
@@ -94,12 +92,10 @@ def legend(point: Scenario, e: Evaluation) -> str:
         for t in GLOSSARY
         if t.latex in rest and t.field not in FIELDS
     ]
-    return "; ".join(_symbol_text(s) for s in (*own, *others))
-
-
-def _symbol_text(symbol: Symbol) -> str:
-    value = f" = {short_text(symbol.value)}" if math.isfinite(symbol.value) else ""
-    return f"${symbol.latex}${value}: {symbol.meaning}"
+    return "; ".join(
+        f"${s.latex}${f' = {short_text(s.value)}' if math.isfinite(s.value) else ''}: {s.meaning}"
+        for s in (*own, *others)
+    )
 
 
 def defined_in(latex: str) -> set[str]:
@@ -115,10 +111,7 @@ def defined_in(latex: str) -> set[str]:
 
 
 def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
-    """Return the fields that have a chip, in the order of `FIELDS`.
-
-    Under an (ε, δ) budget ρ is that of the noise, which follows from both.
-    """
+    """Return the fields that have a chip; an (ε, δ) budget is shown instead of its ρ."""
     fields = {TERMS[letter].field for letter in letters if letter in TERMS}
     if scenario.level == "item":  # there, m is a number of blocks
         fields.discard("m")
@@ -151,14 +144,3 @@ def _chip(field: str, scenario: Scenario) -> None:
 
 def _set(field: str) -> None:
     controls.choose(field, st.session_state[CHIP + field])
-
-
-def _about(scenario: Scenario) -> str:
-    """Say what the chips do, and where ρ comes from."""
-    parts = ["A chip opens the control of its symbol, and the bounds follow at once."]
-    if isinstance(scenario.budget, ApproxDP):
-        rho = scenario.setting.gaussian_rho
-        parts.append(
-            f"ρ = {rho:.3g} is the most that Gaussian noise may spend within this ε and δ."
-        )
-    return " ".join(parts)

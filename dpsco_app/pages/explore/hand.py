@@ -99,10 +99,7 @@ def draw_governing(drawn: Shown, place: DeltaGenerator) -> None:
 
 
 def parts_of_line(line: BoundLine, axis: str, look: Look) -> BoundParts:
-    """Return the parts of a line: the terms of a bound, or the bounds that it is the largest of.
-
-    A bound that is one term has no parts.
-    """
+    """Return a bound's terms, if there are two, or the bounds that a line is the largest of."""
     card = line.curve[0].bound.card
     name = line.name or bound_name(card)
     if line.of:

@@ -91,14 +91,14 @@ def fitting(found: Tail, now: Scenario) -> Scenario:
 def in_words(found: Tail, matching: Scenario, scale: float) -> str:
     """Say what the numbers look like, and which scenario matches."""
     law = distribution_card(matching.distribution).name
-    index = f"{found.index:.2g} (95 % interval {found.low:.2g} to {found.high:.2g})"
     if found.law == "gaussian":
         first = f"{found.count:,} numbers with a **light tail**: no power law is seen."
     else:
+        index = f"{found.index:.2g} (95 % interval {found.low:.2g} to {found.high:.2g})"
         first = (
-            f"{found.count:,} numbers with a **tail index of about {index}**, by Hill's estimate"
+            f"{found.count:,} numbers with a **tail index of about {index}**, by Hill's estimate "
+            f"from the {found.used:,} farthest."
         )
-        first += f" from the {found.used:,} farthest."
     if found.index < matching.p + matching.margin:
         first += " No bound here covers them: their variance may not exist; p = 2 is closest."
     return (

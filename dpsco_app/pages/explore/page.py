@@ -16,13 +16,13 @@ from dpsco_app.pages.explore.figure import (
     say,
     statement,
 )
-from dpsco_app.pages.explore.gallery import draw_gallery
 from dpsco_app.pages.explore.hand import draw_governing, draw_hand
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
 from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, run_style, say_status
 from dpsco_app.pages.explore.state import STATE
+from dpsco_app.pages.explore.thumbnails import path
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
@@ -79,6 +79,10 @@ HAND_OVER_SECONDS = 0.05
 STYLE_BESIDE = """<style>
 .st-key-sentence { min-height: 4.9rem; }
 @media (max-width: 760px) { .st-key-sentence { min-height: 8.2rem; } }
+</style>"""
+
+GALLERY_STYLE = """<style>
+[data-testid="stDialog"] [data-testid="stImage"] img { width: 100%; }
 </style>"""
 
 
@@ -246,8 +250,32 @@ def _presets() -> None:
                     )
         st.caption("More")
         with st.container(horizontal=True):
-            draw_gallery(_start_preset)
+            if st.button("Gallery", icon=":material/grid_view:", key="gallery_open"):
+                _gallery()
             draw_open()
+
+
+@st.dialog("Gallery of presets", width="large")
+def _gallery() -> None:
+    st.html(GALLERY_STYLE)
+    st.markdown("Each makes one point. The lines are those of its run, in the colours of Explore.")
+    for kind, name in KINDS.items():
+        st.markdown(f"**{name}**")
+        for i, preset in enumerate(preset for preset in PRESETS if preset.kind == kind):
+            if i % 3 == 0:
+                columns = st.columns(3)
+            with columns[i % 3], st.container(border=True):
+                picture = path(preset).read_text(encoding="utf-8")
+                st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
+                if st.button(
+                    preset.name,
+                    key=f"gallery_{preset.name}",
+                    width="stretch",
+                    on_click=_start_preset,
+                    args=(preset,),
+                ):
+                    st.rerun()
+                st.caption(preset.look_for)
 
 
 def _start_preset(preset: Preset) -> None:

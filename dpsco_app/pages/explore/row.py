@@ -6,29 +6,11 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import (
-    beside,
-    in_short,
-    is_tail,
-    others,
-    overlays,
-    pin_text,
-    pinned,
-)
+from dpsco_app.pages.explore import comparison
 from dpsco_app.pages.explore.figure import Shown
 from dpsco_app.pages.explore.open_study import read_only
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts import controls
-from dpsco_app.parts.options import (
-    AGAINST,
-    NO_SET,
-    PIN,
-    SIDE,
-    SYMBOL,
-    TAIL,
-    number_text,
-    value_text,
-)
+from dpsco_app.parts import controls, options
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result, estimate
 from dpsco_app.shell.window import arrive
@@ -40,10 +22,7 @@ PRIMARY = {False: ("#0b57d0", "#ffffff"), True: ("#8ab4f8", "#0b1b33")}  # by th
 
 
 def run_style(*, dark: bool) -> str:
-    """Return the style of the page's one primary button, in colours that can be read.
-
-    Streamlit's own has white words in both themes.
-    """
+    """Return the style of the one primary button; Streamlit's own cannot be read in the dark."""
     ground, ink = PRIMARY[dark]
     button = ".st-key-explore_run button:not(:disabled)"
     return (
@@ -62,14 +41,14 @@ def press_run() -> None:
 def _press_pin() -> None:
     """Keep the scenario of the result; a set that is beside goes."""
     result: Result = st.session_state["result"]
-    st.session_state[PIN] = pin_text(result.scenario)
-    if st.session_state[AGAINST] != TAIL:
-        st.session_state[AGAINST] = NO_SET
+    st.session_state[options.PIN] = comparison.pin_text(result.scenario)
+    if st.session_state[options.AGAINST] != options.TAIL:
+        st.session_state[options.AGAINST] = options.NO_SET
     result.beside = None
 
 
 def _press_unpin() -> None:
-    st.session_state[PIN] = ""
+    st.session_state[options.PIN] = ""
     result: Result | None = st.session_state.get("result")
     if result is not None:
         result.beside = None
@@ -93,7 +72,7 @@ def draw_buttons(
         )
         stop = {"running": False}
         st.button("Cancel", on_click=st.session_state.update, args=(stop,), disabled=not running)
-        if st.session_state[PIN]:
+        if st.session_state[options.PIN]:
             st.button("Unpin", icon=":material/keep_off:", on_click=_press_unpin)
         else:
             st.button(
@@ -116,17 +95,21 @@ def draw_buttons(
 def _offer_nearest() -> None:
     """Draw a button that sets the nearest value which is allowed, if one change is enough."""
     now = controls.read()
-    found = nearest_allowed(now, DASHBOARD, others)
+    found = nearest_allowed(now, DASHBOARD, comparison.others)
     if found is None:
         return
     field, value = found
     if field == "methods":
         words = f"{len(value)} of the algorithms"
     elif field == "grid":
-        words = f"the {len(value)} values up to {number_text(value[-1])}"
+        words = f"the {len(value)} values up to {options.number_text(value[-1])}"
     else:
-        text = value_text(value)
-        words = f"{text} trials" if field == "trials" else f"{SYMBOL.get(field, field)} = {text}"
+        text = options.value_text(value)
+        words = (
+            f"{text} trials"
+            if field == "trials"
+            else f"{options.SYMBOL.get(field, field)} = {text}"
+        )
     st.button(
         f"Use {words}",
         icon=":material/build:",
@@ -138,17 +121,17 @@ def _offer_nearest() -> None:
 def draw_second(scenario: Scenario | None, result: Result | None) -> None:
     """Say what is pinned, and offer the switch to two figures where one would do."""
     now = scenario or (None if result is None else result.scenario)
-    other = None if now is None else beside(now)
-    kept = pinned(st.session_state[PIN])
-    tail = now is not None and kept is None and st.session_state[AGAINST] == TAIL
+    other = None if now is None else comparison.beside(now)
+    kept = comparison.pinned(st.session_state[options.PIN])
+    tail = now is not None and kept is None and st.session_state[options.AGAINST] == options.TAIL
     if now is None or tail or (other is None and kept is None):
-        st.session_state[SIDE] = st.session_state[SIDE]
+        st.session_state[options.SIDE] = st.session_state[options.SIDE]
         return
-    together = other is None or overlays(now, other)
+    together = other is None or comparison.overlays(now, other)
     with st.container(horizontal=True, vertical_alignment="center", key="pin_row"):
         if kept is not None:
-            words = in_short(kept, now) or "the same settings"
-            dashed = "" if st.session_state[SIDE] else ", dashed"
+            words = comparison.in_short(kept, now) or "the same settings"
+            dashed = "" if st.session_state[options.SIDE] else ", dashed"
             apart = "Its axis or its quantity is another one: side by side."
             if kept == now:
                 st.markdown("**Pinned.** Change a setting and run: both runs will be drawn.")
@@ -157,11 +140,11 @@ def draw_second(scenario: Scenario | None, result: Result | None) -> None:
             else:
                 st.markdown(f"**Pinned:** {words}. {apart}")
         if together and other is not None:
-            side = bool(st.session_state[SIDE])
+            side = bool(st.session_state[options.SIDE])
             words = "Draws a figure for each, of one height."
-            st.toggle("Side by side", side, key=SIDE, help=words)
+            st.toggle("Side by side", side, key=options.SIDE, help=words)
         else:
-            st.session_state[SIDE] = st.session_state[SIDE]
+            st.session_state[options.SIDE] = st.session_state[options.SIDE]
 
 
 def say_status(shown: Shown, status: DeltaGenerator) -> None:
@@ -170,11 +153,11 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
         status.markdown(f":orange[**Settings changed.** {_work(shown.now)}]")
     elif result.complete:
         both = ""
-        if is_tail(result):
+        if comparison.is_tail(result):
             assert result.beside is not None
             both = f", and {result.beside.scenario.cells:,} at p = {result.beside.scenario.p:g}"
         elif result.beside is not None:
-            both = ", and as pinned" if st.session_state[PIN] else " on each of two sets"
+            both = ", and as pinned" if st.session_state[options.PIN] else " on each of two sets"
         own = result.scenario
         count = (max(1, len(own.grid)), len(own.methods), own.trials)
         words = ("point", words_for(own.problem).method, "trial")
@@ -195,7 +178,7 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
 def _work(now: Scenario | None) -> str:
     if now is None:
         return "They cannot be run."
-    left = estimate((now, *others(now)))
+    left = estimate((now, *comparison.others(now)))
     if left.cells == 0:
         return "Run draws them at once: every cell is known."
     return f"Run: {_duration(left.seconds)}, {left.cells:,} cell{'s' * (left.cells > 1)}."

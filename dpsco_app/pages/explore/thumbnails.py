@@ -7,7 +7,7 @@ between those of the two themes, on a transparent ground.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -129,18 +129,14 @@ def thumbnail(preset: Preset) -> str:
     for e in evaluate_all(scenario, floors(scenario.problem, scenario.level)):
         if e.x is not None and 0 < e.value < math.inf and not e.failures:
             bounds.setdefault(e.bound.card.slug, []).append((e.x, e.value))
+    highest = sorted(bounds.values(), key=lambda points: points[0][1])[-1:]
     start = [(x, risk) for x, risk in starting_risks(scenario) if x is not None]
-    every = strokes(scenario, table, _highest(bounds), _near(start, table), beside)
+    every = strokes(scenario, table, highest, _near(start, table), beside)
     return svg(every, logarithmic=scenario.axis != "p")
 
 
 def _measured(scenario: Scenario) -> pd.DataFrame:
     return summary(frame(study(scenario)))
-
-
-def _highest(bounds: Mapping[str, Points]) -> list[Points]:
-    ranked = sorted(bounds.values(), key=lambda points: points[0][1])
-    return ranked[-1:]
 
 
 def _near(start: Points, table: pd.DataFrame) -> Points:

@@ -7,16 +7,9 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.pages.one_run import words
 from dpsco_app.pages.one_run.charts import add_choices, parts_figure
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
-from dpsco_app.pages.one_run.words import (
-    choices_sentence,
-    parts_table,
-    parts_title,
-    path_table,
-    path_title,
-    radius_sentence,
-)
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
@@ -31,19 +24,7 @@ from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.anatomy import (
-    FACTORS,
-    ErrorParts,
-    Split,
-    clipped_plan,
-    error_split,
-    gather,
-    gradient_norms,
-    method_descent,
-    private_radii,
-    single_runs,
-    split_seconds,
-)
+from dpsco_core.explain import anatomy
 from dpsco_core.explain.frames import Frames, frames, has_frames
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -55,7 +36,11 @@ RADIUS = STATE.key("radius")
 kept = st.cache_data(
     max_entries=100, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
-_runs, _norms, _private_radii = kept(single_runs), kept(gradient_norms), kept(private_radii)
+_runs, _norms, _private_radii = (
+    kept(anatomy.single_runs),
+    kept(anatomy.gradient_norms),
+    kept(anatomy.private_radii),
+)
 
 
 @kept
@@ -66,8 +51,8 @@ def _frames(point: Scenario, method: str) -> Frames:
 @st.cache_data(
     max_entries=20_000, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
-def _split(point: Scenario, factor: float, trial: int) -> Split:
-    return error_split(point, factor, trial)
+def _split(point: Scenario, factor: float, trial: int) -> anatomy.Split:
+    return anatomy.error_split(point, factor, trial)
 
 
 def page() -> None:
@@ -117,9 +102,11 @@ def _path(
     except NotApplicable as refused:
         _refuse(method, refused, "path")
         return (), False
-    title = path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
+    title = words.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
     headline.markdown(f"**{title}**")
-    relative = method_descent(point, method) is None  # only shares of the runs can be compared
+    relative = (
+        anatomy.method_descent(point, method) is None
+    )  # only shares of the runs can be compared
     looks = {
         "private": ("private run", colour_of(method), ""),
         "clipped": ("same, no noise", CYAN, "8 4"),
@@ -154,7 +141,7 @@ def _path(
             else "takes a single step"
         )
         st.markdown(f"{name} {way} here: there is nothing to play.")
-    draw_numbers("path", lambda: path_table(lines), setting, held)
+    draw_numbers("path", lambda: words.path_table(lines), setting, held)
     st.caption("The runs without noise are shown to compare; they are not private.")
     return tuple(runs), held is not None
 
@@ -184,7 +171,7 @@ def _change(refusal: Refusal) -> None:
 def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
     """Draw the parts of the error, and the radius unless it is `dragged`; return if they are."""
     try:
-        _, chosen = clipped_plan(point)
+        _, chosen = anatomy.clipped_plan(point)
     except NotApplicable as refused:
         _refuse(CLIPPED, refused, "radius")
         return False
@@ -194,7 +181,7 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
             STATE,
             "Clip radius R",
             "radius",
-            FACTORS,
+            anatomy.FACTORS,
             format_func=lambda factor: (
                 short_text(factor * chosen, 2) + (" (chosen)" if factor == 1 else "")
             ),
@@ -206,29 +193,29 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
         sentence = st.empty()
     place = st.container()
     parts = _parts(point, scenario.trials, place)
-    sentence.markdown(radius_sentence(_norms(point), parts, radius))
+    sentence.markdown(words.radius_sentence(_norms(point), parts, radius))
     if parts is None:
         return False
     found, choices = parts, _private_radii(point)
     with place:
         responsive(
             "parts",
-            parts_title(found),
+            words.parts_title(found),
             lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
             bar=False,
-            table=lambda: parts_table(found),
+            table=lambda: words.parts_table(found),
             setting=setting_line(replace(scenario, axis=None, grid=())),
         )
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
-        "same steps at every radius. " + choices_sentence(choices, found)
+        "same steps at every radius. " + words.choices_sentence(choices, found)
     )
     return True
 
 
-def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> ErrorParts | None:
+def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
     """Return the parts of the error, with progress while they are computed; None if too heavy."""
-    seconds = len(FACTORS) * trials * split_seconds(point)
+    seconds = len(anatomy.FACTORS) * trials * anatomy.split_seconds(point)
     if seconds > LONGEST_SECONDS:
         place.info(
             f"The parts of the error would take about {seconds:,.0f} s, and the dashboard allows "
@@ -237,13 +224,13 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> ErrorParts | 
         return None
     bar = place.empty()
     pace = Pace(FIRST_BAR_SECONDS)
-    splits: list[list[Split]] = [[] for _ in range(trials)]
-    for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in FACTORS):
+    splits: list[list[anatomy.Split]] = [[] for _ in range(trials)]
+    for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
         if pace.due():  # a click on any control stops the work here
-            bar.progress(done / (trials * len(FACTORS)), text="Taking the error apart")
+            bar.progress(done / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(_split(point, factor, trial))
     bar.empty()
-    return gather(point, FACTORS, splits)
+    return anatomy.gather(point, anatomy.FACTORS, splits)
 
 
 INTRODUCTION = (

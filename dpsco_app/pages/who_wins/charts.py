@@ -34,10 +34,7 @@ NO_BOUND, TIED = "no theorem holds", "tied"
 
 
 def winners_figure(found: Contest, point: object, look: Look) -> go.Figure:
-    """Return the map of which method is best, ties hatched; without a colour where none holds.
-
-    The point has a value for each axis, by the axis's name.
-    """
+    """Return the map of which method is best, ties hatched; the point has the axes' values."""
     colours = [translucent(look.colour(colour_of(m)), 0.55) for m in found.methods]
     names = [method_card(m).name for m in found.methods]
     figure = _map(found.plane, found.smallest, colours, names, look)

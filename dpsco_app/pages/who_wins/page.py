@@ -7,21 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.who_wins import words
+from dpsco_app.pages.who_wins import state, words
 from dpsco_app.pages.who_wins.charts import terms_figure
 from dpsco_app.pages.who_wins.drawing import draw_contest, move_point
-from dpsco_app.pages.who_wins.state import (
-    COARSE,
-    PLANES,
-    SIZES,
-    STATE,
-    View,
-    bounds_with_terms,
-    explore_query,
-    first_terms,
-    plane,
-    planes_for,
-)
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
@@ -33,33 +21,27 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.explain.contest import (
-    READINGS,
-    Contest,
-    Reading,
-    bounds_contest,
-    cells_at,
-    compared,
-    contest_cells,
-    measured_contest,
-    measured_plane,
-)
+from dpsco_core.explain import contest
 from dpsco_core.explain.regimes import Plane, Regimes, regimes
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import Scenario
 
-PLANE, TERMS, READING = STATE.key("plane"), STATE.key("terms"), STATE.key("reading")
+PLANE, TERMS, READING = (
+    state.STATE.key("plane"),
+    state.STATE.key("terms"),
+    state.STATE.key("reading"),
+)
 
 
 def page() -> None:
     st.html(SHARED_STYLE)
     draw_views("who-wins")
-    found = opened_with_scenario(STATE, "Who wins: which method is best where", _choices)
+    found = opened_with_scenario(state.STATE, "Who wins: which method is best where", _choices)
     if found is None:
         return
     view, scenario = found
-    draw_apart(STATE, scenario)
-    if not compared(scenario, "measured"):
+    draw_apart(state.STATE, scenario)
+    if not contest.compared(scenario, "measured"):
         method = words_for(scenario.problem).method
         st.info(f"No private {method} is chosen: choose another one.")
         return
@@ -81,12 +63,12 @@ def page() -> None:
         _winners(scenario, point, view)
 
 
-def _choices(view: View, scenario: Scenario) -> View:
+def _choices(view: state.View, scenario: Scenario) -> state.View:
     """Draw what chooses the reading and the plane; return the view with both."""
     with st.container(horizontal=True, key="who_wins_choices"):
         reading = st.segmented_control(
             "Compare",
-            READINGS,
+            contest.READINGS,
             default=st.session_state[READING],
             format_func=lambda key: words.READING_NAMES[key],
             key=READING,
@@ -94,14 +76,14 @@ def _choices(view: View, scenario: Scenario) -> View:
             help="Rates and proven bounds count where every condition of their theorem holds. "
             "Measured errors take some seconds the first time.",
         )
-        offered = planes_for(scenario)
+        offered = state.planes_for(scenario)
         if st.session_state[PLANE] not in offered:
             st.session_state[PLANE] = offered[0]
         name: str = st.segmented_control(
             "Plane",
             list(offered),
             default=st.session_state[PLANE],
-            format_func=lambda key: PLANES[key],
+            format_func=lambda key: state.PLANES[key],
             key=PLANE,
             required=True,
             help="What the two axes of the maps are. A zCDP budget has no ε.",
@@ -109,9 +91,9 @@ def _choices(view: View, scenario: Scenario) -> View:
     return replace(view, plane=name, reading=reading)
 
 
-def _winners(scenario: Scenario, point: Scenario, view: View) -> None:
+def _winners(scenario: Scenario, point: Scenario, view: state.View) -> None:
     """Draw the map, coarse first and then finer; what stands below it comes with the whole map."""
-    if not compared(scenario, view.reading):
+    if not contest.compared(scenario, view.reading):
         st.info(
             "The catalogue has no such bound for the chosen methods: choose other methods, or "
             "compare measured errors."
@@ -130,43 +112,47 @@ def _winners(scenario: Scenario, point: Scenario, view: View) -> None:
     st.caption(words.ABOUT[view.reading])
 
 
-def _bounds(point: Scenario, view: View) -> Iterator[Contest]:
+def _bounds(point: Scenario, view: state.View) -> Iterator[contest.Contest]:
     """Yield the map of bounds; a coarse one first where the fine one is new."""
     kept = _kept(point, view.plane, view.reading)
     if not kept:
-        yield bounds_contest(point, plane(view.plane, point, COARSE), view.reading)
-        fine = plane(view.plane, point, SIZES[view.reading])
-        kept.append(bounds_contest(point, fine, view.reading))
+        yield contest.bounds_contest(
+            point, state.plane(view.plane, point, state.COARSE), view.reading
+        )
+        fine = state.plane(view.plane, point, state.SIZES[view.reading])
+        kept.append(contest.bounds_contest(point, fine, view.reading))
     yield kept[0]
 
 
 @lru_cache(maxsize=100)
-def _kept(point: Scenario, name: str, reading: Reading) -> list[Contest]:
+def _kept(point: Scenario, name: str, reading: contest.Reading) -> list[contest.Contest]:
     """Return the place of a map that has been made in this process."""
     return []
 
 
-def _measured(scenario: Scenario, view: View) -> Iterator[Contest]:
+def _measured(scenario: Scenario, view: state.View) -> Iterator[contest.Contest]:
     """Yield the map of measured errors, cell by cell from the chosen point outwards."""
-    whole = plane(view.plane, scenario, SIZES["measured"])
-    part = measured_plane(scenario, whole, DASHBOARD)
+    whole = state.plane(view.plane, scenario, state.SIZES["measured"])
+    part = contest.measured_plane(scenario, whole, DASHBOARD)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
-    methods = compared(scenario, "measured")
-    for at in contest_cells(part, words.nearest_cell(part, scenario)):
-        outcomes[at] = [cached_cell(cell) for cell in cells_at(scenario, part, *at)]
-        yield measured_contest(part, methods, outcomes)
+    methods = contest.compared(scenario, "measured")
+    for at in contest.contest_cells(part, words.nearest_cell(part, scenario)):
+        outcomes[at] = [cached_cell(cell) for cell in contest.cells_at(scenario, part, *at)]
+        yield contest.measured_contest(part, methods, outcomes)
 
 
 def _terms_bound(scenario: Scenario) -> str:
     """Return the bound whose terms are shown; empty where there is none."""
-    offered = bounds_with_terms(scenario)
+    offered = state.bounds_with_terms(scenario)
     if st.session_state[TERMS] not in offered:
-        st.session_state[TERMS] = first_terms(offered) if offered else STATE.default.terms
+        st.session_state[TERMS] = (
+            state.first_terms(offered) if offered else state.STATE.default.terms
+        )
     return str(st.session_state[TERMS]) if offered else ""
 
 
-def _terms(scenario: Scenario, view: View, slug: str) -> None:
-    at = plane(view.plane, scenario)
+def _terms(scenario: Scenario, view: state.View, slug: str) -> None:
+    at = state.plane(view.plane, scenario)
     found = Regimes(plane=at, bounds=(bound(slug),), **_values(canonical(scenario), at, slug))
     responsive(
         "terms",
@@ -179,7 +165,7 @@ def _terms(scenario: Scenario, view: View, slug: str) -> None:
     )
     st.selectbox(
         "What limits a method: the largest term of a bound",
-        bounds_with_terms(scenario),
+        state.bounds_with_terms(scenario),
         format_func=lambda slug: bound(slug).card.name,
         key=TERMS,
     )
@@ -197,17 +183,17 @@ def _values(point: Scenario, at: Plane, slug: str) -> dict[str, Any]:
 
 
 def _formulas(scenario: Scenario, terms: str) -> None:
-    slugs = [method_card(m).rate for m in compared(scenario, "rates")]
+    slugs = [method_card(m).rate for m in contest.compared(scenario, "rates")]
     for slug in filter(None, dict.fromkeys((*slugs, terms))):
         card = bound(slug).card
         st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
 
-def _open_in_explore(scenario: Scenario, view: View) -> None:
-    at = plane(view.plane, scenario)
+def _open_in_explore(scenario: Scenario, view: state.View) -> None:
+    at = state.plane(view.plane, scenario)
     st.markdown(f"Chosen point: **{words.where(at, scenario)}**. Click into a map to move it.")
     try:
-        query = explore_query(scenario, at.x_axis)
+        query = state.explore_query(scenario, at.x_axis)
     except InvalidInput as problem:
         st.caption(f"Too large to run in Explore: {problem}")
         return

@@ -69,10 +69,7 @@ def planes_for(scenario: Scenario) -> tuple[str, ...]:
 
 
 def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
-    """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'.
-
-    Where there are neither, every rate for the problem.
-    """
+    """Return the methods' rates and the lower bounds'; without any, every rate for the problem."""
     lower = lower_cards(scenario.problem, scenario.level)
     own = (*rates(scenario), *(c.slug for c in lower if c.constant == "rate"))
     every = cards(scenario.problem, scenario.level)
@@ -85,10 +82,7 @@ def first_terms(slugs: tuple[str, ...]) -> str:
 
 
 def explore_query(point: Scenario, axis: str) -> dict[str, str]:
-    """Return Explore's address at a point, with a sweep along `axis` where that is allowed.
-
-    Raises `InvalidInput` if even the single point is too large for the dashboard.
-    """
+    """Return Explore's address at a point, with a sweep if it is allowed; raises `InvalidInput`."""
     single = replace(point, axis=None, grid=())
     try:
         return page.explore_query(replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), VIEWS[:2])

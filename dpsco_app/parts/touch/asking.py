@@ -56,10 +56,7 @@ class StandingChoice(Asked):
 def draw_question(
     asked: Asked, kind: Literal["prediction", "choice"], key: str, on_answer: Callable[[], None]
 ) -> None:
-    """Draw the question, and into the figure how it is answered.
-
-    The number of the answer is ``st.session_state[key]["answer"]``.
-    """
+    """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
     look = Look(dark=st.context.theme.type == "dark")
     colours = {"you": look.colour(CRIMSON), "measured": look.ink, "page": look.colour(PAGE)}
     style = "prediction.css" if kind == "prediction" else "hand.css"

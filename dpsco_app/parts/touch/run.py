@@ -32,10 +32,7 @@ class RunLine:
 def draw_run(
     frames: Frames, lines: Sequence[RunLine], key: str, on_radius: Callable[[], None], **data: Any
 ) -> None:
-    """Draw the player; see `run_data`.
-
-    Where the hand leaves the radius is ``st.session_state[key]["factor"]``, over the chosen one.
-    """
+    """Draw the player; where the hand leaves the radius is ``st.session_state[key]['factor']``."""
     look = Look(dark=st.context.theme.type == "dark")
     component("run", *STYLES)(
         key=key,
