@@ -17,9 +17,9 @@ class Control:
     """How one field of a scenario is shown; words may depend on the scenario."""
 
     field: str
-    kind: Kind
     label: Text
     help: Text
+    kind: Kind = "slider"
     shown: Callable[[Scenario], bool] = lambda _: True
 
 
@@ -27,10 +27,9 @@ def text(words: Text, scenario: Scenario) -> str:
     return words if isinstance(words, str) else words(scenario)
 
 
-GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
-    (
-        "Problem",
-        (
+GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = tuple(
+    {
+        "Problem": (
             Control(
                 field="problem",
                 kind="problem",
@@ -39,10 +38,7 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 "(stochastic convex optimisation). The algorithms follow the problem.",
             ),
         ),
-    ),
-    (
-        "Data",
-        (
+        "Data": (
             Control(
                 field="distribution",
                 kind="select",
@@ -51,32 +47,25 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             ),
             Control(
                 field="p",
-                kind="slider",
                 label="Tail index p",
                 help=r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. "
                 "Small p means heavy tails; p = 2 is only a finite variance.",
             ),
             Control(
                 field="offset",
-                kind="slider",
                 label=lambda s: words_for(s.problem).offset,
                 help=lambda s: words_for(s.problem).offset_help,
                 shown=lambda s: has_offset(s.problem, s.distribution),
             ),
         ),
-    ),
-    (
-        "Size",
-        (
+        "Size": (
             Control(
                 field="n",
-                kind="slider",
                 label=lambda s: "Users n" if s.m > 1 or s.axis == "m" else "Records n",
                 help="Number of people.",
             ),
             Control(
                 field="m",
-                kind="slider",
                 label="Items per user m",
                 help="At 1 every record is a person. Beyond, a person has m records, and privacy "
                 "hides all of them at once: neighbours replace a whole user.",
@@ -84,15 +73,11 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             ),
             Control(
                 field="d",
-                kind="slider",
                 label="Dimension d",
                 help="Number of coordinates of a record.",
             ),
         ),
-    ),
-    (
-        "Geometry",
-        (
+        "Geometry": (
             Control(
                 field="geometry",
                 kind="geometry",
@@ -103,7 +88,6 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             ),
             Control(
                 field="q",
-                kind="slider",
                 label="Exponent q of the norm",
                 help=r"$\|w\|_q = (\sum_j |w_j|^q)^{1/q}$: q = 1 favours few large entries, "
                 "q = 2 is the Euclidean norm, q = ∞ bounds the largest entry.",
@@ -111,42 +95,32 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             ),
             Control(
                 field="diameter",
-                kind="slider",
                 label=lambda s: words_for(s.problem).diameter,
                 help=lambda s: words_for(s.problem).diameter_help,
             ),
         ),
-    ),
-    (
-        "Privacy",
-        (
+        "Privacy": (
             Control(
                 field="epsilon",
-                kind="slider",
                 label="Privacy budget ε (epsilon)",
                 help="Smaller is more private. Neighbours differ by replacing one record.",
                 shown=lambda s: s.rho is None,
             ),
             Control(
                 field="delta",
-                kind="slider",
                 label="Failure probability δ (delta)",
                 help=r"The slack in $(\varepsilon,\delta)$-DP; well below $1/n$.",
                 shown=lambda s: s.rho is None and bool(s.delta),
             ),
             Control(
                 field="rho",
-                kind="slider",
                 label="zCDP budget ρ (rho)",
                 help=r"Zero-concentrated DP: $D_\alpha \le \rho\alpha$ for every order. "
                 r"$\rho = \varepsilon^2/2$ is what $\varepsilon$-DP implies.",
                 shown=lambda s: s.rho is not None,
             ),
         ),
-    ),
-    (
-        "Algorithms",
-        (
+        "Algorithms": (
             Control(
                 field="methods",
                 kind="methods",
@@ -154,10 +128,7 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 help="Each runs on the same data in every trial. Grey ones are not private.",
             ),
         ),
-    ),
-    (
-        "Study",
-        (
+        "Study": (
             Control(
                 field="axis",
                 kind="choice",
@@ -173,7 +144,6 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             ),
             Control(
                 field="trials",
-                kind="slider",
                 label="Trials",
                 help="Repetitions of every point, with fresh data and fresh noise.",
             ),
@@ -187,7 +157,7 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 "of real data.",
             ),
         ),
-    ),
+    }.items()
 )
 DETAILS: tuple[Control, ...] = (
     Control(
@@ -205,7 +175,6 @@ DETAILS: tuple[Control, ...] = (
     ),
     Control(
         field="margin",
-        kind="slider",
         label="Margin of the tail",
         help="Samples have tail index p + margin, so that the p-th moment exists.",
         shown=lambda s: s.distribution not in (*HARD_INSTANCES, "gaussian", "log-normal"),

@@ -98,12 +98,14 @@ def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
     own = getattr(method_class(method), name)
     if own in known:
         return str(own)
-    card, nameless, taken = method_card(method), [], set()
-    for other in METHODS:
-        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry:
-            theirs = getattr(other, name)
-            taken.add(theirs)
-            nameless += [other.card.slug] if theirs not in known else []
+    card = method_card(method)
+    beside = [
+        other
+        for other in METHODS
+        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry
+    ]
+    taken = {getattr(other, name) for other in beside}
+    nameless = [m.card.slug for m in beside if getattr(m, name) not in known]
     free = [choice for choice in known if choice not in taken] or list(known)
     return free[nameless.index(method) % len(free)]
 
@@ -240,7 +242,9 @@ def shared_layout(look: Look) -> Part:
     width = 40 if look.compact else 52 if look.narrow else 95
     height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
     title = wrapped(look.title, width)
-    beyond = 20 * max(title.count("<br>") - 2, 0)  # of a title of more than three lines
+    sides = {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
+    if look.compact:  # a title of more than three lines needs more
+        sides = {"l": 50, "r": 10, "t": 84 + 20 * max(title.count("<br>") - 2, 0), "b": 60}
     return {
         "title": {
             "text": title,
@@ -254,11 +258,7 @@ def shared_layout(look: Look) -> Part:
         "showlegend": look.compact,
         "legend": {"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
         "height": height,
-        "margin": (
-            {"l": 50, "r": 10, "t": 84 + beyond, "b": 60}
-            if look.compact
-            else {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
-        ),
+        "margin": sides,
         "hovermode": "closest",
         "font": {"size": 12 if look.compact else 14},
     }
@@ -266,17 +266,9 @@ def shared_layout(look: Look) -> Part:
 
 def stale_marks(look: Look) -> list[Part]:
     """Return the annotation of a figure whose settings have changed; none of another one."""
-    mark = {
-        "text": "previous settings",
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0.5,
-        "y": 0.5,
-        "showarrow": False,
-        "opacity": 0.25,
-        "font": {"size": 28 if look.compact else 44},
-        "textangle": -18,
-    }
+    at = {"xref": "paper", "yref": "paper", "textangle": -18, "opacity": 0.25}
+    mark = note("previous settings", 0.5, 0.5, look.ink, 28 if look.compact else 44, **at)
+    del mark["font"]["color"]  # Plotly's own
     return [mark] if look.stale else []
 
 
@@ -299,19 +291,18 @@ def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> 
     room = lines - 1
     fitting = []
     for label in sorted(labels, key=lambda label: label.rank):
-        needed = 1 + wrapped(label.text, 26).count("<br>")
+        text = wrapped(label.text, 26)
+        needed = 1 + text.count("<br>")
         if len(fitting) < MOST_NAMES and needed <= room and low <= label.y <= high:
             room -= needed
-            fitting.append(label)
-    ordered = sorted(fitting, key=lambda label: label.y)
-    texts = [wrapped(label.text, 26) for label in ordered]
-    sizes = [span / lines * (1 + text.count("<br>")) for text in texts]
-    heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
-    heights = moved_apart(heights, sizes, span)
+            fitting.append((label, text, span / lines * needed))
+    fitting.sort(key=lambda row: row[0].y)
+    heights = [min(max(math.log(label.y / low), 0.0), span) for label, _, _ in fitting]
+    heights = moved_apart(heights, [size for _, _, size in fitting], span)
     at_edge = {"xref": "paper", "yref": "y", "xanchor": "left", "align": "left"}
     return [
         note(text, BESIDE, math.log10(low) + height / math.log(10), label.colour, **at_edge)
-        for label, text, height in zip(ordered, texts, heights, strict=True)
+        for (label, text, _), height in zip(fitting, heights, strict=True)
     ]
 
 

@@ -1,6 +1,6 @@
 """What each kind of problem is called: the words of axes, tables, controls and sentences."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_app.parts.options import number_text
 from dpsco_core import catalogue
@@ -65,20 +65,13 @@ POINTS = ProblemWords(
     diameter="Its diameter",
     diameter_help="Twice the largest norm of a parameter, in the norm of the set. It is public.",
 )
-LINEAR = ProblemWords(
-    quantity=POINTS.quantity,
-    error=POINTS.error,
-    error_axis=POINTS.error_axis,
-    method=POINTS.method,
-    baseline=POINTS.baseline,
+LINEAR = replace(
+    POINTS,
     distribution="Distribution of the features",
     distribution_help="The law of the features $x$; the target follows from them and the true "
     "parameter. It has mean 0, and is scaled so that every coordinate's moment is 1." + _HARD,
     offset="Norm of the true parameter ‖w*‖",
     offset_help="How far the best parameter is from 0, where every optimiser starts.",
-    geometry=POINTS.geometry,
-    diameter=POINTS.diameter,
-    diameter_help=POINTS.diameter_help,
 )
 
 

@@ -130,11 +130,9 @@ def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
     """Return the work of scenarios without the cells that have run before, by any session."""
-
-    def known(point: Scenario, method: str, x: float | None) -> int:
-        return _trials(point, method, x)[0]
-
-    found = [cost(scenario, known=known, exact=False) for scenario in scenarios]
+    found = [
+        cost(scenario, known=lambda *at: _trials(*at)[0], exact=False) for scenario in scenarios
+    ]
     return Cost(
         cells=sum(c.cells for c in found),
         seconds=sum(c.seconds for c in found),
@@ -145,7 +143,11 @@ def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
 def run(result: Result) -> Iterator[tuple[int, str]]:
     """Run what `result` lacks, into its outcomes; yield how many are done and the time left."""
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
-    kinds = [_kind(part, cell) for part, cell in todo]
+    kinds = [
+        Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work)
+        for part, cell in todo
+        for work in [_work(cell)]
+    ]
     left = TimeLeft(kinds)
     before = time.monotonic()
     for (part, cell), kind in zip(todo, kinds, strict=True):
@@ -157,11 +159,6 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
         ran[0] = max(ran[0], cell.trial + 1)
         part.done = len(part.outcomes) == part.scenario.cells
         yield result.finished, f"{so_far(result)}, about {left.seconds:.0f} s left"
-
-
-def _kind(part: Result, cell: Cell) -> Kind:
-    work = _work(cell)
-    return Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work)
 
 
 def _work(cell: Cell) -> float:
@@ -243,15 +240,11 @@ def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
 
 def without_data(point: Scenario) -> float:
     """Return the error of the answer that ignores the data; kept for later reruns."""
-    return _starting_risk(_risk_point(point))
-
-
-def _risk_point(point: Scenario) -> Scenario:
-    """Return `point` without what a population risk does not depend on."""
+    # Without what a population risk does not depend on.
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
-    if point.distribution in HARD_INSTANCES:  # its prior depends on n and the budget
-        return point
-    return replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
+    if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
+        point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
+    return _starting_risk(point)
 
 
 @lru_cache(maxsize=1000)

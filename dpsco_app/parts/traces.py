@@ -287,11 +287,9 @@ def _method_lines(
     shade = translucent(colour, 0 if part.thin else 0.07 if part.other or part.previous else 0.16)
     band = area_part(x, [r.q90 for r in points], [r.q10 for r in points], shade, f"{name}, 10-90 %")
     hover = [
-        f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
-        f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
-        f"<br>median {r.median_error:.3g}"
-        f"<br>10-90 % of trials {r.q10:.3g} to {r.q90:.3g}"
-        f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
+        f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}<br>mean "
+        f"{r.mean_error:.3g} ± {r.standard_error:.1g}<br>median {r.median_error:.3g}<br>10-90 % of "
+        f"trials {r.q10:.3g} to {r.q90:.3g}<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
         for r in points
     ]
     half = [  # of the 95 % interval of a mean, which on a log axis stays above 0

@@ -1,6 +1,7 @@
 """Explore: the front page. Measured errors, live, between their bounds."""
 
 import time
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,10 +23,9 @@ from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
 from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, run_style, say_status
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.thumbnails import path
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
-from dpsco_app.parts.figures import SHARED_STYLE, Places
+from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.problem_words import words_for
@@ -95,7 +95,10 @@ def page() -> None:
     set_now = controls.read()
     with st.sidebar:
         controls.draw_groups(GROUPS[:1], set_now)
-    scenario, problem = _checked(set_now)
+    problem = refusal(set_now, DASHBOARD, others)
+    if not problem and not set_now.methods:
+        problem = f"Choose at least one {words_for(set_now.problem).method}."
+    scenario = None if problem else set_now
     if scenario is not None:
         STATE.remember(STATE.current(), scenario)
     result = _result(scenario)
@@ -107,7 +110,7 @@ def page() -> None:
     head, body = st.container(), st.container()
     if result is None:
         with head:
-            _draw_head(problems, set_now, scenario, None, problem)
+            _draw_head(problems, scenario, None, problem)
         _draw_controls(set_now)
         return
     with body:
@@ -127,7 +130,7 @@ def page() -> None:
             time.sleep(HAND_OVER_SECONDS)
         _draw_touch(shown, hand)
     with head:
-        status = _draw_head(problems, set_now, scenario, result, problem)
+        status = _draw_head(problems, scenario, result, problem)
     # On a projector the figure begins on the first screen, under its own headline.
     with below or head, st.container(key="sentence"):
         sentence = st.empty()
@@ -143,7 +146,16 @@ def page() -> None:
         if first:
             when_there()
             return
-        _run_and_draw(shown, status, sentence, figure)
+        write, way = Pace(0.0), GivingWay()
+        again = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+        for done, left in run(result):
+            way.pause()
+            if write.due():
+                status.progress(done / result.cells, text=left)
+            if again.due():
+                said = statement(result)
+                say(said, result, sentence)
+                draw(shown, said.headline, figure)
         st.session_state["running"] = False
         st.rerun()
     if first:
@@ -170,26 +182,19 @@ def _draw_touch(shown: Shown, place: DeltaGenerator) -> None:
 
 
 def _draw_head(
-    problems: list[str],
-    set_now: Scenario,
-    scenario: Scenario | None,
-    result: Result | None,
-    problem: str,
+    problems: list[str], scenario: Scenario | None, result: Result | None, problem: str
 ) -> DeltaGenerator:
     """Draw what stands above the figure and its sentence; return the place of the status."""
     draw_wrong(problems)
-    draw_views("explore", _choose_bounds)
+    held = st.session_state[SHOW]
+    bounds = partial(st.pills, "Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
+    draw_views("explore", bounds)
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
     if result is not None and result.beside is not None:
         st.html(STYLE_BESIDE)
     return status
-
-
-def _choose_bounds() -> None:
-    held = st.session_state[SHOW]
-    st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
 
 
 def _draw_controls(set_now: Scenario) -> None:
@@ -223,20 +228,10 @@ def _result(scenario: Scenario | None) -> Result | None:
     return result
 
 
-def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
-    """Return the scenario if the dashboard allows it, and otherwise one sentence."""
-    problem = refusal(scenario, DASHBOARD, others)
-    if not problem and not scenario.methods:
-        problem = f"Choose at least one {words_for(scenario.problem).method}."
-    return (None, problem) if problem else (scenario, "")
-
-
 def _presets() -> None:
     """Draw the menu of what can be opened: presets, their gallery, a stored study."""
-    with (
-        st.container(width="content", key="presets"),
-        st.popover("Presets", icon=":material/auto_awesome:"),
-    ):
+    icon = ":material/auto_awesome:"
+    with st.container(width="content", key="presets"), st.popover("Presets", icon=icon):
         for kind, name in KINDS.items():
             st.caption(name)
             with st.container(horizontal=True):
@@ -265,7 +260,7 @@ def _gallery() -> None:
             if i % 3 == 0:
                 columns = st.columns(3)
             with columns[i % 3], st.container(border=True):
-                picture = path(preset).read_text(encoding="utf-8")
+                picture = preset.picture.read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
                 if st.button(
                     preset.name,
@@ -288,20 +283,3 @@ def _start_preset(preset: Preset) -> None:
 def _start(scenario: Scenario) -> None:
     controls.load(scenario)
     press_run()
-
-
-def _run_and_draw(
-    shown: Shown, status: DeltaGenerator, sentence: DeltaGenerator, live: Places
-) -> None:
-    write = Pace(0.0)
-    draw_now = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
-    total = shown.result.cells
-    way = GivingWay()
-    for done, left in run(shown.result):
-        way.pause()
-        if write.due():
-            status.progress(done / total, text=left)
-        if draw_now.due():
-            said = statement(shown.result)
-            say(said, shown.result, sentence)
-            draw(shown, said.headline, live)

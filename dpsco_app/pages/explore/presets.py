@@ -1,6 +1,8 @@
 """Named scenarios, each with the one thing to look for."""
 
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_core.scenario import Scenario
@@ -17,7 +19,13 @@ class Preset:
     def kind(self) -> str:
         return "mean" if self.scenario.problem == "mean" else "optimisation"
 
+    @property
+    def picture(self) -> Path:
+        """Where a small picture of its run is kept."""
+        return FOLDER / f"{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}.svg"
 
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "thumbnails"
 KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
 
 GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)

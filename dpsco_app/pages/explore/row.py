@@ -38,17 +38,11 @@ def press_run() -> None:
     STATE.forgive()
 
 
-def _press_pin() -> None:
-    """Keep the scenario of the result; a set that is beside goes."""
-    result: Result = st.session_state["result"]
-    st.session_state[options.PIN] = comparison.pin_text(result.scenario)
-    if st.session_state[options.AGAINST] != options.TAIL:
+def _press_pin(text: str) -> None:
+    """Keep a scenario, whose set that is beside goes, or none; a callback."""
+    st.session_state[options.PIN] = text
+    if text and st.session_state[options.AGAINST] != options.TAIL:
         st.session_state[options.AGAINST] = options.NO_SET
-    result.beside = None
-
-
-def _press_unpin() -> None:
-    st.session_state[options.PIN] = ""
     result: Result | None = st.session_state.get("result")
     if result is not None:
         result.beside = None
@@ -73,12 +67,13 @@ def draw_buttons(
         stop = {"running": False}
         st.button("Cancel", on_click=st.session_state.update, args=(stop,), disabled=not running)
         if st.session_state[options.PIN]:
-            st.button("Unpin", icon=":material/keep_off:", on_click=_press_unpin)
+            st.button("Unpin", icon=":material/keep_off:", on_click=_press_pin, args=("",))
         else:
             st.button(
                 "Pin",
                 icon=":material/keep:",
                 on_click=_press_pin,
+                args=("" if result is None else comparison.pin_text(result.scenario),),
                 disabled=running or result is None or stored,
                 help="Keeps these curves, and draws the next run beside them.",
             )

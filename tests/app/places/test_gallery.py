@@ -8,20 +8,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dpsco_app.pages.explore.presets import PRESETS, Preset
-from dpsco_app.pages.explore.thumbnails import (
-    FOLDER,
-    HEIGHT,
-    WIDTH,
-    Stroke,
-    middle,
-    path,
-    svg,
-    thumbnail,
-)
+from dpsco_app.pages.explore.presets import FOLDER, PRESETS, Preset
 from dpsco_app.parts.look import colour_of
 from dpsco_app.parts.options import NO_SET, TAIL
 from tests.app.pages import chosen, open_page, press, result
+from tests.app.thumbnails import HEIGHT, WIDTH, Stroke, middle, svg, thumbnail
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -49,18 +40,18 @@ def same_picture(a: str, b: str) -> bool:
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_preset_has_its_picture(preset: Preset) -> None:
-    lines = points(path(preset).read_text(encoding="utf-8"))
+    lines = points(preset.picture.read_text(encoding="utf-8"))
     colours = [colour for colour, _ in lines]
     times = 1 if preset.against in (NO_SET, TAIL) else 2
     for method in preset.scenario.methods:
         assert colours.count(middle(colour_of(method))) in (0, times)
     drawn = {middle(colour_of(m)) for m in preset.scenario.methods} & set(colours)
     assert len(drawn) >= len(preset.scenario.methods) - 1  # one may refuse
-    assert "http" not in path(preset).read_text().replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in preset.picture.read_text().replace("http://www.w3.org/2000/svg", "")
 
 
 def test_no_picture_is_left_of_a_preset_that_is_gone() -> None:
-    assert {p.name for p in FOLDER.glob("*")} == {path(preset).name for preset in PRESETS}
+    assert {p.name for p in FOLDER.glob("*")} == {preset.picture.name for preset in PRESETS}
 
 
 @pytest.mark.parametrize("name", ["Heavy tails hurt", "Privacy is free"])
@@ -68,14 +59,14 @@ def test_a_picture_is_drawn_from_its_run(name: str) -> None:
     preset = next(p for p in PRESETS if p.name == name)
     other = next(p for p in PRESETS if p.name != name)
     drawn = thumbnail(preset)
-    assert same_picture(drawn, path(preset).read_text(encoding="utf-8"))
-    assert not same_picture(drawn, path(other).read_text(encoding="utf-8"))
+    assert same_picture(drawn, preset.picture.read_text(encoding="utf-8"))
+    assert not same_picture(drawn, other.picture.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_picture_is_drawn_from_its_run(preset: Preset) -> None:
-    assert same_picture(thumbnail(preset), path(preset).read_text(encoding="utf-8"))
+    assert same_picture(thumbnail(preset), preset.picture.read_text(encoding="utf-8"))
 
 
 def test_a_higher_error_is_drawn_higher() -> None:

@@ -1,19 +1,18 @@
-"""Small pictures of the presets, drawn from their runs; made by
-`python -m dpsco_app.pages.explore.thumbnails`.
+"""Small pictures of the presets, drawn from their runs; made by `python -m tests.app.thumbnails`.
 
 They are kept beside the presets, so that the gallery shows them at once. Colours are half way
 between those of the two themes, on a transparent ground.
 """
 
+from __future__ import annotations
+
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pandas as pd
 
-from dpsco_app.pages.explore.presets import PRESETS, Preset
+from dpsco_app.pages.explore.presets import FOLDER, PRESETS, Preset
 from dpsco_app.parts.look import REGION, colour_of
 from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_app.parts.running import starting_risks
@@ -23,7 +22,6 @@ from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "thumbnails"
 WIDTH, HEIGHT, EDGE = 240, 140, 8
 AXES = "#8a8f96"  # and of what uses no data
 HIDDEN = 1e-4  # times the largest error: what is smaller is not drawn
@@ -40,14 +38,6 @@ class Stroke:
     dash: str = ""  # of SVG; empty is solid
     width: float = 3.0
     filled: bool = False  # whether all below it is shaded
-
-
-def path(preset: Preset) -> Path:
-    return FOLDER / f"{slug(preset.name)}.svg"
-
-
-def slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def middle(pair: tuple[str, str]) -> str:
@@ -148,7 +138,7 @@ def _near(start: Points, table: pd.DataFrame) -> Points:
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for preset in PRESETS:
-        path(preset).write_text(thumbnail(preset), encoding="utf-8")
+        preset.picture.write_text(thumbnail(preset), encoding="utf-8")
 
 
 if __name__ == "__main__":
