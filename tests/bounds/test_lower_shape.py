@@ -132,12 +132,12 @@ def test_the_other_maxima_beat_a_fine_grid(n, d, k, level, squared):
                 lambda p: spikes.spike_fano_cdp(p, n, d, k, level, squared=True),
             ),
             (
-                hypercube.best_cdp_squared(n, d, k, level, 1.0),
-                lambda p: hypercube.hypercube_cdp_squared(p, n, d, k, level),
+                hypercube.best_cdp(n, d, k, level, 1.0, True),
+                lambda p: hypercube.hypercube_cdp(p, n, d, k, level, squared=True),
             ),
             (
-                hypercube.best_pure(n, d, k, level, 1.0, True),
-                lambda p: hypercube.hypercube_pure_squared(p, n, d, k, level),
+                hypercube.best_pure(n, d, k, level, 1.0, "squared"),
+                lambda p: hypercube.hypercube_pure(p, n, d, k, level, form="squared"),
             ),
         ]
     else:

@@ -60,8 +60,8 @@ def test_e6_hypercube_entropy_form():
 
 
 def test_e7_hypercube_squared():
-    p = hypercube.best_cdp_squared(N, D, K, RHO, 1.0)
-    assert agrees(hypercube.hypercube_cdp_squared(p, N, D, K, RHO), 0.0030456, 5)
+    p = hypercube.best_cdp(N, D, K, RHO, 1.0, True)
+    assert agrees(hypercube.hypercube_cdp(p, N, D, K, RHO, squared=True), 0.0030456, 5)
     assert p == pytest.approx(9.380e-4, rel=1e-3)
 
 
@@ -87,8 +87,8 @@ def test_p3_hypercube_pure():
 
 
 def test_p4_hypercube_pure_squared():
-    p = hypercube.best_pure(N, D, K, EPS, 1.0, True)
-    assert agrees(hypercube.hypercube_pure_squared(p, N, D, K, EPS), 0.030462, 5)
+    p = hypercube.best_pure(N, D, K, EPS, 1.0, "squared")
+    assert agrees(hypercube.hypercube_pure(p, N, D, K, EPS, form="squared"), 0.030462, 5)
     assert p == pytest.approx(7.367e-3, rel=2e-3)
 
 
@@ -104,7 +104,7 @@ def test_n2_bounded_signs():
     delta = gaussian.best_separation(N, D)
     assert agrees(gaussian.bounded_signs(delta, N, D), 0.04772, 4)
     assert agrees(delta, 0.0075, 2)
-    assert agrees(gaussian.bounded_signs_squared(0.0122, N, D), 0.009359, 4)
+    assert agrees(gaussian.bounded_signs(0.0122, N, D, "squared"), 0.009359, 4)
 
 
 def test_the_second_reference_point():
@@ -117,8 +117,8 @@ def test_the_second_reference_point():
     ]
     for value, printed in zip(values, [0.028095, 0.20645, 0.078903, 0.41069, 0.14124], strict=True):
         assert agrees(value, printed, 5)
-    p = hypercube.best_cdp_squared(N, D, 2, RHO, 1.0)
-    assert agrees(hypercube.hypercube_cdp_squared(p, N, D, 2, RHO), 0.10313, 5)
+    p = hypercube.best_cdp(N, D, 2, RHO, 1.0, True)
+    assert agrees(hypercube.hypercube_cdp(p, N, D, 2, RHO, squared=True), 0.10313, 5)
 
 
 def test_the_small_dimension_point():
@@ -200,9 +200,9 @@ def test_every_private_bound_at_p_is_what_plain_loops_give(point):
         (spikes.spike_fano_cdp(*point, squared=True), helpers.spike_fano(*point, power=2)),
         (spikes.spike_pure(*point), helpers.spike_pure(*point)),
         (hypercube.hypercube_cdp(*point), helpers.hypercube_cdp(*point)),
-        (hypercube.hypercube_cdp_squared(*point), helpers.hypercube_cdp_squared(*point)),
+        (hypercube.hypercube_cdp(*point, squared=True), helpers.hypercube_cdp_squared(*point)),
         (hypercube.hypercube_pure(*point), helpers.hypercube_pure(*point)),
-        (hypercube.hypercube_pure_squared(*point), helpers.hypercube_pure(*point, power=2)),
+        (hypercube.hypercube_pure(*point, form="squared"), helpers.hypercube_pure(*point, power=2)),
     ]
     for fast, slow in pairs:
         assert fast == pytest.approx(slow, rel=1e-9, abs=1e-15)
@@ -218,7 +218,7 @@ def test_bounded_signs_are_what_plain_loops_give(n, delta):
     assert gaussian.bounded_signs(delta, n, 3) == pytest.approx(
         math.sqrt(3) * theta * overlap, rel=1e-10, abs=1e-15
     )
-    assert gaussian.bounded_signs_squared(delta, n, 3) == pytest.approx(
+    assert gaussian.bounded_signs(delta, n, 3, "squared") == pytest.approx(
         3 * theta**2 * harmonic, rel=1e-10, abs=1e-15
     )
 

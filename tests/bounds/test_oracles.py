@@ -8,6 +8,7 @@ bound on it.
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
     wrong = size * (1 - np.tanh(released * count * spike / n / std**2))
     for found, bound in (
         (np.linalg.norm(wrong, axis=1), hypercube.hypercube_cdp),
-        (np.sum(wrong**2, axis=1), hypercube.hypercube_cdp_squared),
+        (np.sum(wrong**2, axis=1), partial(hypercube.hypercube_cdp, squared=True)),
     ):
         # Six standard errors: a false alarm has probability below 1e-8.
         slack = 6 * found.std() / math.sqrt(trials)

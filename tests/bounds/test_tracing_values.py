@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -104,8 +104,8 @@ def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(at, print
     n, d, k, epsilon, delta, q, u = at
     leakage = approximate_leakage(epsilon, delta)
     values = three(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u)
-    values.append(assouad.assouad_l2(1 / (n * epsilon), n, d, k, epsilon, delta))
-    values.append(assouad.assouad_squared(1 / (n * epsilon), n, d, k, epsilon, delta))
+    values.append(assouad.assouad("l2", 1 / (n * epsilon), n, d, k, epsilon, delta))
+    values.append(assouad.assouad("squared", 1 / (n * epsilon), n, d, k, epsilon, delta))
     check(values, printed)
 
 
@@ -113,8 +113,8 @@ def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(at, print
 def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(at, printed):
     n, d, k, rho, q, u, own = at
     values = three(TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho)), q, u)
-    values.append(rate_distortion.rate_distortion_l2(own, n, d, k, rho))
-    values.append(rate_distortion.rate_distortion_squared(own, n, d, k, rho))
+    values.append(rate_distortion.distortion(own, n, d, k, rho))
+    values.append(rate_distortion.distortion(own, n, d, k, rho, squared=True))
     check(values, printed)
 
 
@@ -133,10 +133,10 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
     at, l2, squared, own, own_squared
 ):
     n, d, k, rho = at
-    p = rate_distortion.best_l2(n, d, k, rho, 1.0)
-    assert rate_distortion.rate_distortion_l2(p, n, d, k, rho) == pytest.approx(l2, rel=2e-3)
-    p = rate_distortion.best_squared(n, d, k, rho, 1.0)
-    found = rate_distortion.rate_distortion_squared(p, n, d, k, rho)
+    p = rate_distortion.best(n, d, k, rho, 1.0)
+    assert rate_distortion.distortion(p, n, d, k, rho) == pytest.approx(l2, rel=2e-3)
+    p = rate_distortion.best(n, d, k, rho, 1.0, squared=True)
+    found = rate_distortion.distortion(p, n, d, k, rho, squared=True)
     assert found == pytest.approx(squared, rel=6e-4)
     at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho))
     largest = largest_tracing_probability(d, k, math.inf, CONCENTRATED)
@@ -153,9 +153,9 @@ def test_the_bounds_of_the_default_scenario():
         at = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta))
         found = float(at.l2_at(*map(one, at.best_l2(1.0)))[0])
         assert found == pytest.approx(0.0412052, rel=1e-5)
-    p = assouad.best_l2(1000, 2, 1.0, 1e-6, 1.0)
+    p = assouad.best("l2", 1000, 2, 1.0, 1e-6, 1.0)
     pure = hypercube.best_pure(1000, 1, 2, 1.0, 1.0)
-    found = assouad.assouad_l2(p, 1000, 1, 2, 1.0, 1e-6)
+    found = assouad.assouad("l2", p, 1000, 1, 2, 1.0, 1e-6)
     assert found == pytest.approx(hypercube.hypercube_pure(pure, 1000, 1, 2, 1.0), rel=1e-5)
     assert found == pytest.approx(0.0194784, rel=1e-5)
 
@@ -432,11 +432,11 @@ def plain_assouad(form, q, n, d, k, epsilon, delta):
 def test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid(
     form, delta, epsilon
 ):
-    at = getattr(assouad, f"assouad_{form}")
+    at = partial(assouad.assouad, form)
     for n, d, k, q in ((1, 1, 2, 0.3), (40, 3, 2.5, 0.05), (300, 20, 6, 0.01)):
         expected = plain_assouad(form, q, n, d, k, epsilon, delta)
         assert at(q, n, d, k, epsilon, delta) == pytest.approx(expected, rel=1e-8, abs=1e-14)
-        best = getattr(assouad, f"best_{form}")(n, k, epsilon, delta, 0.9)
+        best = assouad.best(form, n, k, epsilon, delta, 0.9)
         value = at(best, n, d, k, epsilon, delta)
         grid = [at(float(x), n, d, k, epsilon, delta) for x in np.geomspace(1e-4, 0.9, 120)]
         assert value >= max(grid) * (1 - 1e-6)
@@ -447,7 +447,7 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     law = binom.pmf(np.arange(n + 1), n, q)
     lines = rate_distortion.l2_envelope(d)
     distance = sum(p * float(lines.at(one(rho * b * b))[0]) for b, p in enumerate(law))
-    found = rate_distortion.rate_distortion_l2(q, n, d, k, rho)
+    found = rate_distortion.distortion(q, n, d, k, rho)
     assert found == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 
     def square(b):
@@ -459,7 +459,7 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
         return max(0.0, d - 2 * rho * b * b, -inner.fun)
 
     squares = sum(p * square(b) for b, p in enumerate(law) if p > 1e-13)
-    found = rate_distortion.rate_distortion_squared(q, n, d, k, rho)
+    found = rate_distortion.distortion(q, n, d, k, rho, squared=True)
     assert found == pytest.approx(q ** (2 - 2 / k) * squares, rel=1e-5)
 
 
@@ -503,19 +503,19 @@ def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, lev
             value = float(getattr(at, f"{form}_at")(one(q), one(u))[0])
             assert 0 <= value <= min(most, 9.0) * (1 + 1e-9)
     for form, most in (("l2", longest), ("squared", d), ("linear", longest)):
-        best = getattr(assouad, f"best_{form}")(n, k, level, delta, 1.0)
-        value = getattr(assouad, f"assouad_{form}")(best, n, d, k, level, delta)
+        best = assouad.best(form, n, k, level, delta, 1.0)
+        value = assouad.assouad(form, best, n, d, k, level, delta)
         assert 0 <= value <= most * (1 + 1e-9)
-    for form, most in (("l2", longest), ("squared", d)):
-        best = getattr(rate_distortion, f"best_{form}")(n, d, k, level, 1.0)
-        value = getattr(rate_distortion, f"rate_distortion_{form}")(best, n, d, k, level)
+    for squared, most in ((False, longest), (True, d)):
+        best = rate_distortion.best(n, d, k, level, 1.0, squared)
+        value = rate_distortion.distortion(best, n, d, k, level, squared=squared)
         assert 0 <= value <= most * (1 + 1e-9)
 
 
 def test_assouad_tends_to_what_is_true_without_privacy():
-    best = assouad.best_l2(50, 2, 700.0, 0.0, 1.0)
+    best = assouad.best("l2", 50, 2, 700.0, 0.0, 1.0)
     expected = max(x**0.5 * (1 - x) ** 50 for x in np.geomspace(1e-4, 1, 4001))
-    assert assouad.assouad_l2(best, 50, 1, 2, 700.0, 0.0) == pytest.approx(expected, rel=1e-5)
+    assert assouad.assouad("l2", best, 50, 1, 2, 700.0, 0.0) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -528,8 +528,8 @@ def test_assouad_tends_to_what_is_true_without_privacy():
             lambda: TracingBounds(n=0, d=1, moment_order=2, leakage=Leakage(spread=1, pairs=())),
             "n must be a positive integer",
         ),
-        (lambda: assouad.assouad_l2(0.1, 0, 1, 2, 1.0, 0.0), "n must be a positive integer"),
-        (lambda: rate_distortion.rate_distortion_l2(2, 5, 1, 2, 1.0), "p must be between 0 and 1"),
+        (lambda: assouad.assouad("l2", 0.1, 0, 1, 2, 1.0, 0.0), "n must be a positive integer"),
+        (lambda: rate_distortion.distortion(2, 5, 1, 2, 1.0), "p must be between 0 and 1"),
     ],
 )
 def test_values_out_of_range_are_named(call, sentence):

@@ -39,6 +39,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
 from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
+from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.privacy.budget import ApproxDP
@@ -50,10 +51,10 @@ def _signs(strong: bool) -> Callable[[Setting], Terms]:
         unit = risk_unit(setting, strong)
         if unit == 0:
             return {"sampling": 0.0}
-        form: Literal["squared", "convex"] = "squared" if strong else "convex"
-        at = gaussian.bounded_signs_squared if strong else gaussian.bounded_signs_convex
-        delta = gaussian.best_separation(setting.n, setting.d, mean_cap(setting, strong), form)
-        return {"sampling": unit * at(delta, setting.n, setting.d)}
+        form: Form = "squared" if strong else "linear"
+        n, d = setting.n, setting.d
+        delta = gaussian.best_separation(n, d, mean_cap(setting, strong), form)
+        return {"sampling": unit * gaussian.bounded_signs(delta, n, d, form)}
 
     return terms
 

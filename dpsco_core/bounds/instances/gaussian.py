@@ -8,26 +8,19 @@ k > 2; theory/kamath-liu-zhang.md, 4.6.)
 
 import math
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.special import betainc, gammaln
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
-from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
+from dpsco_core.bounds.instances.tracing import SHAPES, Form, median_gain
 
 _SPREADS = np.geomspace(1e-4, 1.0, 300)  # r, of the prior of `biased_signs`
 
 
 def gaussian_scale(moment_order: float) -> float:
-    r"""Return :math:`\sigma_k=(E|Z|^k)^{-1/k}`: the normal law of that deviation has moment 1.
-
-    Examples
-    --------
-    >>> gaussian_scale(2), round(gaussian_scale(4), 5)
-    (1.0, 0.75984)
-    """
+    r"""Return :math:`\sigma_k=(E|Z|^k)^{-1/k}`: the normal law of that deviation has moment 1."""
     require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
     k = moment_order
     if k == 2:
@@ -49,50 +42,58 @@ def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = Fal
               \text{squared: }\sigma_k^2\frac dn
 
     Anderson's lemma: the sample mean is minimax; theory/kamath-liu-zhang.md, 4.6.
-
-    Examples
-    --------
-    >>> round(gaussian_minimax(10_000, 200, 4), 5)
-    0.10732
     """
     variance = gaussian_scale(moment_order) ** 2 / n
     return variance * d if squared else math.sqrt(variance) * normal_norm(d)
 
 
-def bounded_signs(
-    delta: float,  # in [0, 1]
-    n: int,
-    d: int,
-) -> float:
-    r"""Bound N2 at one separation: signs with means :math:`\pm\delta`, scaled into the class.
+def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
+    r"""Bound N2 at a delta in [0, 1]: signs with means :math:`\pm\delta`, scaled into the class.
 
     .. math::
-        E\|\hat\mu-\mu\|_2\ge\sqrt d\,\frac\delta{1+\delta}\Big(1-TV\big(
-        \mathrm{Bin}(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)
+        \sqrt d\,\frac\delta{1+\delta}\Big(1-TV\big(\mathrm{Bin}(n,\tfrac{1+\delta}2),
+        \mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big),\quad
+        d\Big(\frac\delta{1+\delta}\Big)^2V,\quad
+        \sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\qquad V=\sum\frac{2PQ}{P+Q}
 
-    See theory/kamath-liu-zhang.md, 4.6.
-
-    Examples
-    --------
-    >>> round(bounded_signs(0.0075, 10_000, 200), 5)
-    0.04772
+    On the mean error, on its square, and on the excess risk of linear losses on the unit ball. See
+    theory/kamath-liu-zhang.md, 4.6.
     """
     require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
-    return math.sqrt(d) * float(_signs_values(np.array([delta]), n)[0])
+    scale = d if form == "squared" else math.sqrt(d)
+    return scale * float(_signs_values(np.array([delta]), n, form)[0])
 
 
-def _signs_values(delta: Floats, n: int) -> Floats:
-    # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). Not by
-    # `bdtr`, which loses its digits near n/2 from n = 10^7 on, and is NaN from 2^31 on.
-    up = (1 + delta) / 2
-    below = (n + 1) // 2 - 1
-    overlap = 2 * betainc(float(n - below), float(below + 1), (1 - delta) / 2)
-    if n % 2 == 0:
-        inner = np.minimum(up, 1 - 1e-16)
-        overlap = overlap + np.where(
-            up < 1, np.exp(log_pmf(np.full(len(delta), n / 2), n, inner)), 0.0
-        )
-    return np.asarray(delta / (1 + delta) * overlap)
+def _signs_values(delta: Floats, n: int, form: Form) -> Floats:
+    r"""Return the bound in d = 1, for every delta.
+
+    V takes every s-th count with weight s where there are many: P and Q have deviation
+    :math:`\frac12\sqrt n` and the quotient has its poles at :math:`\pi/(4\delta)` from the real
+    line, so a stride of :math:`\sqrt n/64` leaves an error below 1e-15 for
+    :math:`\delta\le6/\sqrt n`.
+    """
+    theta = delta / (1 + delta)
+    if form == "l2":
+        # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). Not by
+        # `bdtr`, which loses its digits near n/2 from n = 10^7 on, and is NaN from 2^31 on.
+        up = (1 + delta) / 2
+        below = (n + 1) // 2 - 1
+        overlap = 2 * betainc(float(n - below), float(below + 1), (1 - delta) / 2)
+        if n % 2 == 0:
+            middle = log_pmf(np.full(len(delta), n / 2), n, np.minimum(up, 1 - 1e-16))
+            overlap = overlap + np.where(up < 1, np.exp(middle), 0.0)
+        return np.asarray(theta * overlap)
+    inner = np.minimum(delta, 1 - 1e-12)[:, None]
+    stride = max(1, math.isqrt(n) // 64)
+    width = math.ceil(5 * math.sqrt(n) + 16 + n * float(np.max(delta)) / 2)
+    counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1, stride, dtype=np.float64)
+    log_up = log_pmf(counts, n, (1 + inner) / 2)
+    log_down = log_pmf(counts, n, (1 - inner) / 2)
+    harmonic = np.exp(log_up + log_down - np.logaddexp(log_up, log_down))
+    total = np.minimum(1.0, 2 * stride * harmonic.sum(axis=1))
+    if form == "squared":
+        return np.asarray(theta**2 * total)
+    return np.asarray(theta * total / (1 + np.sqrt(1 - total)))
 
 
 @lru_cache(maxsize=4096)
@@ -107,8 +108,8 @@ def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> floa
 
     Examples
     --------
-    >>> round(biased_signs(10_000, 20, 2, 2.0), 5), round(bounded_signs(0.0075, 10_000, 20), 5)
-    (0.04112, 0.01509)
+    >>> round(biased_signs(10_000, 20, 2, 2.0), 5)
+    0.04112
     """
     require(n >= 1, "n", "a positive integer", n)
     if mean_bound == 0:
@@ -124,65 +125,11 @@ def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> floa
     return float(value.max())
 
 
-def bounded_signs_squared(delta: float, n: int, d: int) -> float:
-    r"""Squared-error form of N2: :math:`d\theta^2V,\ V=\sum\frac{2PQ}{P+Q}`.
-
-    Examples
-    --------
-    >>> round(bounded_signs_squared(0.0122, 10_000, 200), 6)
-    0.009359
-    """
-    require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
-    return d * float(_harmonic_values(np.array([delta]), n, convex=False)[0])
-
-
-def bounded_signs_convex(delta: float, n: int, d: int) -> float:
-    r"""Form of N2 for the excess risk of linear losses on the unit ball.
-
-    .. math:: \sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\quad V=\sum\frac{2PQ}{P+Q}
-
-    Examples
-    --------
-    >>> round(bounded_signs_convex(0.0068, 10_000, 200), 5)
-    0.04059
-    """
-    require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
-    return math.sqrt(d) * float(_harmonic_values(np.array([delta]), n, convex=True)[0])
-
-
-def _harmonic_values(delta: Floats, n: int, *, convex: bool) -> Floats:
-    r"""Return :math:`\theta(1-\sqrt{1-V})` or :math:`\theta^2V` for every delta.
-
-    Every s-th count is used with weight s where there are many: P and Q have deviation
-    :math:`\frac12\sqrt n` and the quotient has its poles at :math:`\pi/(4\delta)` from the real
-    line, so a stride of :math:`\sqrt n/64` leaves an error below 1e-15 for
-    :math:`\delta\le6/\sqrt n`.
-    """
-    inner = np.minimum(delta, 1 - 1e-12)[:, None]
-    stride = max(1, math.isqrt(n) // 64)
-    width = math.ceil(5 * math.sqrt(n) + 16 + n * float(np.max(delta)) / 2)
-    counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1, stride, dtype=np.float64)
-    log_up = log_pmf(counts, n, (1 + inner) / 2)
-    log_down = log_pmf(counts, n, (1 - inner) / 2)
-    harmonic = np.exp(log_up + log_down - np.logaddexp(log_up, log_down))
-    total = np.minimum(1.0, 2 * stride * harmonic.sum(axis=1))
-    theta = delta / (1 + delta)
-    if convex:
-        return np.asarray(theta * total / (1 + np.sqrt(1 - total)))
-    return np.asarray(theta**2 * total)
-
-
 @lru_cache(maxsize=4096)
-def best_separation(
-    n: int,
-    d: int,
-    mean_bound: float = math.inf,
-    form: Literal["l2", "squared", "convex"] = "l2",
-) -> float:
-    r"""Return the delta at which a form of N2 is largest, with mean norm at most `mean_bound`.
+def best_separation(n: int, d: int, mean_bound: float = math.inf, form: Form = "l2") -> float:
+    r"""Return the delta at which N2 is largest, with mean norm at most `mean_bound`.
 
-    The constraint is :math:`\frac\delta{1+\delta}\le R/\sqrt d`. The forms are those of
-    `bounded_signs`, `bounded_signs_squared` and `bounded_signs_convex`.
+    The constraint is :math:`\frac\delta{1+\delta}\le R/\sqrt d`.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     ratio = mean_bound / math.sqrt(d)
@@ -191,7 +138,4 @@ def best_separation(
         return 0.0
     high = min(largest, 6 / math.sqrt(n))
     low = min(0.01 / math.sqrt(n), high / 50)
-    if form == "l2":
-        return maximise(lambda delta: _signs_values(delta, n), low, high)
-    convex = form == "convex"
-    return maximise(lambda delta: _harmonic_values(delta, n, convex=convex), low, high)
+    return maximise(lambda delta: _signs_values(delta, n, form), low, high)

@@ -3,26 +3,10 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances import hypercube, spikes
-
-SpikeBound = Literal[
-    "fano-cdp",
-    "fano-pure",
-    "hypercube-cdp",
-    "hypercube-pure",
-    "fano-cdp-squared",
-    "fano-pure-squared",
-    "hypercube-cdp-squared",
-    "hypercube-pure-squared",
-    "fano-cdp-convex",
-    "fano-pure-convex",
-    "hypercube-cdp-convex",
-    "hypercube-pure-convex",
-]
-SPIKE_BOUNDS: tuple[SpikeBound, ...] = get_args(SpikeBound)
 
 
 def largest_spike_probability(
@@ -31,15 +15,8 @@ def largest_spike_probability(
     r"""Return the largest p whose instance has mean norm at most `mean_bound`.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})` with :math:`w=\lfloor d/2\rfloor` for the packing and w = d
-    for the hypercube. See theory/kamath-liu-zhang.md, 4.1 and 8, item 35.
-
-    Parameters
-    ----------
-    instance : {"spike", "hypercube"}
-    moment_order : float
-        k >= 2.
-    mean_bound : float
-        R >= 0; may be infinite.
+    for the hypercube; k >= 2, and R >= 0 may be infinite. See theory/kamath-liu-zhang.md, 4.1 and
+    8, item 35.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     weight = d if instance == "hypercube" else d // 2
@@ -57,6 +34,10 @@ def _linear(at: At) -> At:
     return lambda p, n, d, order, level: spikes.convex_factor(d) * at(p, n, d, order, level)
 
 
+def _both(at: At, best: Best, **form: bool | str) -> tuple[At, Best]:
+    return partial(at, **form), partial(best, **form)
+
+
 # The bound at p, and where it is largest. The convex forms of the packing, and of the hypercube
 # under concentrated DP, are fixed multiples of the l2 forms, so they share their maximiser.
 FORMS: dict[str, tuple[At, Best]] = {
@@ -64,27 +45,16 @@ FORMS: dict[str, tuple[At, Best]] = {
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
     "hypercube-cdp": (hypercube.hypercube_cdp, hypercube.best_cdp),
     "hypercube-pure": (hypercube.hypercube_pure, hypercube.best_pure),
-    "fano-cdp-squared": (
-        partial(spikes.spike_fano_cdp, squared=True),
-        partial(spikes.best_cdp, squared=True),
-    ),
-    "fano-pure-squared": (
-        partial(spikes.spike_pure, squared=True),
-        partial(spikes.best_pure, squared=True),
-    ),
-    "hypercube-cdp-squared": (hypercube.hypercube_cdp_squared, hypercube.best_cdp_squared),
-    "hypercube-pure-squared": (
-        hypercube.hypercube_pure_squared,
-        partial(hypercube.best_pure, squared=True),
-    ),
+    "fano-cdp-squared": _both(spikes.spike_fano_cdp, spikes.best_cdp, squared=True),
+    "fano-pure-squared": _both(spikes.spike_pure, spikes.best_pure, squared=True),
+    "hypercube-cdp-squared": _both(hypercube.hypercube_cdp, hypercube.best_cdp, squared=True),
+    "hypercube-pure-squared": _both(hypercube.hypercube_pure, hypercube.best_pure, form="squared"),
     "fano-cdp-convex": (_linear(spikes.spike_fano_cdp), spikes.best_cdp),
     "fano-pure-convex": (_linear(spikes.spike_pure), spikes.best_pure),
     "hypercube-cdp-convex": (hypercube.hypercube_cdp, hypercube.best_cdp),
-    "hypercube-pure-convex": (
-        hypercube.hypercube_pure_convex,
-        partial(hypercube.best_pure, convex=True),
-    ),
+    "hypercube-pure-convex": _both(hypercube.hypercube_pure, hypercube.best_pure, form="linear"),
 }
+SPIKE_BOUNDS = tuple(FORMS)
 
 
 def best_spike_probability(

@@ -23,7 +23,8 @@ from dpsco_core.bounds.instances.binomial import (
     search_range,
 )
 from dpsco_core.bounds.instances.fano import LOG_2
-from dpsco_core.bounds.instances.spikes import mean_scale, spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point, mean_scale, spike_exponent
+from dpsco_core.bounds.instances.tracing import Form
 
 
 def entropy_inverse(
@@ -66,38 +67,52 @@ def hypercube_cdp(
     d: int,
     moment_order: float,  # k >= 2
     rho: float,  # positive
+    *,
+    squared: bool = False,  # bound the squared error instead
 ) -> float:
     r"""Entropy form of the hypercube bound at p, for rho-zCDP algorithms.
 
     .. math::
-        E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\
-        B\sim\mathrm{Bin}(n,p)
+        E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\quad
+        E\|\hat\mu-\mu\|_2^2\ge d\,p^{2a}E[(1-2\rho B^2/d)_+]
 
-    See theory/kamath-liu-zhang.md, 4.5 (E6 in the table of 4.7). It also bounds the excess risk of
-    linear losses on the unit ball: :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2`
-    with positive coefficients, so by Jensen's inequality the root mean square of the :math:`m_j` is
-    at most the m at which it equals :math:`\rho B^2/d`, and
-    :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
-
-    Examples
-    --------
-    >>> round(hypercube_cdp(6.41e-4, 10_000, 200, 4, 0.5), 6)
-    0.031848
+    With :math:`B\sim\mathrm{Bin}(n,p)`: E6 and E7 of theory/kamath-liu-zhang.md, 4.5 and 4.7. The
+    first also bounds the excess risk of linear losses on the unit ball:
+    :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2` with positive coefficients, so by
+    Jensen's inequality the root mean square of the :math:`m_j` is at most the m at which it equals
+    :math:`\rho B^2/d`, and :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     require(rho > 0, "rho", "positive", rho)
-    return float(_cdp_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+    return float(_cdp_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
 
 
 def _cdp_values(
-    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+    p: Floats,
+    n: int,
+    d: int,
+    moment_order: float,
+    rho: float,
+    squared: bool,
+    *,
+    fine: bool = False,
 ) -> Floats:
+    a = spike_exponent(moment_order)
+    if squared:
+
+        def unexplained(count: Floats) -> Floats:
+            return np.maximum(0.0, 1 - 2 * rho / d * count**2)
+
+        largest = math.floor(math.sqrt(d / (2 * rho)))
+        mean = expectation(unexplained, n, p, largest=largest, fine=fine)
+        return np.asarray(d * p ** (2 * a) * mean)
+
     def wrong_signs(count: Floats) -> Floats:
         return entropy_inverse(rho / d * count**2)
 
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
     mean = expectation(wrong_signs, n, p, largest=largest, fine=fine)
-    return np.asarray(2 * math.sqrt(d) * p ** spike_exponent(moment_order) * mean)
+    return np.asarray(2 * math.sqrt(d) * p**a * mean)
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
@@ -108,29 +123,9 @@ def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: flo
     At the best p it is at least :math:`0.1767\sqrt d\min(1,(\sqrt d/(\sqrt\rho n))^a)`: the private
     term of Kamath et al. (2022), Lemma 6.3, with an explicit constant.
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     factor = max(0.0, 1 - n * p * math.sqrt(2 * rho / d))
     return math.sqrt(d) * mean_scale(p, moment_order) * factor
-
-
-def hypercube_cdp_squared(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Bound on the squared error, :math:`d\,p^{2a}E[(1-2\rho B^2/d)_+]` (E7).
-
-    See theory/kamath-liu-zhang.md, 4.5.
-    """
-    _check(p, n, d)
-    return float(_cdp_squared_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
-
-
-def _cdp_squared_values(
-    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
-) -> Floats:
-    def unexplained(count: Floats) -> Floats:
-        return np.maximum(0.0, 1 - 2 * rho / d * count**2)
-
-    largest = math.floor(math.sqrt(d / (2 * rho)))
-    mean = expectation(unexplained, n, p, largest=largest, fine=fine)
-    return np.asarray(d * p ** (2 * spike_exponent(moment_order)) * mean)
 
 
 def wrong_sign_fraction(
@@ -147,11 +142,6 @@ def wrong_sign_fraction(
     :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above
     :math:`e^t-1` in decreasing order: raise the weight of s wrong signs as long as s/d is below
     the current fraction. See theory/kamath-liu-zhang.md, 4.5.
-
-    Examples
-    --------
-    >>> wrong_sign_fraction(1, np.array([0.0, 1.0])).round(6)
-    array([0.5     , 0.268941])
     """
     t = np.asarray(exponent, dtype=np.float64)
     log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)
@@ -178,48 +168,26 @@ def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
     return log_cdf, log_cdf_shifted, breakpoints
 
 
-def hypercube_pure(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
+def hypercube_pure(
+    p: float, n: int, d: int, moment_order: float, epsilon: float, *, form: Form = "l2"
+) -> float:
     r"""Hypercube bound at p, for epsilon-DP algorithms: P3 of theory/kamath-liu-zhang.md, 4.5.
 
-    .. math:: E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^aE[g_d(\varepsilon B)]
+    .. math::
+        2\sqrt d\,p^aE[g_d(\varepsilon B)],\quad2d\,p^{2a}E[g_d(\varepsilon B)],\quad
+        \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
 
-    Examples
-    --------
-    >>> round(hypercube_pure(4.347e-3, 10_000, 200, 4, 1.0), 5)
-    0.10062
+    On the mean error, on its square (P4), and on the excess risk of linear losses on the unit ball
+    (P5).
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     require(epsilon > 0, "epsilon", "positive", epsilon)
-    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
-    return 2 * math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
-
-
-def hypercube_pure_squared(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
-    r"""Bound on the squared error, :math:`2d\,p^{2a}E[g_d(\varepsilon B)]` (P4).
-
-    See theory/kamath-liu-zhang.md, 4.5.
-    """
-    _check(p, n, d)
-    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
-    return 2 * d * mean_scale(p, moment_order) ** 2 * float(mean[0])
-
-
-def hypercube_pure_convex(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
-    r"""Bound on the excess risk of linear losses on the unit ball: P5.
-
-    See theory/kamath-liu-zhang.md, 4.5.
-
-    .. math:: \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
-
-    Examples
-    --------
-    >>> round(hypercube_pure_convex(3.672e-3, 10_000, 200, 4, 1.0), 6)
-    0.057835
-    """
-    _check(p, n, d)
-    require(epsilon > 0, "epsilon", "positive", epsilon)
-    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True, convex=True)
-    return math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
+    linear = form == "linear"
+    mean = float(_wrong_signs(np.array([p]), n, d, epsilon, fine=True, linear=linear)[0])
+    size = mean_scale(p, moment_order)
+    if linear:
+        return math.sqrt(d) * size * mean
+    return (2 * d * size**2 if form == "squared" else 2 * math.sqrt(d) * size) * mean
 
 
 def _wrong_signs(
@@ -230,11 +198,11 @@ def _wrong_signs(
     *,
     step: float = 1 / 3,
     fine: bool = False,
-    convex: bool = False,
+    linear: bool = False,
 ) -> Floats:
     def fraction(count: Floats) -> Floats:
         twice = 2 * wrong_sign_fraction(d, epsilon * count)
-        if convex:
+        if linear:
             return np.asarray(twice / (1 + np.sqrt(np.maximum(0.0, 1 - twice))))
         return np.asarray(twice / 2)
 
@@ -245,17 +213,12 @@ def _wrong_signs(
 
 
 @lru_cache(maxsize=4096)
-def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+def best_cdp(
+    n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
+) -> float:
     """Return the p in (0, largest] that maximises `hypercube_cdp`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high)
-
-
-@lru_cache(maxsize=4096)
-def best_cdp_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_cdp_squared`."""
-    low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high)
+    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho, squared), low, high)
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -266,25 +229,20 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
 
 @lru_cache(maxsize=4096)
 def best_pure(
-    n: int,
-    d: int,
-    moment_order: float,
-    epsilon: float,
-    largest: float,
-    squared: bool = False,
-    convex: bool = False,
+    n: int, d: int, moment_order: float, epsilon: float, largest: float, form: Form = "l2"
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_pure`, or another of its forms.
+    """Return the p in (0, largest] that maximises `hypercube_pure`.
 
     `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
     their spread does not blur the kinks, each is a local maximum, and those near the best grid
     point are tried one by one.
     """
-    power = spike_exponent(moment_order) * (2 if squared else 1)
+    power = spike_exponent(moment_order) * (2 if form == "squared" else 1)
     low, high = search_range(d / epsilon, n, largest)
+    linear = form == "linear"
 
     def values(p: Floats, step: float) -> Floats:
-        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step, convex=convex))
+        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step, linear=linear))
 
     best = maximise(
         lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)
@@ -303,9 +261,3 @@ def best_pure(
         top = min(high, float(kink) * width)
         tried.append(maximise(lambda p: values(p, 1 / 16), float(kink) / width, top, points=17))
     return tried[int(np.argmax(values(np.array(tried), 1 / 16)))]
-
-
-def _check(p: float, n: int, d: int) -> None:
-    require(0 <= p <= 1, "p", "between 0 and 1", p)
-    require(n >= 1, "n", "a positive integer", n)
-    require(d >= 1, "d", "a positive integer", d)

@@ -17,7 +17,7 @@ from scipy.special import erf, log_ndtr
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2
-from dpsco_core.bounds.instances.spikes import spike_exponent
+from dpsco_core.bounds.instances.spikes import check_point, spike_exponent
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _LINES = 240
@@ -127,84 +127,48 @@ def squared_envelope() -> Envelope:
     return envelope(-log_largest_mean(log_lambda) / size, -1 / size)
 
 
-def rate_distortion_l2(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Return the bound on the mean l2 error at spike probability p, for rho-zCDP algorithms.
+def distortion(
+    p: float, n: int, d: int, moment_order: float, rho: float, *, squared: bool = False
+) -> float:
+    r"""Return the bound on the mean error at spike probability p, for rho-zCDP algorithms.
 
-    .. math:: p^aE\Big[\max_s\frac{-\rho B^2-\Lambda(s)}s\Big]_+
+    .. math::
+        p^aE\Big[\max_s\frac{-\rho B^2-\Lambda(s)}s\Big]_+,\quad\text{squared: }
+        p^{2a}E\Big[\max_\lambda\frac{-\rho B^2-d\ln M_1(\lambda)}\lambda\Big]_+
 
-    See theory/approx-lower-bounds.md, 5.
-
-    Examples
-    --------
-    >>> round(rate_distortion_l2(0.001, 10_000, 20, 2, 0.028014), 6)
-    0.104517
+    At :math:`\lambda=\frac12` the second is the squared form of `hypercube`. See
+    theory/approx-lower-bounds.md, 5.
     """
-    _check(p, n, rho)
-    return float(_l2_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+    check_point(p, n, d)
+    require(rho > 0, "rho", "positive", rho)
+    return float(_values(np.array([p]), n, d, moment_order, rho, squared, fine=True)[0])
 
 
-def _l2_values(
-    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+def _values(
+    p: Floats,
+    n: int,
+    d: int,
+    moment_order: float,
+    rho: float,
+    squared: bool,
+    *,
+    fine: bool = False,
 ) -> Floats:
     def distance(count: Floats) -> Floats:
+        if squared:
+            return d * squared_envelope().at(rho / d * count**2)
         return l2_envelope(d).at(rho * count**2)
 
-    mean = expectation(distance, n, p, largest=_last(d, rho), scale=_scale(d, rho), fine=fine)
-    return np.asarray(p ** spike_exponent(moment_order) * mean)
-
-
-def rate_distortion_squared(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Return the bound on the mean squared error at p, for rho-zCDP algorithms.
-
-    .. math:: p^{2a}E\Big[\max_\lambda\frac{-\rho B^2-d\ln M_1(\lambda)}\lambda\Big]_+
-
-    At :math:`\lambda=\frac12` it is the squared form of `hypercube`. See
-    theory/approx-lower-bounds.md, 5.
-
-    Examples
-    --------
-    >>> round(rate_distortion_squared(0.001, 10_000, 20, 2, 0.028014), 7)
-    0.0142954
-    """
-    _check(p, n, rho)
-    return float(_squared_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
-
-
-def _squared_values(
-    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
-) -> Floats:
-    def distance(count: Floats) -> Floats:
-        return d * squared_envelope().at(rho / d * count**2)
-
-    mean = expectation(distance, n, p, largest=_last(d, rho), scale=_scale(d, rho), fine=fine)
-    return np.asarray(p ** (2 * spike_exponent(moment_order)) * mean)
-
-
-def _last(d: int, rho: float) -> float:
-    """Return the number of spikes beyond which both forms are 0."""
-    return math.floor(math.sqrt(d * LOG_2 / rho))
-
-
-def _scale(d: int, rho: float) -> float:
-    """Return over how many spikes the forms change little."""
-    return max(1.0, 0.1 * math.sqrt(d / rho))
+    last = math.floor(math.sqrt(d * LOG_2 / rho))  # beyond it both forms are 0
+    scale = max(1.0, 0.1 * math.sqrt(d / rho))
+    mean = expectation(distance, n, p, largest=last, scale=scale, fine=fine)
+    return np.asarray(p ** ((2 if squared else 1) * spike_exponent(moment_order)) * mean)
 
 
 @lru_cache(maxsize=4096)
-def best_l2(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the p in (0, largest] that maximises `rate_distortion_l2`."""
+def best(
+    n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
+) -> float:
+    """Return the p in (0, largest] that maximises `distortion`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _l2_values(p, n, d, moment_order, rho), low, high)
-
-
-@lru_cache(maxsize=4096)
-def best_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the p in (0, largest] that maximises `rate_distortion_squared`."""
-    low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _squared_values(p, n, d, moment_order, rho), low, high)
-
-
-def _check(p: float, n: int, rho: float) -> None:
-    require(0 <= p <= 1, "p", "between 0 and 1", p)
-    require(n >= 1, "n", "a positive integer", n)
-    require(rho > 0, "rho", "positive", rho)
+    return maximise(lambda p: _values(p, n, d, moment_order, rho, squared), low, high)

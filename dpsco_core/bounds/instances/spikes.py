@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, gammaln
 
 from dpsco_core.base.errors import require
+from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.fano import LOG_2, fano_cdp, fano_pure, mean_squared_count
 
@@ -26,6 +27,12 @@ def spike_exponent(moment_order: float) -> float:
     """Return a = 1 - 1/k, the power of p in the mean and of the private rates."""
     require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
     return 1 - 1 / moment_order
+
+
+def check_point(p: float, n: int, d: int) -> None:
+    """Raise `InvalidInput` unless p is a probability, and n and d are at least 1."""
+    require(0 <= p <= 1, "p", "between 0 and 1", p)
+    check_sizes(n, d)
 
 
 def mean_scale(p: float, moment_order: float) -> float:
@@ -46,11 +53,6 @@ def gilbert_log_sizes(d: int) -> Floats:
 
     At the even distances delta = 2, 4, ..., for as long as there is more than one word; see
     theory/kamath-liu-zhang.md, 4.3.
-
-    Examples
-    --------
-    >>> round(float(gilbert_log_sizes(200)[24]), 3)
-    30.185
     """
     w = d // 2
     i = np.arange(w + 1, dtype=np.float64)
@@ -80,13 +82,8 @@ def spike_fano_cdp(
         \frac{p^a\sqrt\delta}2\Big[1-\frac{\rho(n^2p^2+np(1-p))+\ln2}{\ln N}\Big]_+
 
     Form (F) of theory/kamath-liu-zhang.md, 4.4; Theorem 1.4 with Lemma 6.3.
-
-    Examples
-    --------
-    >>> round(spike_fano_cdp(2.711e-4, 10_000, 200, 4, 0.5), 7)
-    0.0035375
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     log_size, distance = paper_packing(d) if packing is None else packing
     if d < 2:
         return 0.0
@@ -96,7 +93,7 @@ def spike_fano_cdp(
 
 def spike_fano_cdp_gilbert(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
     """Return `spike_fano_cdp` with exact Gilbert sizes, at the best distance for this p."""
-    _check(p, n, d)
+    check_point(p, n, d)
     log_sizes, distances = _useful_codes(d)
     if not len(log_sizes):
         return 0.0
@@ -135,7 +132,7 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
 
     Never below `spike_fano_cdp` (convexity). See theory/kamath-liu-zhang.md, 4.4, item 8.
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     log_size, distance = paper_packing(d)
     if log_size <= LOG_2:
         return 0.0
@@ -159,40 +156,28 @@ def spike_pure(
 
     Form P1 of theory/kamath-liu-zhang.md, 4.4, item 7; 0 for d < 8, where N < 2.
     `squared` bounds the squared error, with :math:`r^2/4` for :math:`r/2`.
-
-    Examples
-    --------
-    >>> round(spike_pure(1.256e-3, 10_000, 200, 4, 1.0), 6)
-    0.014723
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     if d < 8:
         return 0.0
     power = 2 if squared else 1
-    value = _spike_pure_values(np.array([p]), n, d, moment_order, epsilon, power, fine=True)
-    return float(value[0])
+    return float(_pure_values(np.array([p]), n, d, moment_order, epsilon, power, fine=True)[0])
 
 
-def _spike_pure_values(
-    p: Floats,
-    n: int,
-    d: int,
-    moment_order: float,
-    epsilon: float,
-    power: int,
-    *,
-    fine: bool = False,
+def _pure_values(
+    p: Floats, n: int, d: int, order: float, epsilon: float, power: int, *, fine: bool = False
 ) -> Floats:
     log_size, distance = paper_packing(d)
     log_rest = log_size + math.log(-math.expm1(-log_size))
-
-    def error(count: Floats) -> Floats:
-        return np.asarray(expit(log_rest - epsilon * count))
-
-    # Beyond this count the integrand is below 1e-26 and may be dropped.
-    largest = math.floor((log_rest + 60) / epsilon)
-    mean = expectation(error, n, p, scale=0.7 / epsilon, largest=largest, fine=fine)
-    half = p ** spike_exponent(moment_order) * math.sqrt(distance) / 2
+    mean = expectation(
+        lambda count: np.asarray(expit(log_rest - epsilon * count)),
+        n,
+        p,
+        scale=0.7 / epsilon,
+        largest=math.floor((log_rest + 60) / epsilon),  # beyond it there is less than 1e-26
+        fine=fine,
+    )
+    half = p ** spike_exponent(order) * math.sqrt(distance) / 2
     return np.asarray(half**power * mean)
 
 
@@ -204,7 +189,7 @@ def spike_markov_pure(
     `fano_pure` with separation :math:`p^a\sqrt{d/8}` and distance n p: form P2 of
     theory/kamath-liu-zhang.md, 4.4, item 7.
     """
-    _check(p, n, d)
+    check_point(p, n, d)
     log_size, distance = paper_packing(d)
     separation = mean_scale(p, moment_order) * math.sqrt(distance)
     return fano_pure(log_size, separation, n * p, epsilon, t=t)
@@ -267,7 +252,7 @@ def best_pure(
     low, high = search_range(paper_packing(d)[0] / epsilon, n, largest)
     power = 2 if squared else 1
     return maximise(
-        lambda p: _spike_pure_values(p, n, d, moment_order, epsilon, power), low, high, points=33
+        lambda p: _pure_values(p, n, d, moment_order, epsilon, power), low, high, points=33
     )
 
 
@@ -287,9 +272,3 @@ def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, larges
     high = max(2.0, log_rest) + 1
     x = float(brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12))
     return min(largest, x * a / (1 + a) / (epsilon * n))
-
-
-def _check(p: float, n: int, d: int) -> None:
-    require(0 <= p <= 1, "p", "between 0 and 1", p)
-    require(n >= 1, "n", "a positive integer", n)
-    require(d >= 1, "d", "a positive integer", d)

@@ -115,12 +115,6 @@ def at_best(
     return at(q)
 
 
-# Assouad's bound at q, and where it is largest.
-_ASSOUAD = {
-    "l2": (assouad.assouad_l2, assouad.best_l2),
-    "squared": (assouad.assouad_squared, assouad.best_squared),
-    "linear": (assouad.assouad_linear, assouad.best_linear),
-}
 on_hypercube = partial(largest_spike_probability, "hypercube")
 
 
@@ -130,19 +124,17 @@ def assouad_value(setting: Setting, form: Form, cap: float) -> float:
     if level is None:
         return 0.0
     n, d, order = setting.n, setting.d, setting.moment_order
-    at, best = _ASSOUAD[form]
-    return at_best(
-        setting, cap, lambda q: at(q, n, d, order, *level), partial(best, n, order, *level)
-    )
+    best = partial(assouad.best, form, n, order, *level)
+    return at_best(setting, cap, lambda q: assouad.assouad(form, q, n, d, order, *level), best)
 
 
 def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
     """Return the bound in moment units, with means of norm at most `cap`."""
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
-    at, best = rate_distortion.rate_distortion_l2, rate_distortion.best_l2
-    if form == "squared":
-        at, best = rate_distortion.rate_distortion_squared, rate_distortion.best_squared
-    return at_best(setting, cap, lambda q: at(q, n, d, order, rho), partial(best, n, d, order, rho))
+    squared = form == "squared"
+    best = partial(rate_distortion.best, n, d, order, rho, squared=squared)
+    at = rate_distortion.distortion
+    return at_best(setting, cap, lambda q: at(q, n, d, order, rho, squared=squared), best)
 
 
 TRACED = (

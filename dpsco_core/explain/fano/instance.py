@@ -175,7 +175,7 @@ class FanoCurve:
 
 _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float]], ...] = (
     ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
-    ("rate-distortion-cdp", "zcdp", "hypercube", distortion.rate_distortion_l2, distortion.best_l2),
+    ("rate-distortion-cdp", "zcdp", "hypercube", distortion.distortion, distortion.best),
     ("tracing-cdp", "zcdp", "tracing", tracing.tracing_l2, tracing.best_tracing),
     ("fano-cdp-gilbert", "zcdp", "spike", spikes.spike_fano_cdp_gilbert, spikes.best_cdp_gilbert),
     ("fano-cdp", "zcdp", "spike", spikes.spike_fano_cdp, spikes.best_cdp),
@@ -281,8 +281,8 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
         (
             "rate-distortion-cdp",
             "hypercube",
-            distortion.best_l2(n, d, order, rho, cube),
-            distortion.rate_distortion_l2,
+            distortion.best(n, d, order, rho, cube),
+            distortion.distortion,
         ),
     )
     markov = spikes.best_markov_pure(n, d, order, epsilon, code)

@@ -18,8 +18,7 @@ from dpsco_core.bounds.euclidean.strong import best_risk, risk_at, strong_factor
 from dpsco_core.bounds.instances.binomial import log_pmf
 from dpsco_core.bounds.instances.gaussian import (
     best_separation,
-    bounded_signs_convex,
-    bounded_signs_squared,
+    bounded_signs,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, best_spike_probability
 from dpsco_core.bounds.instances.spikes import convex_factor
@@ -135,30 +134,30 @@ def test_bounded_signs_from_the_definition(n, c):
     delta = min(1.0, c / math.sqrt(n))
     v = slow_signs(delta, n)
     theta = delta / (1 + delta)
-    assert bounded_signs_squared(delta, n, 5) == pytest.approx(
+    assert bounded_signs(delta, n, 5, "squared") == pytest.approx(
         5 * theta**2 * v, rel=1e-9, abs=1e-11
     )
-    assert bounded_signs_convex(delta, n, 5) == pytest.approx(
+    assert bounded_signs(delta, n, 5, "linear") == pytest.approx(
         math.sqrt(5) * theta * (1 - math.sqrt(max(0.0, 1 - v))), rel=1e-7, abs=1e-11
     )
 
 
 def test_a_stride_does_not_move_the_bounded_signs():
     n = 4 * 10**6  # stride 31; the same sum over every count
-    delta = best_separation(n, 3, form="convex")
+    delta = best_separation(n, 3, form="linear")
     counts = np.arange(n // 2 - 30_000, n // 2 + 30_001, dtype=float)
     up = np.exp(log_pmf(counts, n, np.array([(1 + delta) / 2])))
     down = np.exp(log_pmf(counts, n, np.array([(1 - delta) / 2])))
     v = float(np.sum(2 * up * down / (up + down)))
     theta = delta / (1 + delta)
     expected = math.sqrt(3) * theta * v / (1 + math.sqrt(1 - v))
-    assert bounded_signs_convex(delta, n, 3) == pytest.approx(expected, rel=1e-10)
+    assert bounded_signs(delta, n, 3, "linear") == pytest.approx(expected, rel=1e-10)
 
 
 def test_more_records_approach_the_limits_of_the_bounded_signs():
     n, d = 10**6, 200  # 0.29 sqrt(d/n) and 0.47 d/n
-    convex = bounded_signs_convex(best_separation(n, d, form="convex"), n, d)
-    squared = bounded_signs_squared(best_separation(n, d, form="squared"), n, d)
+    convex = bounded_signs(best_separation(n, d, form="linear"), n, d, "linear")
+    squared = bounded_signs(best_separation(n, d, form="squared"), n, d, "squared")
     assert convex * math.sqrt(n / d) == pytest.approx(0.289, abs=2e-3)
     assert squared * n / d == pytest.approx(0.478, abs=2e-3)
 
