@@ -68,9 +68,9 @@ OTHER_DRAWS = {
     # Directions to search in, after the release: post-processing.
     ("dpsco_core.methods.mean.directions", "standard_normal"),
     # The points of a ball over which a loss is averaged: a part of the loss.
-    ("dpsco_core.methods.user.accelerated.nonsmooth", "standard_normal"),
-    ("dpsco_core.methods.user.accelerated.nonsmooth", "random"),
-    ("dpsco_core.methods.user.accelerated.nonsmooth", "beta"),
+    ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
+    ("dpsco_core.methods.user.accelerated.smoothing", "random"),
+    ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
     # Numbers to time the machine with.
     ("dpsco_core.runs.cost", "standard_normal"),
     # The random directions of the page Geometry, for the estimate of a width: it looks at no data.

@@ -115,6 +115,26 @@ def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
     return smallest(near, value, of=of)
 
 
+def least_count(works: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
+    """Return the least number above `low` that works, where all larger ones do; None beyond `most`.
+
+    `high` is doubled until it works, then the interval below it is cut in half again and again.
+
+    Examples
+    --------
+    >>> least_count(lambda n: n * n > 1000, 1, 2, 1 << 30)
+    32
+    """
+    while not works(high):
+        low, high = high, 2 * high
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if works(middle) else (middle, high)
+    return high
+
+
 def near_splits(n: int, parts: int) -> list[int]:
     r"""Return the numbers of parts around `parts` that waste least: :math:`\lfloor n/b\rfloor`.
 

@@ -6,10 +6,10 @@ Neighbours replace one of the K points by anything.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.search import least_count
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestKind
@@ -115,10 +115,10 @@ def least_phase_count(
 ) -> int | None:
     """Return the least number of points that `phase_plan` has a plan for; None beyond a billion."""
 
-    def at(points: int) -> FilterPlan | None:
-        return _attempt("sequence", points, steps, epsilon, delta, keep, tuning)
+    def holds(points: int) -> bool:
+        return _attempt("sequence", points, steps, epsilon, delta, keep, tuning) is not None
 
-    return _least(2, at)
+    return least_count(holds, 2, 4, MOST_POINTS)
 
 
 def recommended_count(epsilon: float, delta: float, tuning: Tuning = USUAL) -> int:
@@ -167,7 +167,7 @@ def _plan(
         )
         if not advice:
             raise NotApplicable(f"{few}.")
-        needed = _least(count, at)
+        needed = least_count(lambda k: at(k) is not None, count, 2 * count, MOST_POINTS)
         raise NotApplicable(
             f"{few}; it needs {'more than a billion' if needed is None else needed}.",
             nearest="" if needed is None else f"{needed} points, or a larger epsilon",
@@ -221,16 +221,3 @@ def _attempt(
         failure=(parts - 2) * failure,
     )
     return FilterPlan(keep=keep, count=count, kept=kept, release=release)
-
-
-def _least(count: int, at: Callable[[int], FilterPlan | None]) -> int | None:
-    """Return the least number of points above `count` that has a plan; None beyond a billion."""
-    fails, holds = count, 2 * count
-    while at(holds) is None:
-        fails, holds = holds, 2 * holds
-        if holds > MOST_POINTS:
-            return None
-    while holds - fails > 1:
-        middle = (fails + holds) // 2
-        fails, holds = (fails, middle) if at(middle) else (middle, holds)
-    return holds

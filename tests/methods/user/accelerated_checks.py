@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian, batch_plan
-from dpsco_core.methods.user.accelerated.nonsmooth import SmoothedPhasesPlan
 from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
 from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
@@ -46,7 +45,6 @@ def check_replaced_user(
     """
     at = where(kind, users, items)
     plan = method.plan(at)
-    plan = plan.phases if isinstance(plan, SmoothedPhasesPlan) else plan
     recorder, worst, first = Recorder(patch, jitter=0.05), 0.0, None
     for blocks in replaced(kind, users, items, who):
         run(method, at, blocks)
@@ -101,8 +99,6 @@ def one_phase(at: Setting, filtered: Any, steps: int, regulariser: float = 0.1) 
         losses=plan.losses,
         smoothness=1.0,
         strong_convexity=0.0,
-        tau=filtered.keep.score_radius / 2,
-        items=at.m,
         phases=(phase,),
     )
 

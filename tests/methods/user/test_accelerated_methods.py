@@ -136,7 +136,7 @@ def test_the_practical_radius_is_three_l_over_root_m_and_at_most_l(
     items: int, radius: float
 ) -> None:
     plan = UserAccelerated().plan(where("mean", 3000, items))
-    assert plan.tau == pytest.approx(radius)
+    assert plan.phases[0].filter.keep.filter_radius == pytest.approx(2 * radius)
     assert plan.phases[0].filter.keep.score_radius == pytest.approx(2 * radius)
 
 

@@ -110,9 +110,8 @@ def twice_the_amplification(patch: Patch) -> None:
 
 def gradient_ascent(patch: Patch) -> None:
     patch.setattr(
-        accelerated_run, "plain_gradients", lambda users, w, rng: -users.user_gradients(w)
+        accelerated_run, "mean_gradients", lambda plan, users, w, rng: -users.user_gradients(w)
     )
-    patch.setattr(accelerated_run.run_phases, "__defaults__", (accelerated_run.plain_gradients,))
 
 
 @pytest.mark.parametrize(

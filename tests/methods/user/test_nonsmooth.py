@@ -12,9 +12,9 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.user.accelerated import nonsmooth as user_smoothing
-from dpsco_core.methods.user.accelerated.nonsmooth import (
-    UserAcceleratedNonsmooth,
+from dpsco_core.methods.user.accelerated import smoothing as user_smoothing
+from dpsco_core.methods.user.accelerated.nonsmooth import UserAcceleratedNonsmooth
+from dpsco_core.methods.user.accelerated.smoothing import (
     ball_coordinates,
     ball_points,
     smoothed_user_gradients,
@@ -175,15 +175,15 @@ def test_the_radii_are_those_of_the_theorem_and_of_practice() -> None:
     theory = UserAcceleratedNonsmooth(tuning="theory").plan(at)
     radius = 2 * math.sqrt(3) / (8000 * 5)
     assert theory.radius == pytest.approx(radius)
-    assert theory.phases.smoothness == pytest.approx(math.sqrt(3) / radius)
-    assert theory.phases.steps > 1000
+    assert theory.smoothness == pytest.approx(math.sqrt(3) / radius)
+    assert theory.steps > 1000
     plan = UserAcceleratedNonsmooth().plan(at)
     assert 0.01 * 2 <= plan.radius <= 0.05 * 2
-    assert plan.phases.losses.smoothness == pytest.approx(math.sqrt(3) / plan.radius)
+    assert plan.losses.smoothness == pytest.approx(math.sqrt(3) / plan.radius)
     smooth = UserAcceleratedNonsmooth().plan(where("logistic", 4000, 25, budget=ONE))
-    assert smooth.phases.losses.smoothness == 0.25
+    assert smooth.losses.smoothness == 0.25
     steep = UserAcceleratedNonsmooth().plan(where("mean", 4000, 25, budget=ONE))
-    assert steep.phases.losses.lipschitz == pytest.approx(2 + steep.radius)
+    assert steep.losses.lipschitz == pytest.approx(2 + steep.radius)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "other", "huber"])

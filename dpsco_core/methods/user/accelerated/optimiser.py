@@ -3,18 +3,16 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
-from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.run import FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, check_users, user_level
+from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, user_level
 from dpsco_core.methods.user.sentences import (
     FEW,
     FILTER_WEIGHTS,
@@ -26,13 +24,11 @@ from dpsco_core.methods.user.sentences import (
     SHARED,
     STEPS_NOISE,
 )
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.users import UserSample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAccelerated(PrivateMethod):
+class UserAccelerated(FilteredGradients):
     r"""Accelerated descent on regularised risks of halving groups of users.
 
     The noise is of the size of the spread of a mean of m items, :math:`\tau \approx L/\sqrt m`, not
@@ -122,10 +118,3 @@ class UserAccelerated(PrivateMethod):
             layouts = halving_layouts(setting.n)
             return practical_plan(setting, at, land, losses, self.calibration, layouts)
         return theory_plan(setting, at, losses, self.calibration)
-
-    def release(
-        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 3."""
-        check_users(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import least_count
 from dpsco_core.methods.base import Calibration
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.model import STEP_COUNTS, Choice, Landscape, Layout, choose
@@ -12,6 +13,7 @@ from dpsco_core.methods.user.accelerated.printed import capped_note, printed_fil
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
     MOST_USERS,
+    AcceleratedPhase,
     AcceleratedPlan,
     calibrated_filter,
     chosen_phases,
@@ -58,8 +60,6 @@ def practical_plan(
         losses=losses,
         smoothness=land.smoothness,
         strong_convexity=land.strong_convexity,
-        tau=tau,
-        items=at.m,
         phases=phases,
         modelled_risk=choice.risk,
         notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
@@ -90,36 +90,31 @@ def theory_plan(
     Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
     """
     if calibration == "paper":
-        phases = printed_phases(at)
-        tau = phases[0].filter.keep.score_radius / 2
-        return AcceleratedPlan(
-            setting=setting,
-            losses=losses,
-            smoothness=at.smoothness,
-            strong_convexity=0.0,
-            tau=tau,
-            items=at.m,
-            phases=phases,
-            notes=(capped_note(at, phases[0]),),
-        )
-    for count in range(MOST_PHASES, 1, -1):
-        if at.n < 1 << count:
-            continue
-        found = recommended_phases(
-            replace(at, strong_convexity=0.0), lambda *a: calibrated_filter(at, *a), count
-        )
+        return planned(setting, at, losses, calibration, printed_phases(at))
+    convex = replace(at, strong_convexity=0.0)
+    for count in range(min(MOST_PHASES, at.n.bit_length() - 1), 1, -1):
+        found = recommended_phases(convex, lambda *a: calibrated_filter(at, *a), count)
         if found is not None:
-            tau = max(phase.filter.keep.score_radius for phase in found) / 2
-            return AcceleratedPlan(
-                setting=setting,
-                losses=losses,
-                smoothness=at.smoothness,
-                strong_convexity=0.0,
-                tau=tau,
-                items=at.m,
-                phases=found,
-            )
+            return planned(setting, at, losses, calibration, found)
     raise _no_theory(at)
+
+
+def planned(
+    setting: Setting,
+    at: UserLevel,
+    losses: Losses,
+    calibration: Calibration,
+    phases: tuple[AcceleratedPhase, ...],
+) -> AcceleratedPlan:
+    """Return the plan of the theory's phases, where AC-SA knows of the regulariser alone."""
+    return AcceleratedPlan(
+        setting=setting,
+        losses=losses,
+        smoothness=at.smoothness,
+        strong_convexity=0.0,
+        phases=phases,
+        notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
+    )
 
 
 def _no_theory(at: UserLevel) -> NotApplicable:
@@ -127,19 +122,17 @@ def _no_theory(at: UserLevel) -> NotApplicable:
 
     def runs(n: int) -> bool:
         where = replace(at.with_users(n), strong_convexity=0.0)
-        return recommended_phases(where, lambda *a: calibrated_filter(where, *a), 2) is not None
+        return (
+            n >= 4
+            and recommended_phases(where, lambda *a: calibrated_filter(where, *a), 2) is not None
+        )
 
-    low, high = at.n, max(8, 2 * at.n)
-    while not runs(high):
-        low, high = high, 2 * high
-        if high > MOST_USERS:
-            return too_few(at.n, None)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if middle >= 4 and runs(middle) else (middle, high)
+    needed = least_count(runs, at.n, max(8, 2 * at.n), MOST_USERS)
+    if needed is None:
+        return too_few(at.n, None)
     return NotApplicable(
         f"The recommended schedule has two phases at least, and the tests that hide one of their "
-        f"users need {high} users; n={at.n}.",
-        n=high,
+        f"users need {needed} users; n={at.n}.",
+        n=needed,
         otherwise="tuning=practical",
     )

@@ -1,28 +1,31 @@
 """The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.methods.base import Release
+from dpsco_core.methods.base import PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
-from dpsco_core.methods.user.base import bounded_users
+from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
+from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.methods.user.release import open_releases
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.samples.users import UserSample
 
-# Takes the users of a phase and a point; returns their mean gradients there, shape (users, d).
-Gradients = Callable[[UserSample, Vector, np.random.Generator], Vector]
 
+class FilteredGradients(PrivateMethod):
+    """A user-level method whose release runs the phases of its plan."""
 
-def plain_gradients(users: UserSample, w: Vector, rng: np.random.Generator) -> Vector:
-    """Return the users' mean gradients at `w`, shape (users, d); nothing is drawn."""
-    return users.user_gradients(w)
+    def release(
+        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 3, on the smoothed losses where the plan has a radius."""
+        check_users(sample, plan.setting)
+        return run_phases(plan, sample, ledger, rng)
 
 
 def run_phases(
@@ -30,7 +33,6 @@ def run_phases(
     sample: UserSample,
     ledger: Ledger,
     rng: np.random.Generator,
-    gradients: Gradients = plain_gradients,
 ) -> Release:
     """Run Algorithm 3 with the phases of `plan`, from the centre of the constraint set.
 
@@ -44,10 +46,10 @@ def run_phases(
     done, calls, halted = 0, 0, 0
     for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
         part = users.part(phase.start, phase.stop)
-        end = run_phase(plan, phase, part, w, block, rng, gradients, path, done, f"phase {i}")
+        end = run_phase(plan, phase, part, w, block, rng, path, done, f"phase {i}")
         w, done = end.value, done + end.steps
         # A step that halts has asked for its gradients too.
-        calls += (end.steps + end.halted) * phase.users * plan.items
+        calls += (end.steps + end.halted) * phase.users * plan.setting.m
         if end.halted:
             halted = i
             break
@@ -60,7 +62,8 @@ def run_phases(
             "steps": float(done),
             "gradient_calls": float(calls),
             "halted_phase": float(halted),
-        },
+        }
+        | ({"smoothing_radius": plan.radius} if plan.radius else {}),
         notes=plan.notes + halting_note(halted, len(plan.phases)),
         iterates=path.points,
         iterate_steps=path.steps,
@@ -74,7 +77,6 @@ def run_phase(
     start: Vector,
     ledger: Ledger,
     rng: np.random.Generator,
-    gradients: Gradients,
     path: Path,
     done: int,
     label: str,
@@ -91,7 +93,7 @@ def run_phase(
     def oracle(query: Vector, step: int) -> Vector | None:
         if done + step:
             path.add(done + step, query)
-        rows = gradients(users, query, rng)
+        rows = mean_gradients(plan, users, query, rng)
         if drawn < phase.users:
             chosen = rng.choice(phase.users, size=drawn, replace=False)
             rows = rows[chosen.astype(np.intp, copy=False)]
@@ -100,6 +102,15 @@ def run_phase(
 
     objective = plan.objective(phase)
     return staged_descent(start, phase.stages, objective, users.constraint, oracle)
+
+
+def mean_gradients(
+    plan: AcceleratedPlan, users: UserSample, w: Vector, rng: np.random.Generator
+) -> Vector:
+    """Return the users' mean gradients at `w`, shape (users, d), of smoothed losses if need be."""
+    if plan.radius:
+        return smoothed_user_gradients(users, w, plan.radius, rng)
+    return users.user_gradients(w)
 
 
 def diagnostics(plan: AcceleratedPlan) -> dict[str, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.search import smallest_or
+from dpsco_core.base.search import least_count, smallest_or
 from dpsco_core.methods.base import Plan
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.batches import batch_plan
@@ -73,12 +73,12 @@ class AcceleratedPlan(Plan):
     # what AC-SA takes for those of the risk, without the regulariser
     smoothness: float
     strong_convexity: float
-    tau: float  # half the radius of the scores and of the filter
-    items: int  # m
     phases: tuple[AcceleratedPhase, ...]
     # what the model of the practical tuning predicts; NaN for others
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
+    # r of the ball that losses are averaged over; 0 for the losses themselves
+    radius: float = 0.0
 
     @property
     def steps(self) -> int:
@@ -92,7 +92,7 @@ class AcceleratedPlan(Plan):
 
     @property
     def gradients(self) -> int:
-        return sum(phase.steps * phase.users for phase in self.phases) * self.items
+        return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
 
     def objective(self, phase: AcceleratedPhase) -> Curvature:
         """Return what AC-SA knows of the regularised risk of a phase."""
@@ -184,16 +184,7 @@ def _planned(
 
 def least_users(filters: Filters, steps: int) -> int | None:
     """Return the least users of a phase for which there is a filter; None beyond `MOST_USERS`."""
-    high = 2
-    while filters(high, steps) is None:
-        high *= 2
-        if high > MOST_USERS:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if filters(middle, steps) else (middle, high)
-    return high
+    return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
 def too_few(n: int, needed: int | None) -> NotApplicable:

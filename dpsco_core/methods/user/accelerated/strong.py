@@ -3,18 +3,16 @@
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
+from dpsco_core.base.search import least_count, smallest
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
-from dpsco_core.methods.user.accelerated.plans import practical_plan
-from dpsco_core.methods.user.accelerated.printed import capped_note, printed_phases
-from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.plans import planned, practical_plan
+from dpsco_core.methods.user.accelerated.printed import printed_phases
+from dpsco_core.methods.user.accelerated.run import FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_USERS,
     AcceleratedPhase,
@@ -25,7 +23,7 @@ from dpsco_core.methods.user.accelerated.schedule import (
     theory_radius,
     too_few,
 )
-from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, check_users, user_level
+from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, user_level
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.sentences import (
@@ -38,16 +36,14 @@ from dpsco_core.methods.user.sentences import (
     SHARED,
     STEPS_NOISE,
 )
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.users import UserSample
 
 STAGE_PHASES = 2  # of each stage of the theory tuning
 MOST_STAGES = 3  # of the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAcceleratedStrong(PrivateMethod):
+class UserAcceleratedStrong(FilteredGradients):
     r"""Filtered gradients in stages, for losses that are strongly convex.
 
     Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
@@ -157,13 +153,6 @@ class UserAcceleratedStrong(PrivateMethod):
                 f"Of one of the stages: {refusal.reason}", calibration="tight"
             ) from refusal
 
-    def release(
-        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run the stages."""
-        check_users(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng)
-
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
     """Return the layouts of one to three stages; each doubles the regulariser that it starts at."""
@@ -189,16 +178,7 @@ def strong_plan(
     phases = _paper_stages(part, stages) if calibration == "paper" else _stages(part, stages)
     if phases is None:
         raise _refusal(at)
-    return AcceleratedPlan(
-        setting=setting,
-        losses=losses,
-        smoothness=at.smoothness,
-        strong_convexity=0.0,
-        tau=max(phase.filter.keep.score_radius for phase in phases) / 2,
-        items=at.m,
-        phases=phases,
-        notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
-    )
+    return planned(setting, at, losses, calibration, phases)
 
 
 def actual_rate(at: UserLevel) -> float | None:
@@ -292,18 +272,13 @@ def _refusal(at: UserLevel) -> NotApplicable:
         stages = stage_count(where)
         return n >= 4 * stages and _stages(where.with_users(n // stages), stages) is not None
 
-    low, high = at.n, 2 * at.n + 8
-    while not runs(high):
-        low, high = high, 2 * high
-        if high > MOST_USERS:
-            return too_few(at.n, None)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if runs(middle) else (middle, high)
-    stages = stage_count(at.with_users(high))
+    needed = least_count(runs, at.n, 2 * at.n + 8, MOST_USERS)
+    if needed is None:
+        return too_few(at.n, None)
+    stages = stage_count(at.with_users(needed))
     return NotApplicable(
         f"{stages} stages of {STAGE_PHASES} phases, each with a test that hides a user, need "
-        f"{high} users, and n={at.n}.",
-        n=high,
+        f"{needed} users, and n={at.n}.",
+        n=needed,
         otherwise="tuning=practical",
     )
