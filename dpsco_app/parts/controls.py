@@ -141,7 +141,6 @@ def _draw_all(
 
 
 def _keep(controls: tuple[Control, ...]) -> None:
-    """Keep the state of widgets that are not drawn now."""
     for key in (PREFIX + control.field for control in controls):
         st.session_state[key] = st.session_state[key]
 
@@ -206,7 +205,6 @@ def _level() -> Literal["item", "user"]:
 
 
 def _keep_axis_possible() -> None:
-    """A zCDP budget has no epsilon to sweep."""
     axis = PREFIX + "axis"
     if st.session_state[NOTION] == "zcdp" and st.session_state.get(axis) == "epsilon":
         st.session_state[axis] = "n"

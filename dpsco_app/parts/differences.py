@@ -1,8 +1,10 @@
 """In what two scenarios differ, in words."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, NamedTuple
 
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.scenario import Scenario
@@ -24,8 +26,7 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """A field in which two scenarios differ: its name, and both values in words."""
 
     field: str
@@ -37,16 +38,10 @@ class Difference:
 def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
     """Return the fields that are neither equal nor swept in both, in the order of `Scenario`."""
     found = []
-    for f in fields(Scenario):
-        own, other = getattr(here, f.name), getattr(there, f.name)
-        if own == other or here.axis == there.axis == f.name:
-            continue
-        name = SYMBOLS.get(f.name) or NAMES[f.name]
-        found.append(
-            Difference(
-                field=f.name, name=name, here=_value(here, f.name), there=_value(there, f.name)
-            )
-        )
+    for field in (f.name for f in fields(Scenario)):
+        if getattr(here, field) != getattr(there, field) and not here.axis == there.axis == field:
+            values = (_value(s, field) for s in (here, there))
+            found.append(Difference(field, SYMBOLS.get(field) or NAMES[field], *values))
     return tuple(found)
 
 
@@ -54,20 +49,16 @@ def method_names(methods: tuple[str, ...]) -> str:
     return ", ".join(method_card(m).name for m in methods)
 
 
+READ: dict[str, Callable[[Any], str]] = {
+    "problem": lambda slug: problem_card(slug).name,
+    "distribution": lambda slug: distribution_card(slug).name,
+    "geometry": geometry_name,
+    "methods": method_names,
+    "grid": lambda values: ", ".join(map(number_text, values)) or "none",
+    "axis": lambda axis: SYMBOL.get(axis, "none"),
+}
+
+
 def _value(scenario: Scenario, field: str) -> str:
     value = getattr(scenario, field)
-    if field == "problem":
-        return problem_card(value).name
-    if field == "distribution":
-        return distribution_card(value).name
-    if field == "geometry":
-        return geometry_name(value)
-    if field == "methods":
-        return method_names(value)
-    if field == "grid":
-        return ", ".join(number_text(x) for x in value) or "none"
-    if field == "axis":
-        return SYMBOL.get(value, "none")
-    if value is None:
-        return "none"
-    return number_text(value) if isinstance(value, (int, float)) else str(value)
+    return READ[field](value) if field in READ else "none" if value is None else value_text(value)

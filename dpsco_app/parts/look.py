@@ -121,7 +121,6 @@ class Look:
     narrow: bool = False
 
     def colour(self, pair: tuple[str, str]) -> str:
-        """Return the colour of the pair for the theme."""
         return pair[1] if self.dark else pair[0]
 
     @property
@@ -135,7 +134,6 @@ class Look:
 
     @property
     def grid(self) -> str:
-        """Colour of the grid, fainter than any datum."""
         return "rgba(255,255,255,0.09)" if self.dark else "rgba(0,0,0,0.07)"
 
 
@@ -217,7 +215,6 @@ def set_axes(figure: go.Figure, x: Part, y: Part) -> None:
 
 
 def _merged(held: Part, part: Part) -> Part:
-    """Return nested values with those of `part` added."""
     both = {
         name: _merged(held[name], value)
         for name, value in part.items()
@@ -362,7 +359,6 @@ def log_axis(look: Look, ends: Ends, title: str, most: int = 100) -> Part:
 
 
 def translucent(colour: str, alpha: float) -> str:
-    """Return a hexadecimal colour as rgba with the given opacity."""
     r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({r},{g},{b},{alpha})"
 

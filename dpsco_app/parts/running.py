@@ -55,7 +55,6 @@ class Result:
 
     @property
     def parts(self) -> tuple[Result, ...]:
-        """Itself, and what is beside."""
         return (self,) if self.beside is None else (self, self.beside)
 
     @property
@@ -228,9 +227,8 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
     ]
 
 
-@lru_cache(maxsize=20_000)
-def _evaluation(point: Scenario, slug: str, x: float | None) -> Evaluation:
-    return evaluate(point, bound(slug), x)
+_evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
+_starting_risk = lru_cache(maxsize=1000)(starting_risk)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
@@ -245,11 +243,6 @@ def without_data(point: Scenario) -> float:
     if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
         point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
     return _starting_risk(point)
-
-
-@lru_cache(maxsize=1000)
-def _starting_risk(point: Scenario) -> float:
-    return starting_risk(point)
 
 
 @contextmanager

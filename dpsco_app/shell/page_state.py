@@ -179,7 +179,6 @@ class PageState(Generic[V]):
         return bool(st.session_state.pop(f"{self.name}_fresh", False))
 
     def back_to_mine(self) -> None:
-        """Show the visit's scenario again; a callback of a button."""
         assert self.use is not None
         visit.back_to_mine(self.name)
         controls.load(visit.shown(self.name, self.use))
@@ -188,7 +187,6 @@ class PageState(Generic[V]):
         st.session_state[f"{self.name}_wrong"] = []
 
     def _open(self, query: dict[str, str]) -> None:
-        """Fill the widgets of a page that comes from elsewhere."""
         left: V | None = st.session_state.get(f"{self.name}_left")
         view, problems = (left, []) if left is not None and not query else self.from_query(query)
         scenario = None

@@ -68,7 +68,6 @@ def link_to(
     help: str | None = None,
     icon: str = ":material/arrow_forward:",
 ) -> None:
-    """Draw a link to a page, whose parameters are `query`."""
     st.page_link(place(slug), label=label, icon=icon, help=help, query_params=query or {})
 
 

@@ -121,7 +121,6 @@ def style(teaching: Teaching) -> str:
 
 
 def hidden(given: Sequence[str]) -> list[str]:
-    """Return the selectors of what has these names, on all pages."""
     selectors: list[str] = []
     drawn = {c.field for c in ALL_CONTROLS}
     for name in given:
@@ -167,7 +166,6 @@ LENGTHS = {"size", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupg
 
 
 def _larger(part: Any, name: str = "") -> Any:
-    """Return a part of a figure with its lengths scaled."""
     if isinstance(part, dict):
         return {name: _larger(value, name) for name, value in part.items()}
     if isinstance(part, list | tuple) and any(isinstance(v, dict) for v in part):

@@ -43,7 +43,6 @@ def shown(page: str, use: Use) -> Scenario:
 
 
 def take(scenario: Scenario, page: str) -> None:
-    """Make a scenario the visit's, and that of a page."""
     st.session_state[_own(page)] = None
     st.session_state[MINE] = _in_order(scenario)
 
@@ -138,7 +137,6 @@ def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Sc
 
 
 def item_level(scenario: Scenario) -> Scenario:
-    """Return the scenario with one item per user."""
     if scenario.level == "item" and scenario.axis != "m":
         return scenario
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)

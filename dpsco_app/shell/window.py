@@ -46,7 +46,6 @@ def watch() -> None:
 
 
 def arrived() -> bool:
-    """Whether the first page of this visit is there."""
     return ARRIVED in st.session_state
 
 

@@ -55,7 +55,6 @@ def curves(result: Result) -> tuple[Curves, Curves | None]:
 
 
 def is_tail(result: Result) -> bool:
-    """Whether what is beside is one method at another tail index."""
     return result.beside is not None and result.beside.scenario == with_other_tail(result.scenario)
 
 
@@ -159,7 +158,6 @@ def overlays(a: Scenario, b: Scenario) -> bool:
 
 
 def same_quantity(a: Scenario, b: Scenario) -> bool:
-    """Whether the errors of two scenarios are of the same kind."""
     return words_for(a.problem).quantity == words_for(b.problem).quantity
 
 

@@ -172,20 +172,20 @@ def _refusal(
     instead = dict(refusal.changes).get("method")
     if instead in scenario.methods:  # that is there already: what is left is to do without
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
+    said = [
+        f"Runs {method_card(str(value)).name} instead"
+        if field == "method"
+        else f"{SYMBOL.get(field, field)} = {value_text(value)}"
+        for field, value in refusal.changes
+    ]
     if refusal.changes and label:
         button.button(
             label,
             key=key,
-            help=", ".join(_change_text(f, v) for f, v in refusal.changes),
+            help=", ".join(said),
             on_click=start,
             args=(changed(scenario, refusal),),
         )
-
-
-def _change_text(field: str, value: float | str | None) -> str:
-    if field == "method":
-        return f"Runs {method_card(str(value)).name} instead"
-    return f"{SYMBOL.get(field, field)} = {value_text(value)}"
 
 
 def _slopes(result: Result) -> None:

@@ -67,7 +67,6 @@ class Shown:
 
 
 def side_by_side(result: Result) -> bool:
-    """Whether the two scenarios of a result have a figure each."""
     if result.beside is None or comparison.is_tail(result):
         return False
     together = comparison.overlays(result.scenario, result.beside.scenario)
@@ -133,7 +132,6 @@ def _beside_in_words(result: Result) -> str:
 
 
 def draw(drawn: Shown, title: str, figure: Places) -> None:
-    """Draw what has finished into the places of `places`."""
     # A key of its own for every drawing in one run of the page, and the same in the next run: the
     # browser then changes the figure that is there, which is quicker than a new one.
     count = st.session_state[DRAWN] = st.session_state[DRAWN] + 1

@@ -83,7 +83,6 @@ def worse_than_no_data(result: Result) -> str:
 
 
 def _records(result: Result) -> str:
-    """Compare the two tails, if one method has run at both."""
     if result.beside is None or not is_tail(result):
         return ""
     other = result.beside.scenario
@@ -101,7 +100,6 @@ def _records(result: Result) -> str:
 
 
 def records(slope: float, whom: str = "records") -> str:
-    """Return how many times the records halve the error, in words."""
     return f"{_factor(slope)} times the {whom}"
 
 

@@ -125,7 +125,6 @@ def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
 
 
 def _chip(field: str, scenario: Scenario) -> None:
-    """Draw a popover that holds a second widget of a field."""
     control = next(c for c in ALL_CONTROLS if c.field == field)
     value = getattr(scenario, field)
     with st.popover(f"{NAMES.get(field, field)} = {number_text(value)}"):

@@ -84,7 +84,6 @@ class BoundParts:
 
 
 def draw_governing(drawn: Shown, place: DeltaGenerator) -> None:
-    """Draw the parts of every bound in the figure."""
     scenario = drawn.live or drawn.result.scenario
     if scenario.axis is None or len(scenario.grid) < 2 or side_by_side(drawn.result):
         return

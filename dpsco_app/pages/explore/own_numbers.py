@@ -89,7 +89,6 @@ def fitting(found: Tail, now: Scenario) -> Scenario:
 
 
 def in_words(found: Tail, matching: Scenario, scale: float) -> str:
-    """Say what the numbers look like, and which scenario matches."""
     law = distribution_card(matching.distribution).name
     if found.law == "gaussian":
         first = f"{found.count:,} numbers with a **light tail**: no power law is seen."

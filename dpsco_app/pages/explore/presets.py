@@ -21,7 +21,6 @@ class Preset:
 
     @property
     def picture(self) -> Path:
-        """Where a small picture of its run is kept."""
         return FOLDER / f"{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}.svg"
 
 

@@ -65,7 +65,6 @@ def _half(result: Result, method: str) -> float:
 
 
 def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tuple[str, ...]:
-    """Return the answer in sentences, or why there is none."""
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:

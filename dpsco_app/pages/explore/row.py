@@ -32,7 +32,6 @@ def run_style(*, dark: bool) -> str:
 
 
 def press_run() -> None:
-    """Ask for a run; a callback."""
     arrive()
     st.session_state["start"] = True
     STATE.forgive()

@@ -24,7 +24,6 @@ class View:
     formula: str = ""  # what is drawn as a bound of one's own: see `dpsco_core.base.formula`
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(AGAINST, self.against, SETS)

@@ -197,7 +197,6 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
 
 
 def _can_be_made(outcome: Outcome, point: Scenario) -> bool:
-    """Whether the change that a refusal offers leads to a scenario."""
     values = dict(outcome.changes)
     known = values.pop("method", METHOD_SLUGS[0]) in METHOD_SLUGS
     if not known or values.keys() & {"methods", "axis", "grid"}:

@@ -131,7 +131,11 @@ def _path(
             "relative": relative,
             "factor": st.session_state[RADIUS],
         }
-        draw_run(seen, lines, PLAYER, _keep_radius, **data)
+
+        def keep() -> None:  # what stands below follows the radius where the hand has left it
+            st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
+
+        draw_run(seen, lines, PLAYER, keep, **data)
         dark = st.context.theme.type == "dark"
         held = partial(run_page, seen, lines, dark=dark, **data)
     else:
@@ -144,11 +148,6 @@ def _path(
     draw_numbers("path", lambda: words.path_table(lines), setting, held)
     st.caption("The runs without noise are shown to compare; they are not private.")
     return tuple(runs), held is not None
-
-
-def _keep_radius() -> None:
-    """Let what stands below follow the radius where the hand has left it; a callback."""
-    st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
 
 def _refuse(method: str, refused: NotApplicable, key: str) -> None:

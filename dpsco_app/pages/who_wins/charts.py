@@ -181,7 +181,6 @@ def _click_targets(
 
 
 def value_text(value: float, holds: bool) -> str:
-    """Return a value of a map as its hover says it."""
     if math.isnan(value):
         return "not run yet"
     number = f"{value:.2g}" if math.isfinite(value) else "none"

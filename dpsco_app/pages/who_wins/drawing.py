@@ -69,7 +69,6 @@ def draw_contest(
 
 
 def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]] | None = None) -> None:
-    """Move the chosen point to a clicked one."""
     points = st.session_state[key].selection.points
     if not points:
         return

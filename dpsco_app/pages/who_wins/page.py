@@ -52,13 +52,25 @@ def page() -> None:
     with right:
         if slug:
             _terms(scenario, view, slug)
+    at = state.plane(view.plane, scenario)
     with below:
-        _open_in_explore(scenario, view)
+        st.markdown(f"Chosen point: **{words.where(at, scenario)}**. Click into a map to move it.")
+        try:
+            query = state.explore_query(scenario, at.x_axis)
+            link_to("explore", "Open this point in Explore", query)
+        except InvalidInput as problem:
+            st.caption(f"Too large to run in Explore: {problem}")
     # Its bounds are drawn before anything is run.
     point = replace(canonical(scenario), methods=scenario.methods)
     files = partial(regimes_script, point, view.plane, view.reading, slug)
     draw_page_files("who_wins", files)
-    fold("Formulas", lambda: _formulas(scenario, slug), "who_wins_fold_formulas")
+
+    def formulas() -> None:
+        rates = [method_card(m).rate for m in contest.compared(scenario, "rates")]
+        for card in (bound(one).card for one in dict.fromkeys((*rates, slug)) if one):
+            st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
+
+    fold("Formulas", formulas, "who_wins_fold_formulas")
     with map_place:
         _winners(scenario, point, view)
 
@@ -180,21 +192,3 @@ def _values(point: Scenario, at: Plane, slug: str) -> dict[str, Any]:
     """Return the fields of the terms' map; bounds hold functions, which a cache cannot keep."""
     found = regimes(point, at, (slug,))
     return {field: getattr(found, field) for field in ("values", "terms", "dominant", "holds")}
-
-
-def _formulas(scenario: Scenario, terms: str) -> None:
-    slugs = [method_card(m).rate for m in contest.compared(scenario, "rates")]
-    for slug in filter(None, dict.fromkeys((*slugs, terms))):
-        card = bound(slug).card
-        st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
-
-
-def _open_in_explore(scenario: Scenario, view: state.View) -> None:
-    at = state.plane(view.plane, scenario)
-    st.markdown(f"Chosen point: **{words.where(at, scenario)}**. Click into a map to move it.")
-    try:
-        query = state.explore_query(scenario, at.x_axis)
-    except InvalidInput as problem:
-        st.caption(f"Too large to run in Explore: {problem}")
-        return
-    link_to("explore", "Open this point in Explore", query)

@@ -191,10 +191,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
 
 
 def short(value: float) -> str:
-    """Return a number with two digits, as the picture writes it."""
     return short_text(value, 2)
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, rounded down as in the picture."""
     return f"{math.floor(100 * share)} %"

@@ -15,8 +15,6 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A question about the figure of the place `figure`."""
-
     figure: str
     chosen: int | None = None  # the number of the answer that was given; none at first
     # what has been measured, trial by trial: (x, y), or with the colour of what it is of

@@ -32,7 +32,6 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
 
 
 def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
-    """Return what the browser draws from, as plain numbers and lists."""
     numbers, look = picture(scenario), Look(dark=dark)
     method, lost, other, private = map(look.colour, (BLUE, ORANGE, CRIMSON, CYAN))
     first = numbers.records[:, 0].tolist()

@@ -62,7 +62,6 @@ def run_data(
     relative: bool = False,
     factor: float = 1.0,  # the clip radius over the chosen one
 ) -> dict[str, Any]:
-    """Return what the browser draws from, as plain numbers and lists."""
     steps = lines[0].path.steps
     plane = frames.plane
     held = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
