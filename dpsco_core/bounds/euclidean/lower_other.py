@@ -2,28 +2,20 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
     ARORA_2020,
-    KAMATH_2022,
-    SCO_PROBLEMS,
     SU_2023,
     ZHAO_2024,
-    BoundCard,
-    Paper,
-    Privacy,
 )
-from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
     MINIMUM_INTERIOR,
-    STRONG_PROBLEMS,
     STRONGLY_CONVEX,
     approximate,
     below_trivial,
@@ -32,8 +24,8 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.euclidean.lower_spikes import (
     class_conditions,
-    class_words,
     mean_cap,
+    risk_card,
     risk_unit,
 )
 from dpsco_core.bounds.euclidean.objective import Objective, objective
@@ -178,83 +170,51 @@ def _width_modulus(setting: Setting) -> str:
     )
 
 
-def _row(
-    slug: str,
-    name: str,
-    statement: str,
-    summary: str,
-    latex: str,
-    privacy: Privacy,
-    evaluate: Callable[[Setting], Terms],
-    hypotheses: tuple[Hypothesis, ...],
-    *,
-    constant: Literal["explicit", "rate"] = "rate",
-    paper: Paper = KAMATH_2022,
-    combine: Callable[[tuple[float, ...]], float] = math.fsum,
-    losses: str = "",
-    loss_class: LossClass = classes.SMOOTH,
-    instance_class: LossClass = classes.LINEAR,
-    drawn: bool = False,
-    tables: tuple[str, ...] = (),
-    own: tuple[Letter, ...] = letters.LOWER,
-) -> Bound:
-    strong = loss_class.strongly_convex
-    card = BoundCard(
-        slug=f"lower.{slug}",
-        name=name,
-        paper=paper,
-        statement=statement,
-        summary=f"{summary} {class_words(strong, privacy, losses)}",
-        kind="lower",
-        quantity="excess risk",
-        constant=constant,
-        latex=latex,
-        privacy=privacy,
-        instance_problem="quadratic" if strong else "linear",
-        instance_class=instance_class,
-        loss_class=loss_class,
-        problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
-        drawn=drawn,
-        tables=tables,
-    )
-    return Bound(card=card, evaluate=evaluate, combine=combine, hypotheses=hypotheses, letters=own)
-
-
 def _rate_row(strong: bool, pure: bool) -> Bound:
-    privacy: Privacy = "pure" if pure else "zcdp"
-    bracket = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
-    evaluate = _rate(strong, pure)
-    conditions = (*class_conditions(strong), below_trivial(evaluate, centre_risk))
+    ratio = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
     what = "pure DP" if pure else "concentrated DP"
+    evaluate = _rate(strong, pure)
+    statement = "Theorems 6.4 and B.7" + (" (pure DP)" if pure else "")
+    latex = r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
     if strong:
-        return _row(
-            f"sco-strong.rate-{'pure' if pure else 'cdp'}",
-            f"Strongly convex SCO, {'pure-DP' if pure else 'CDP'} lower rate",
-            "Lemma 6.3 (pure DP), squared, with Lemma 6.2" if pure else "Theorem 6.1, Remark B.6",
-            f"The lower rate for {what}, with its hidden constant set to 1.",
-            r"\frac{g^2}\lambda\Big[\frac dn+d\min\Big(1,\Big("
-            + bracket
-            + r"\Big)^{2-2/p}\Big)\Big]",
-            privacy,
-            evaluate,
-            conditions,
-            loss_class=classes.SMOOTH_STRONG,
-            instance_class=classes.SMOOTH_STRONG,
-            drawn=True,
-        )
-    return _row(
-        f"sco.rate-{'pure' if pure else 'cdp'}",
-        f"SCO, {'pure-DP' if pure else 'CDP'} lower rate",
-        "Theorems 6.4 and B.7" + (" (pure DP)" if pure else ""),
-        f"The paper's lower rate for {what}, with its hidden constant set to 1.",
-        r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
-        + bracket
-        + r"\Big)^{1-1/p}\Big)\Big]",
-        privacy,
-        evaluate,
-        conditions,
+        statement = "Theorem 6.1, Remark B.6"
+        if pure:
+            statement = "Lemma 6.3 (pure DP), squared, with Lemma 6.2"
+        latex = r"\frac{g^2}\lambda\Big[\frac dn+d\min\Big(1,\Big("
+    card = risk_card(
+        f"rate-{'pure' if pure else 'cdp'}",
+        f"{'pure-DP' if pure else 'CDP'} lower rate",
+        statement,
+        ("The" if strong else "The paper's")
+        + f" lower rate for {what}, with its hidden constant set to 1.",
+        latex + ratio + r"\Big)^{%s}\Big)\Big]" % ("2-2/p" if strong else "1-1/p"),
+        "pure" if pure else "zcdp",
+        strong=strong,
+        constant="rate",
         drawn=True,
-        tables=() if pure else ("zhao",),
+        tables=() if pure or strong else ("zhao",),
+    )
+    hypotheses = (*class_conditions(strong), below_trivial(evaluate, centre_risk))
+    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters.LOWER)
+
+
+def _signs_row(strong: bool, statement: str, latex: str) -> Bound:
+    card = risk_card(
+        "sampling-signs",
+        "bounded signs, no privacy",
+        statement,
+        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
+        "moment order.",
+        latex + r"V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\delta}2\big)",
+        "none",
+        strong=strong,
+        drawn=False,
+    )
+    return Bound(
+        card=card,
+        evaluate=_signs(strong),
+        hypotheses=class_conditions(strong),
+        letters=letters.SIGNS,
     )
 
 
@@ -266,103 +226,106 @@ _QUOTED = never(
 OTHER_RISKS: tuple[Bound, ...] = (
     _rate_row(strong=False, pure=False),
     _rate_row(strong=False, pure=True),
-    _row(
-        "sco.sampling-signs",
-        "SCO, bounded signs, no privacy",
+    _signs_row(
+        False,
         "Theorem 6.4, non-private term, bounded version: N2",
-        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
-        "moment order.",
-        r"\frac{gM}2\max_\delta\sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\ "
-        r"V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\delta}2\big)",
-        "none",
-        _signs(strong=False),
-        class_conditions(strong=False),
-        constant="explicit",
-        own=letters.SIGNS,
+        r"\frac{gM}2\max_\delta\sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\ ",
     ),
-    _row(
-        "sco.rate-quoted",
-        "SCO, lower rate as quoted by Zhao et al. (unproven)",
-        "Theorem 1, (6), attributed to Kamath et al., Theorem 6.4",
-        "The rate with which the paper compares itself, as printed: the theorem that it quotes is "
-        "for another privacy class and has no logarithm. Constant 1, in units of M/2.",
-        r"\frac{gM}2\Big[\sqrt{\frac dn}+"
-        r"\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\Big]",
-        "approx",
-        _quoted,
-        (*class_conditions(strong=False), approximate(math.inf), _QUOTED),
-        paper=ZHAO_2024,
-        tables=("zhao",),
-        losses="A claim about the worst case of smooth convex losses and laws with bounded p-th "
-        "moments: on another loss a measured line may run below.",
+    Bound(
+        card=risk_card(
+            "rate-quoted",
+            "lower rate as quoted by Zhao et al. (unproven)",
+            "Theorem 1, (6), attributed to Kamath et al., Theorem 6.4",
+            "The rate with which the paper compares itself, as printed: the theorem that it quotes "
+            "is for another privacy class and has no logarithm. Constant 1, in units of M/2.",
+            r"\frac{gM}2\Big[\sqrt{\frac dn}+"
+            r"\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\Big]",
+            "approx",
+            strong=False,
+            constant="rate",
+            drawn=False,
+            paper=ZHAO_2024,
+            tables=("zhao",),
+            losses="A claim about the worst case of smooth convex losses and laws with bounded "
+            "p-th moments: on another loss a measured line may run below.",
+        ),
+        evaluate=_quoted,
+        hypotheses=(*class_conditions(strong=False), approximate(math.inf), _QUOTED),
+        letters=letters.LOWER,
     ),
-    _row(
-        "sco.rate-lipschitz",
-        "SCO, lower rate for Lipschitz losses",
-        "quoted in section 3 from Bassily et al. 2014 and 2019",
-        "The optimal rate for losses with bounded gradients, the other end of the scale from "
-        "heavy tails; its hidden constant and logarithms are set to 1.",
-        r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
-        "zcdp",
-        _lipschitz,
-        (LIPSCHITZ, DIAMETER, L2_BALL),
-        paper=ARORA_2020,
-        own=(),
+    Bound(
+        card=risk_card(
+            "rate-lipschitz",
+            "lower rate for Lipschitz losses",
+            "quoted in section 3 from Bassily et al. 2014 and 2019",
+            "The optimal rate for losses with bounded gradients, the other end of the scale from "
+            "heavy tails; its hidden constant and logarithms are set to 1.",
+            r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
+            "zcdp",
+            strong=False,
+            constant="rate",
+            drawn=False,
+            paper=ARORA_2020,
+            loss_class=classes.LIPSCHITZ,
+            instance_class=classes.LIPSCHITZ_LINEAR,
+            losses="A worst case over convex losses whose gradients are at most L for every "
+            "record: on another loss a measured line may run below.",
+        ),
+        evaluate=_lipschitz,
         combine=max,
-        loss_class=classes.LIPSCHITZ,
-        instance_class=classes.LIPSCHITZ_LINEAR,
-        losses="A worst case over convex losses whose gradients are at most L for every record: "
-        "on another loss a measured line may run below.",
+        hypotheses=(LIPSCHITZ, DIAMETER, L2_BALL),
     ),
     _rate_row(strong=True, pure=False),
     _rate_row(strong=True, pure=True),
-    _row(
-        "sco-strong.sampling-signs",
-        "Strongly convex SCO, bounded signs, no privacy",
+    _signs_row(
+        True,
         "Theorem 6.1, non-private term, bounded version: N2",
-        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
-        "moment order.",
-        r"\frac{g^2}{2\lambda}\max_\delta d\Big(\frac\delta{1+\delta}\Big)^2V,\ "
-        r"V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\delta}2\big)",
-        "none",
-        _signs(strong=True),
-        class_conditions(strong=True),
-        constant="explicit",
-        own=letters.SIGNS,
-        loss_class=classes.SMOOTH_STRONG,
-        instance_class=classes.SMOOTH_STRONG,
+        r"\frac{g^2}{2\lambda}\max_\delta d\Big(\frac\delta{1+\delta}\Big)^2V,\ ",
     ),
-    _row(
-        "sco-strong.sampling-gaussian",
-        "Strongly convex SCO, Gaussian, no privacy",
-        "Theorem 6.1, classical term, exact: N1",
-        "The exact minimax risk of the quadratic loss for normal laws with p-th moment 1, when "
-        "the parameter may be anywhere.",
-        r"\frac{g^2}{2\lambda}\,\sigma_p^2\frac dn,\ \sigma_p=(E|Z|^p)^{-1/p}",
-        "none",
-        _gaussian_strong,
-        (
+    Bound(
+        card=risk_card(
+            "sampling-gaussian",
+            "Gaussian, no privacy",
+            "Theorem 6.1, classical term, exact: N1",
+            "The exact minimax risk of the quadratic loss for normal laws with p-th moment 1, when "
+            "the parameter may be anywhere.",
+            r"\frac{g^2}{2\lambda}\,\sigma_p^2\frac dn,\ \sigma_p=(E|Z|^p)^{-1/p}",
+            "none",
+            strong=True,
+            drawn=False,
+        ),
+        evaluate=_gaussian_strong,
+        hypotheses=(
             COORDINATE_MOMENT,
             STRONGLY_CONVEX,
             MINIMUM_INTERIOR,
             Hypothesis(text="parameter unrestricted", check=_unrestricted),
         ),
-        constant="explicit",
-        loss_class=classes.SMOOTH_STRONG,
-        instance_class=classes.SMOOTH_STRONG,
+        letters=letters.LOWER,
     ),
-    _row(
-        "sco-strong.width",
-        "Strongly convex SCO, Gaussian width",
-        "Theorem 5",
-        "The lower rate with the Gaussian width of a symmetric set, for the quadratic loss with "
-        "Lipschitz constant L on the set; its hidden constant is set to 1. The theorem is worded "
-        "for the empirical risk of a data set.",
-        r"LM\max\Big\{\frac{(G/M)^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n\Big\},\ "
-        r"G=E\max_{w\in C}\langle\xi,w\rangle",
-        "approx",
-        _width,
-        (
+    Bound(
+        card=risk_card(
+            "width",
+            "Gaussian width",
+            "Theorem 5",
+            "The lower rate with the Gaussian width of a symmetric set, for the quadratic loss "
+            "with Lipschitz constant L on the set; its hidden constant is set to 1. The theorem is "
+            "worded for the empirical risk of a data set.",
+            r"LM\max\Big\{\frac{(G/M)^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n\Big\},\ "
+            r"G=E\max_{w\in C}\langle\xi,w\rangle",
+            "approx",
+            strong=True,
+            constant="rate",
+            drawn=False,
+            paper=SU_2023,
+            loss_class=classes.LIPSCHITZ_STRONG,
+            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+            losses="A worst case over data in the set: on another loss a measured line may run "
+            "below.",
+        ),
+        evaluate=_width,
+        combine=max,
+        hypotheses=(
             approximate(),
             LIPSCHITZ,
             DIAMETER,
@@ -372,11 +335,5 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="lambda <= L/M", check=_width_modulus),
             below_trivial(_width, _lipschitz_centre, combine=max, missing="cap where n is small"),
         ),
-        paper=SU_2023,
-        own=(),
-        combine=max,
-        loss_class=classes.LIPSCHITZ_STRONG,
-        instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-        losses="A worst case over data in the set: on another loss a measured line may run below.",
     ),
 )

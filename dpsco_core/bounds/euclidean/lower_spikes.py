@@ -11,13 +11,12 @@ risk is :math:`\frac1{2\lambda}` times the squared error of the mean of x, which
 """
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard, Privacy
-from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -26,11 +25,13 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
-from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
+from dpsco_core.bounds.instances.prior import prior_within
+from dpsco_core.bounds.instances.tracing import Form
+from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.mean.lower_priors import Value, at_best
 from dpsco_core.problems.base import Setting
 
-Instance = Literal["spike", "hypercube"]
 _CLASS = {
     False: "A worst case over convex losses and laws with bounded p-th moments and gradients of "
     "mean within R, proven with the linear loss: on another loss a measured line may run below. ",
@@ -87,99 +88,99 @@ def risk_unit(setting: Setting, strong: bool) -> float:
     return scale**2 / (2 * c.strong_convexity) if c.strong_convexity > 0 else 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class _RiskRow:
-    """One bound over a spike prior, on linear losses or on strongly convex ones."""
+def risk_card(
+    name: str,
+    title: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    privacy: Privacy,
+    *,
+    strong: bool,
+    losses: str = "",  # what the summary says of the class, if it is another than most bounds'
+    **fields: Any,  # the card's other fields, or others than those of most lower bounds
+) -> BoundCard:
+    """Return the card of a lower bound on linear losses, or on strongly convex ones."""
+    others: dict[str, Any] = {
+        "paper": KAMATH_2022,
+        "constant": "explicit",
+        "instance_problem": "quadratic" if strong else "linear",
+        "instance_class": classes.SMOOTH_STRONG if strong else classes.LINEAR,
+        "loss_class": classes.SMOOTH_STRONG if strong else classes.SMOOTH,
+    }
+    return BoundCard(
+        slug=f"lower.{'sco-strong' if strong else 'sco'}.{name}",
+        name=f"{'Strongly convex SCO' if strong else 'SCO'}, {title}",
+        statement=statement,
+        summary=f"{summary} {class_words(strong, privacy, losses)}",
+        kind="lower",
+        quantity="excess risk",
+        latex=latex,
+        privacy=privacy,
+        problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
+        **others | fields,
+    )
 
-    name: str  # with "-convex" or "-squared", its key in `FORMS`
-    title: str
-    statement: str
-    summary: str
-    latex: str  # in units of `risk_unit`
-    strong: bool
 
-    @property
-    def form(self) -> str:
-        return f"{self.name}-{'squared' if self.strong else 'convex'}"
+def risk_over_prior(
+    card: BoundCard,
+    value: Value,  # in moment units, with means of norm at most `mean_cap`
+    *hypotheses: Hypothesis,  # beside those of the class
+    letters: tuple[Letter, ...] = LOWER,
+) -> Bound:
+    """Return the bound with its value in units of the excess risk."""
+    strong = card.loss_class.strongly_convex
+    form: Form = "squared" if strong else "linear"
 
-    @property
-    def instance(self) -> Instance:
-        return "spike" if self.name.startswith("fano") else "hypercube"
+    def evaluate(setting: Setting) -> Terms:
+        unit = risk_unit(setting, strong)
+        return {"privacy": unit and unit * value(setting, form, mean_cap(setting, strong))}
 
-    @property
-    def privacy(self) -> Literal["pure", "zcdp"]:
-        return "pure" if self.name.endswith("pure") else "zcdp"
+    conditions = (*class_conditions(strong), *hypotheses)
+    return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
-    def bound(self) -> Bound:
-        area = "sco-strong" if self.strong else "sco"
-        smallest = 1 if self.instance == "hypercube" else 8 if self.privacy == "pure" else 9
-        sizes = (large_enough(smallest),) if smallest > 1 else ()
-        return Bound(
-            card=BoundCard(
-                slug=f"lower.{area}.{self.name}",
-                name=f"{'Strongly convex SCO' if self.strong else 'SCO'}, {self.title}",
-                paper=KAMATH_2022,
-                statement=self.statement,
-                summary=f"{self.summary} {class_words(self.strong, self.privacy)}",
-                kind="lower",
-                quantity="excess risk",
-                constant="explicit",
-                latex=(_HALF_SQUARE if self.strong else _HALF_BALL) + self.latex,
-                privacy=self.privacy,
-                instance=self.instance,
-                instance_problem="quadratic" if self.strong else "linear",
-                instance_class=classes.SMOOTH_STRONG if self.strong else classes.LINEAR,
-                loss_class=classes.SMOOTH_STRONG if self.strong else classes.SMOOTH,
-                problems=STRONG_PROBLEMS if self.strong else SCO_PROBLEMS,
-            ),
-            evaluate=self.evaluate,
-            hypotheses=(
-                *class_conditions(self.strong),
-                _within_class(self.instance, self.strong),
-                *sizes,
-            ),
-            letters=letters.LOWER,
-        )
 
-    def evaluate(self, setting: Setting) -> Terms:
-        unit = risk_unit(setting, self.strong)
-        level = setting.rho if self.privacy == "zcdp" else setting.pure_epsilon
-        if unit == 0:
-            return {"privacy": 0.0}
+def where_means_stay(strong: bool) -> str:
+    """Return what the means of a prior are within, in the words of its condition."""
+    return "the constraint set and the bound R" if strong else "the bound R on the gradient"
+
+
+def _over_spikes(
+    name: str,  # with "-convex" or "-squared", its key in `FORMS`
+    title: str,
+    summary: str,
+    statement: str,
+    latex: str,  # in units of `risk_unit`
+    *,
+    strong: bool,
+) -> Bound:
+    instance: Literal["spike", "hypercube"] = "spike" if name.startswith("fano") else "hypercube"
+    privacy: Literal["pure", "zcdp"] = "pure" if name.endswith("pure") else "zcdp"
+    at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
+
+    def value(setting: Setting, _: Form, cap: float) -> float:
         n, d, order = setting.n, setting.d, setting.moment_order
-        at, best = FORMS[self.form]
-        p = setting.spike_probability
-        if p is None:
-            cap = mean_cap(setting, self.strong)
-            largest = largest_spike_probability(self.instance, d, order, cap)
-            p = best(n, d, order, level, largest) if largest > 0 else 0.0
-        return {"privacy": unit * at(p, n, d, order, level)}
+        level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
+        best_at = partial(best, n, d, order, level)
+        return at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
+
+    latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
+    return risk_over_prior(
+        risk_card(
+            name, title, statement, summary, latex, privacy, strong=strong, instance=instance
+        ),
+        value,
+        prior_within(
+            partial(largest_spike_probability, instance),
+            lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
+            where_means_stay(strong),
+            leaves="prior's means leave {}",
+            keeps="them within",
+        ),
+        *(() if instance == "hypercube" else (large_enough(8 if privacy == "pure" else 9),)),
+    )
 
 
-def _within_class(instance: Instance, strong: bool) -> Hypothesis:
-    where = "the constraint set and the bound R" if strong else "the bound R on the gradient"
-
-    def check(setting: Setting) -> str:
-        p = setting.spike_probability
-        if p is None or risk_unit(setting, strong) == 0:
-            return ""
-        # R may be the mean of the instance itself: leave room for its rounding.
-        cap = mean_cap(setting, strong) * (1 + 1e-9)
-        rounding = 1e-12 * setting.constants.mean_gradient_bound / moment_scale(setting)
-        cap += rounding if math.isfinite(rounding) else 0.0
-        largest = largest_spike_probability(instance, setting.d, setting.moment_order, cap)
-        if p <= largest * (1 + 1e-9):
-            return ""
-        return (
-            f"At spike probability {p:.3g} the prior's means leave {where}: "
-            f"at most {largest:.3g} keeps them within."
-        )
-
-    return Hypothesis(text=f"the prior's means are within {where}", check=check)
-
-
-_HALF_BALL = r"\frac{gM}2\max_q"
-_HALF_SQUARE = r"\frac{g^2}{2\lambda}\max_q"
 _FANO_CDP = r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+"
 _FANO_PURE = r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + BINOMIAL
 _SIGNS = "Every sign of a rare spike must be guessed, and privacy hides most of them."
@@ -192,32 +193,15 @@ _ENTROPY = (
 )
 
 
-def _pair(
-    name: str,
-    title: str,
-    summary: str,
-    # the statement and the formula, on linear and on strongly convex losses
-    linear: tuple[str, str],
-    strong: tuple[str, str],
-) -> tuple[Bound, Bound]:
-    convex, squared = (
-        _RiskRow(
-            name=name, title=title, summary=summary, statement=statement, latex=latex, strong=kind
-        ).bound()
-        for kind, (statement, latex) in ((False, linear), (True, strong))
-    )
-    return convex, squared
-
-
-_PAIRS = (
-    _pair(
+_ROWS = (
+    (
         "fano-cdp",
         "CDP Fano",
         "Fano's inequality for concentrated DP on a code of rare spikes.",
         ("Theorem 1.4 with Theorem 6.4, explicit", _PACKED + _FANO_CDP),
         ("Theorem 1.4 with Theorem 6.1, explicit", _PACKED_SQUARED + _FANO_CDP),
     ),
-    _pair(
+    (
         "fano-pure",
         "pure-DP Fano",
         "Group privacy on a code of rare spikes.",
@@ -230,7 +214,7 @@ _PAIRS = (
             _PACKED_SQUARED + r"\," + _FANO_PURE,
         ),
     ),
-    _pair(
+    (
         "hypercube-cdp",
         "CDP hypercube",
         _SIGNS,
@@ -240,7 +224,7 @@ _PAIRS = (
             r"d\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + BINOMIAL,
         ),
     ),
-    _pair(
+    (
         "hypercube-pure",
         "pure-DP hypercube",
         _SIGNS,
@@ -256,4 +240,8 @@ _PAIRS = (
         ),
     ),
 )
-SPIKE_RISKS: tuple[Bound, ...] = (*(pair[0] for pair in _PAIRS), *(pair[1] for pair in _PAIRS))
+SPIKE_RISKS: tuple[Bound, ...] = tuple(
+    _over_spikes(name, title, summary, *(squared if strong else linear), strong=strong)
+    for strong in (False, True)
+    for name, title, summary, linear, squared in _ROWS
+)

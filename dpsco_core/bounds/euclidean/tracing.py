@@ -5,20 +5,19 @@ and the quadratic one through the squared error of the mean (3 (d)). At a settin
 ``spike_probability`` they are evaluated on the prior of the data.
 """
 
+from dataclasses import replace
 from functools import partial
 
-from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import ACHARYA_2021, OWN, SCO_PROBLEMS, BoundCard, Paper
-from dpsco_core.bounds.base import Bound, Terms
-from dpsco_core.bounds.euclidean.conditions import STRONG_PROBLEMS
+from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper
+from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.lower_spikes import (
-    class_conditions,
-    class_words,
     mean_cap,
-    risk_unit,
+    risk_card,
+    risk_over_prior,
+    where_means_stay,
 )
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
-from dpsco_core.bounds.instances.tracing import CONCENTRATED, Form, largest_tracing_probability
+from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
 from dpsco_core.bounds.mean.lower_priors import (
     CAPPED,
@@ -35,7 +34,6 @@ from dpsco_core.bounds.mean.lower_priors import (
     on_hypercube,
     rate_distortion_value,
 )
-from dpsco_core.problems.base import Setting
 
 
 def _bound(
@@ -51,45 +49,25 @@ def _bound(
     instance: str,
     paper: Paper = OWN,
 ) -> Bound:
-    def cap(setting: Setting) -> float:
-        return mean_cap(setting, strong)
-
-    def evaluate(setting: Setting) -> Terms:
-        unit = risk_unit(setting, strong)
-        if unit == 0:
-            return {"privacy": 0.0}
-        form: Form = "squared" if strong else "linear"
-        return {"privacy": unit * value(setting, form, cap(setting))}
-
-    words = class_words(strong, notion)
+    card = risk_card(
+        name,
+        title,
+        statement,
+        summary,
+        latex,
+        notion,
+        strong=strong,
+        instance=instance,
+        paper=paper,
+    )
     if notion == "approx":
-        words = words.replace("is stated for", "binds all")
-    where = "the constraint set and the bound R" if strong else "the bound R on the gradient"
+        card = replace(card, summary=card.summary.replace("is stated for", "binds all"))
     traced = partial(largest_tracing_probability, spread=CONCENTRATED)
     largest = traced if instance == "tracing" else on_hypercube
+    within = prior_within(largest, lambda s: mean_cap(s, strong), where_means_stay(strong))
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
-    return Bound(
-        card=BoundCard(
-            slug=f"lower.{'sco-strong' if strong else 'sco'}.{name}",
-            name=f"{'Strongly convex SCO' if strong else 'SCO'}, {title}",
-            paper=paper,
-            statement=statement,
-            summary=f"{summary} {words}",
-            kind="lower",
-            quantity="excess risk",
-            constant="explicit",
-            latex=latex,
-            privacy=notion,
-            instance=instance,
-            instance_problem="quadratic" if strong else "linear",
-            instance_class=classes.SMOOTH_STRONG if strong else classes.LINEAR,
-            loss_class=classes.SMOOTH_STRONG if strong else classes.SMOOTH,
-            problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
-        ),
-        evaluate=evaluate,
-        hypotheses=(*class_conditions(strong), *budget, prior_within(largest, cap, where)),
-        letters=TRACED if instance == "tracing" else LOWER,
-    )
+    letters = TRACED if instance == "tracing" else LOWER
+    return risk_over_prior(card, value, *budget, within, letters=letters)
 
 
 _SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."

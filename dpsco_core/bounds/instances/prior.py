@@ -15,6 +15,8 @@ def prior_within(
     largest: Largest,  # the largest spike probability of the prior
     cap: Callable[[Setting], float],  # R in units of the moment scale at a setting
     where: str = "the bound R",  # what the means are within, in the words of the sentence
+    leaves: str = "prior leaves {} or its moments exceed 1",
+    keeps: str = "it in the class",
 ) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the prior in the class."""
 
@@ -29,8 +31,8 @@ def prior_within(
         if q <= most * (1 + 1e-9):
             return ""
         return (
-            f"At spike probability {q:.3g} the prior leaves {where} or its moments exceed 1: "
-            f"at most {most:.3g} keeps it in the class."
+            f"At spike probability {q:.3g} the {leaves.format(where)}: "
+            f"at most {most:.3g} keeps {keeps}."
         )
 
     return Hypothesis(text=f"the prior's means are within {where}", check=check)
