@@ -34,8 +34,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONG_PROBLEMS,
     named,
 )
-from dpsco_core.bounds.euclidean.objective import width
-from dpsco_core.bounds.euclidean.objective_strong import modulus
+from dpsco_core.bounds.euclidean.objective import modulus, width
 from dpsco_core.bounds.lq.conditions import SYMMETRIC
 from dpsco_core.problems.base import Setting
 

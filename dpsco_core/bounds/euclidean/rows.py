@@ -14,8 +14,7 @@ from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
 from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
-from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS
-from dpsco_core.bounds.euclidean.objective_strong import STRONG_OBJECTIVE_RISKS
+from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS, STRONG_OBJECTIVE_RISKS
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS

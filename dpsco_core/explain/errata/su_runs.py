@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate
-from dpsco_core.bounds.euclidean.objective_strong import rate_strong
+from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate, rate_strong
 from dpsco_core.bounds.lq.rates import heavy_euclidean
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm

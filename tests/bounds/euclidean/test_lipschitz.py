@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpsco_core.bounds.euclidean import lower_other, objective, objective_strong
+from dpsco_core.bounds.euclidean import lower_other, objective
 from dpsco_core.bounds.euclidean import private_sgd as sco_private_sgd
 from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.bounds.euclidean.objective import width as width_of
@@ -135,10 +135,10 @@ def test_the_golden_values_of_objective_perturbation():
         assert found == pytest.approx(alpha, rel=1e-6)
         assert GOLDEN.output_std(found, modulus) ** 2 == pytest.approx(variance, rel=1e-6)
     assert objective.rate(GOLDEN) == pytest.approx((6.324555e-3, 2.419900e-4), rel=1e-6)
-    corrected = objective_strong.rate_strong(GOLDEN, 0.1)
+    corrected = objective.rate_strong(GOLDEN, 0.1)
     assert corrected == pytest.approx((4e-4, 5.855917e-7), rel=1e-6)
-    assert objective_strong.rate_strong(GOLDEN, 0.1, printed=True)[0] == pytest.approx(8e-4)
-    assert objective_strong.accuracy_strong(GOLDEN, 0.1) == pytest.approx(1.092912e-18, rel=1e-6)
+    assert objective.rate_strong(GOLDEN, 0.1, printed=True)[0] == pytest.approx(8e-4)
+    assert objective.accuracy_strong(GOLDEN, 0.1) == pytest.approx(1.092912e-18, rel=1e-6)
     unit = Objective(
         n=10**5, epsilon=0.5, delta=1e-6, lipschitz=1.0, diameter=1.0, width=GOLDEN.width
     )
@@ -200,8 +200,8 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * 0.8 * math.sqrt(2 * alpha / big),
         3 * math.sqrt(2 * s2 * 2.2),
     )
-    assert objective_strong.explicit_strong(at, beta, mu, 3) == pytest.approx(expected)
-    assert objective_strong.explicit_strong(at, beta, mu, 0)[1] == 0
+    assert objective.explicit_strong(at, beta, mu, 3) == pytest.approx(expected)
+    assert objective.explicit_strong(at, beta, mu, 0)[1] == 0
 
 
 def test_the_width_lower_bound_is_below_b2_on_its_instance():
@@ -217,7 +217,7 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
                 width=width,
                 inradius=0.5,
             )
-            upper = sum(objective_strong.explicit_strong(at, 1.0, 1.0, 0))
+            upper = sum(objective.explicit_strong(at, 1.0, 1.0, 0))
             assert max(lower_other.width_lower(at, d)) <= upper
 
 
@@ -264,6 +264,6 @@ def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
             value = sum(objective.explicit(own, 8.0, rank, printed=printed))
             row = BY_SLUG[f"upper.sco.objective-perturbation-{name}"]
             assert row.value(at) == pytest.approx(value), (structure, name)
-        strong = objective_strong.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
+        strong = objective.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
         row = BY_SLUG["upper.sco.objective-perturbation-strong-explicit"]
         assert row.value(at) == pytest.approx(sum(strong)), structure

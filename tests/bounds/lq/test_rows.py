@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.euclidean import objective_strong
-from dpsco_core.bounds.euclidean.objective import objective
+from dpsco_core.bounds.euclidean.objective import objective, rate_strong
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.lq.mirror import best_b4, better_descent
 from dpsco_core.bounds.lq.noisy import step_energy
@@ -276,7 +275,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
     assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
     if name in SYMMETRIC:
         delta = c.sample_strong_convexity * body.inradius**2
-        strong = objective_strong.rate_strong(found, delta)
+        strong = rate_strong(found, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
         assert tuple(row.terms(at).values()) == pytest.approx(strong)
         # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.
