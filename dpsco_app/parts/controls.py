@@ -238,7 +238,10 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
         case "geometry":
             select(GEOMETRIES, geometry_name, set_geometry)
         case "choice":
-            choices = _choices(field, scenario)
+            without = {"epsilon"} if scenario.rho is not None else set()
+            without |= {"q"} if scenario.geometry != "lq" else set()
+            without |= {"m"} if scenario.problem == MEAN else set()
+            choices = [c for c in CHOICES[field] if field != "axis" or c not in without]
             st.segmented_control(
                 label,
                 choices,
@@ -290,14 +293,3 @@ def _problem_name(slug: str) -> str:
 
 def _distribution_name(slug: str) -> str:
     return distribution_card(slug).name
-
-
-def _choices(field: str, scenario: Scenario) -> list[Any]:
-    if field != "axis":
-        return list(CHOICES[field])
-    without = {"epsilon"} if scenario.rho is not None else set()
-    if scenario.geometry != "lq":
-        without.add("q")
-    if scenario.problem == MEAN:
-        without.add("m")
-    return [c for c in CHOICES[field] if c not in without]

@@ -88,16 +88,13 @@ def responsive(
     table: Callable[[], pd.DataFrame] | None = None,
     setting: str = "",
 ) -> None:
-    """Draw a figure as this window needs it, under its takeaway.
+    """Draw a figure as this window needs it, under its takeaway, and its files and numbers.
 
-    Below come the numbers behind it, as `table` makes them. Without the bar of tools where the
-    title needs its place. `on_click` is told in which kind of figure a point was chosen; its
-    selection is in the session under ``name_kind``. Its files carry `setting` at the foot.
+    `on_click` is told in which kind of figure a point was chosen: the session's ``name_kind``.
     """
-    dark = st.context.theme.type == "dark"
     [(kind, place)] = figure_place(f"{name}_").items()
     compact = kind == "compact"
-    look = Look(dark=dark, title=title, compact=compact)
+    look = Look(dark=st.context.theme.type == "dark", title=title, compact=compact)
     clicked = None if on_click is None else partial(on_click, kind)
     show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
     draw_files(name, title, draw, table, setting=setting)

@@ -1,7 +1,7 @@
 """The glossary at the foot of every page: every symbol and term, in one plain sentence."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -301,8 +301,7 @@ Trial | any
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     symbol: str  # as it stands in running text; empty for a term without one
     latex: str  # as it stands in formulas; empty for a term without a symbol
     name: str
@@ -311,25 +310,13 @@ class Term:
     places: tuple[str, ...]  # slugs of the pages where it is used
 
 
-def _rows(table: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the cells of every first line, and the indented lines below it as one."""
-    for block in table.strip("\n").replace("\n  ", "\0").split("\n"):
-        head, *meaning = block.split("\0")
-        yield [cell.strip() for cell in head.split("|")], " ".join(meaning)
-
-
 def _terms() -> Iterator[Term]:
-    for (symbol, latex, name, field, pages), meaning in _rows(SIGNS):
-        yield Term(
-            symbol=symbol,
-            latex=latex,
-            name=name,
-            meaning=meaning,
-            field=field or None,
-            places=PAGES[pages],
-        )
-    for (name, pages), meaning in _rows(WORDS):
-        yield Term(symbol="", latex="", name=name, meaning=meaning, field=None, places=PAGES[pages])
+    """Yield a term for every first line and the indented lines below it."""
+    for block in (SIGNS.rstrip() + WORDS).strip().replace("\n  ", "\0").split("\n"):
+        head, *meaning = block.split("\0")
+        *sign, pages = (cell.strip() for cell in head.split("|"))
+        symbol, latex, name, field = sign if len(sign) > 1 else ("", "", *sign, "")
+        yield Term(symbol, latex, name, " ".join(meaning), field or None, PAGES[pages])
 
 
 GLOSSARY = tuple(_terms())

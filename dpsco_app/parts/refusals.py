@@ -5,12 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from dpsco_core.catalogue import (
-    METHOD_SLUGS,
-    default_methods,
-    method_card,
-    methods_for,
-)
+from dpsco_core import catalogue
 from dpsco_core.explain.methods import guide
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
@@ -28,7 +23,7 @@ class Refusal:
 
     @property
     def names(self) -> str:
-        return " · ".join(method_card(m).name for m in self.methods)
+        return " · ".join(catalogue.method_card(m).name for m in self.methods)
 
 
 def grouped(found: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
@@ -50,7 +45,7 @@ def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
 def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
     """Return those of the methods that are not chosen, at the scenario's own point."""
     point = canonical(replace(scenario, axis=None, grid=()))
-    known = methods_for(scenario.problem, several_items(scenario))
+    known = catalogue.methods_for(scenario.problem, several_items(scenario))
     others = [m for m in known if m not in scenario.methods]
     found = ((m, refusal(point, m)) for m in others)
     return grouped((m, r[0], r[1]) for m, r in found if r is not None)
@@ -69,8 +64,8 @@ def several_items(scenario: Scenario) -> Literal["item", "user"]:
 
 def with_names(text: str) -> str:
     """Return a sentence of the library with the methods' names instead of their slugs."""
-    for slug in sorted(METHOD_SLUGS, key=len, reverse=True):
-        text = text.replace(slug, method_card(slug).name)
+    for slug in sorted(catalogue.METHOD_SLUGS, key=len, reverse=True):
+        text = text.replace(slug, catalogue.method_card(slug).name)
     return text
 
 
@@ -86,8 +81,8 @@ def changed(scenario: Scenario, found: Refusal) -> Scenario:
     if instead is not None:
         wanted = wanted - {*found.methods} | {instead}
     problem, level = values.get("problem", scenario.problem), several_items(scenario)
-    chosen = tuple(m for m in methods_for(problem, level) if m in wanted)
-    values["methods"] = chosen or default_methods(problem, level)
+    chosen = tuple(m for m in catalogue.methods_for(problem, level) if m in wanted)
+    values["methods"] = chosen or catalogue.default_methods(problem, level)
     if values.get("delta") is not None and scenario.rho is not None:
         values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}
     if values.get("geometry", scenario.geometry) != "lq":

@@ -207,6 +207,11 @@ class Pace:
         self._next = self._started + first
         self._drawn: float | None = None
 
+    @classmethod
+    def of_figures(cls, first: float = DRAW_EVERY_SECONDS) -> Pace:
+        """Return the pace of a figure that grows."""
+        return cls(first, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+
     def due(self) -> bool:
         """Whether it is time, which starts the next wait; drawing ends at the next question."""
         now = time.monotonic()

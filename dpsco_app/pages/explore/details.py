@@ -18,18 +18,11 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
-from dpsco_app.parts import export
+from dpsco_app.parts import export, refusals
 from dpsco_app.parts.folding import fold, fold_in_page, fold_words
 from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.problem_words import MEAN, hard_problem, is_instance, words_for
-from dpsco_app.parts.refusals import (
-    Refusal,
-    changed,
-    measured_refusals,
-    other_refusals,
-    several_items,
-)
 from dpsco_app.parts.running import Result
 from dpsco_app.parts.shown_bounds import lower_cards
 from dpsco_app.shell.places import link_to
@@ -143,9 +136,9 @@ def _links(scenario: Scenario) -> None:
 def _refusals(result: Result, start: Start) -> None:
     """Say which methods cannot run, why, and offer the nearest setting that works."""
     scenario = result.scenario
-    for i, refusal in enumerate(measured_refusals(result.outcomes)):
+    for i, refusal in enumerate(refusals.measured_refusals(result.outcomes)):
         _refusal(refusal, scenario, start, f"change_{i}")
-    others = other_refusals(scenario)
+    others = refusals.other_refusals(scenario)
     if others:
         count = sum(len(refusal.methods) for refusal in others)
 
@@ -165,7 +158,11 @@ def _refusals(result: Result, start: Start) -> None:
 
 
 def _refusal(
-    refusal: Refusal, scenario: Scenario, start: Start, key: str, label: str = "Change that"
+    refusal: refusals.Refusal,
+    scenario: Scenario,
+    start: Start,
+    key: str,
+    label: str = "Change that",
 ) -> None:
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
@@ -184,7 +181,7 @@ def _refusal(
             key=key,
             help=", ".join(said),
             on_click=start,
-            args=(changed(scenario, refusal),),
+            args=(refusals.changed(scenario, refusal),),
         )
 
 
@@ -312,7 +309,7 @@ def _hardest(scenario: Scenario) -> Scenario:
         if scenario.axis == "q":
             scenario = replace(scenario, axis="n", grid=DEFAULT_GRIDS["n"])
         scenario = replace(scenario, geometry="l2", q=None)
-    level = several_items(scenario)
+    level = refusals.several_items(scenario)
     methods = tuple(m for m in methods_for(problem, level) if m in scenario.methods)
     return replace(
         scenario,

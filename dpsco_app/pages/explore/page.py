@@ -30,9 +30,6 @@ from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
-    DRAW_EVERY_SECONDS,
-    PAST_TO_PAUSE,
-    WORK_TO_DRAWING,
     GivingWay,
     Pace,
     Result,
@@ -147,7 +144,7 @@ def page() -> None:
             when_there()
             return
         write, way = Pace(0.0), GivingWay()
-        again = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+        again = Pace.of_figures()
         for done, left in run(result):
             way.pause()
             if write.due():

@@ -11,13 +11,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.figures import figure_place, show
 from dpsco_app.parts.look import Look
-from dpsco_app.parts.running import (
-    DRAW_EVERY_SECONDS,
-    HEAD_START_SECONDS,
-    PAST_TO_PAUSE,
-    WORK_TO_DRAWING,
-    Pace,
-)
+from dpsco_app.parts.running import HEAD_START_SECONDS, Pace
 from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.explain.contest import Contest, Reading
 from dpsco_core.explain.regimes import Plane
@@ -45,7 +39,7 @@ def draw_contest(
         show(place, figure, key, title, bar=False, on_click=on_click)
         return title
 
-    pace = Pace(HEAD_START_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+    pace = Pace.of_figures(HEAD_START_SECONDS)
     found = next(stages)
     whole = found.known.all()
     for count, later in enumerate(stages):
