@@ -38,8 +38,7 @@ TYPES = {
 
 def download(label: str, make: str | Callable[[], str], file: str, **more: Any) -> None:
     """Draw a button that saves a file; its content is made at the click."""
-    kind = TYPES[file.rsplit(".", 1)[1]]
-    st.download_button(label, make, file, kind, on_click="ignore", **more)
+    st.download_button(label, make, file, TYPES[file.rsplit(".", 1)[1]], on_click="ignore", **more)
 
 
 # -- a run, and the numbers of a page -------------------------------------------------------

@@ -96,8 +96,7 @@ class Result:
         that has taken its place: what both added to one list would be there twice.
         """
         beside = None if self.beside is None else self.beside.own()
-        made = dict(self._made)
-        return replace(self, outcomes=list(self.outcomes), beside=beside, _made=made)
+        return replace(self, outcomes=list(self.outcomes), beside=beside, _made=dict(self._made))
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
@@ -179,8 +178,7 @@ def so_far(result: Result) -> str:
 
 def head_start(result: Result) -> None:
     """Run for a moment before anything is drawn, or to the end where that is near."""
-    predicted = sum(_work(cell) for part in result.parts for cell in part.missing())
-    short = predicted < AT_ONCE_SECONDS
+    short = sum(_work(cell) for part in result.parts for cell in part.missing()) < AT_ONCE_SECONDS
     until = time.monotonic() + (AT_ONCE_SECONDS if short else HEAD_START_SECONDS)
     with haste():
         for _ in run(result):

@@ -106,8 +106,7 @@ def times(ratio: float) -> str:
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     """Compare an error with a lower bound, which holds on average over the trials."""
     card = floor.bound.card
-    names = {"pure": "ε-DP ", "zcdp": "zCDP ", "approx": "(ε, δ)-DP "}
-    who = names.get(card.privacy, "")
+    who = {"pure": "ε-DP ", "zcdp": "zCDP ", "approx": "(ε, δ)-DP "}.get(card.privacy, "")
     here = is_instance(card, scenario.problem, scenario.distribution)
     case = worst_case(card)
     if here:

@@ -140,8 +140,7 @@ def item_level(scenario: Scenario) -> Scenario:
     if scenario.level == "item" and scenario.axis != "m":
         return scenario
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)
-    methods = default_methods(scenario.problem)
-    return replace(scenario, m=1, axis=axis, grid=grid, methods=methods)
+    return replace(scenario, m=1, axis=axis, grid=grid, methods=default_methods(scenario.problem))
 
 
 def _in_order(scenario: Scenario) -> Scenario:

@@ -75,8 +75,7 @@ def _from_file() -> Scenario | None:
         return None
     values = read_numbers(upload.getvalue().decode("utf-8", errors="replace"))
     found = tail(values)
-    now = controls.read()
-    matching = fitting(found, now)
+    matching = fitting(found, controls.read())
     st.markdown(in_words(found, matching, central_moment(values, matching.p)))
     return matching
 

@@ -88,8 +88,7 @@ def draw_buttons(
 
 def _offer_nearest() -> None:
     """Draw a button that sets the nearest value which is allowed, if one change is enough."""
-    now = controls.read()
-    found = nearest_allowed(now, DASHBOARD, comparison.others)
+    found = nearest_allowed(controls.read(), DASHBOARD, comparison.others)
     if found is None:
         return
     field, value = found

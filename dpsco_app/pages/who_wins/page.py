@@ -62,8 +62,7 @@ def page() -> None:
             st.caption(f"Too large to run in Explore: {problem}")
     # Its bounds are drawn before anything is run.
     point = replace(canonical(scenario), methods=scenario.methods)
-    files = partial(regimes_script, point, view.plane, view.reading, slug)
-    draw_page_files("who_wins", files)
+    draw_page_files("who_wins", partial(regimes_script, point, view.plane, view.reading, slug))
 
     def formulas() -> None:
         rates = [method_card(m).rate for m in contest.compared(scenario, "rates")]

@@ -37,8 +37,7 @@ ABOUT: dict[Reading, str] = {
 def nearest_cell(plane: Plane, point: object) -> tuple[int, int]:
     """Return row and column of the map's cell that is nearest to the point, on log scales."""
     x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
-    row = int(np.abs(np.log(plane.y / y)).argmin())
-    return row, int(np.abs(np.log(plane.x / x)).argmin())
+    return int(np.abs(np.log(plane.y / y)).argmin()), int(np.abs(np.log(plane.x / x)).argmin())
 
 
 def where(plane: Plane, point: object) -> str:

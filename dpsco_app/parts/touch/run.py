@@ -45,8 +45,7 @@ def draw_run(
 def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: Any) -> str:
     """Return the player as a page of its own, which moves without a server or a network."""
     seen = run_data(frames, lines, Look(dark=dark), **data)
-    title = html.escape(seen["title"])
-    return page_of(title, STYLES, text("run.html"), "run.js", seen, dark=dark)
+    return page_of(html.escape(seen["title"]), STYLES, text("run.html"), "run.js", seen, dark=dark)
 
 
 def run_data(
