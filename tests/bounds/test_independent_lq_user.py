@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
-from dpsco_core.bounds.user import phased_erm, phased_sgd
+from dpsco_core.bounds.user import explicit
 from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.geometry import Ball, Box, L1Ball
 from dpsco_core.methods.user.level import UserLevel
@@ -411,7 +411,7 @@ def plan(found, at):
 def test_phased_sgd_of_users(seed):
     at = user_case(seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    found = phased_sgd.one_chain_risk(at, distance=at.diameter / 2)
+    found = explicit.one_chain_risk(at, distance=at.diameter / 2)
     phases, users = plan(found, at)
     steps = [p.step_size for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
@@ -419,7 +419,7 @@ def test_phased_sgd_of_users(seed):
     expected = sgd_terms(at, steps, [n * m for n in users], noises, 0.0)
     assert found.terms == pytest.approx(expected, rel=1e-6)
 
-    found = phased_sgd.calibrated_sgd_risk(at, distance=at.diameter / 2)
+    found = explicit.calibrated_sgd_risk(at, distance=at.diameter / 2)
     phases, users = plan(found, at)
     steps = [p.step_size for p in phases]
     assert max(steps) * at.smoothness <= 2 * (1 + 1e-8)
@@ -440,7 +440,7 @@ def test_phased_sgd_of_users(seed):
 def test_phased_erm_of_users(seed):
     at = user_case(50 + seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    found = phased_erm.full_batch_risk(at, distance=at.diameter / 2)
+    found = explicit.full_batch_risk(at, distance=at.diameter / 2)
     phases, users = plan(found, at)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
@@ -448,7 +448,7 @@ def test_phased_erm_of_users(seed):
     expected = erm_terms(at, users, weights, totals, noises, 0.0)
     assert found.terms == pytest.approx(expected, rel=1e-6)
 
-    found = phased_erm.mode_a_risk(at, distance=at.diameter / 2)
+    found = explicit.mode_a_risk(at, distance=at.diameter / 2)
     if found.schedule is None:
         assert found.value == INF
         return

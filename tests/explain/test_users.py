@@ -13,8 +13,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.complexity import COMPARISON
-from dpsco_core.bounds.user.phased_erm import FULL_BATCH, MODE_A
-from dpsco_core.bounds.user.phased_sgd import ONE_CHAIN, PHASED_SGD
+from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
 from dpsco_core.bounds.user.rates import group_privacy, linear_time, optimal
 from dpsco_core.catalogue import make_method
 from dpsco_core.cli import main as cli

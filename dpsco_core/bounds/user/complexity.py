@@ -9,6 +9,7 @@ logarithms are set to 1; exact counts of a schedule are `SgdSchedule.gradients` 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpsco_core.base.errors import require
 from dpsco_core.methods.user.level import UserLevel
@@ -153,16 +154,11 @@ def _algorithm_1_fails(at: UserLevel) -> tuple[str, ...]:
     )
 
 
-def _no_condition(at: UserLevel) -> tuple[str, ...]:
-    return ()
-
-
 def _failing(*conditions: tuple[bool, str]) -> tuple[str, ...]:
     return tuple(f"It needs {text}." for holds, text in conditions if not holds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One row of the comparison."""
 
     slug: str
@@ -179,60 +175,33 @@ class TableRow:
 # Levy et al. (2021) have a suboptimal upper bound, whose rate the paper does not give: no row.
 COMPARISON: tuple[TableRow, ...] = (
     TableRow(
-        slug="bassily-sun-2023",
-        name="Bassily and Sun 2023",
-        optimal=True,
-        smooth=bassily_sun,
-        non_smooth=None,
-        failures=_bassily_sun_fails,
+        "bassily-sun-2023", "Bassily and Sun 2023", True, bassily_sun, None, _bassily_sun_fails
     ),
     TableRow(
-        slug="ghazi-2023",
-        name="Ghazi et al. 2023",
-        optimal=True,
-        smooth=super_polynomial,
-        non_smooth=super_polynomial,
-        failures=_ghazi_fails,
+        "ghazi-2023", "Ghazi et al. 2023", True, super_polynomial, super_polynomial, _ghazi_fails
+    ),
+    TableRow("asi-liu-2024", "Asi and Liu 2024", True, asi_liu, asi_liu_non_smooth, _asi_liu_fails),
+    TableRow(
+        "algorithm-3", "Lowy et al. 2024, Algorithm 3", True, smooth, non_smooth, _algorithm_3_fails
     ),
     TableRow(
-        slug="asi-liu-2024",
-        name="Asi and Liu 2024",
-        optimal=True,
-        smooth=asi_liu,
-        non_smooth=asi_liu_non_smooth,
-        failures=_asi_liu_fails,
+        "group-privacy",
+        "Feldman et al. 2020 with group privacy",
+        False,
+        single_pass,
+        None,
+        lambda at: (),
     ),
     TableRow(
-        slug="algorithm-3",
-        name="Lowy et al. 2024, Algorithm 3",
-        optimal=True,
-        smooth=smooth,
-        non_smooth=non_smooth,
-        failures=_algorithm_3_fails,
+        "bassily-sun-2023-local",
+        "Bassily and Sun 2023, Algorithm 5",
+        False,
+        single_pass,
+        None,
+        _local_fails,
     ),
     TableRow(
-        slug="group-privacy",
-        name="Feldman et al. 2020 with group privacy",
-        optimal=False,
-        smooth=single_pass,
-        non_smooth=None,
-        failures=_no_condition,
-    ),
-    TableRow(
-        slug="bassily-sun-2023-local",
-        name="Bassily and Sun 2023, Algorithm 5",
-        optimal=False,
-        smooth=single_pass,
-        non_smooth=None,
-        failures=_local_fails,
-    ),
-    TableRow(
-        slug="algorithm-1",
-        name="Lowy et al. 2024, Algorithm 1",
-        optimal=False,
-        smooth=single_pass,
-        non_smooth=None,
-        failures=_algorithm_1_fails,
+        "algorithm-1", "Lowy et al. 2024, Algorithm 1", False, single_pass, None, _algorithm_1_fails
     ),
 )
 

@@ -102,13 +102,14 @@ USERS_ERM = condition(
 )
 
 
-def _small_delta(at: UserLevel) -> str:
-    if at.delta * at.total < 1:
-        return ""
-    return f"The statement needs delta < 1/(mn) = {1 / at.total:.4g}, and delta={at.delta:g}."
-
-
-SMALL_DELTA = condition("delta < 1/(mn)", _small_delta)
+SMALL_DELTA = condition(
+    "delta < 1/(mn)",
+    lambda at: (
+        ""
+        if at.delta * at.total < 1
+        else f"The statement needs delta < 1/(mn) = {1 / at.total:.4g}, and delta={at.delta:g}."
+    ),
+)
 
 
 def _step_fits(at: UserLevel) -> str:
@@ -122,18 +123,15 @@ def _step_fits(at: UserLevel) -> str:
 
 
 STEP_FITS = condition("beta <= (L/R) sqrt(dmn epsilon)", _step_fits)
-
-
-def _as_quoted(at: UserLevel) -> str:
-    if at.n == at.d and at.epsilon == 1:
-        return ""
-    return (
-        "The count is quoted for n = d and epsilon = 1 only, "
+AS_QUOTED = condition(
+    "n = d and epsilon = 1",
+    lambda at: (
+        ""
+        if at.n == at.d and at.epsilon == 1
+        else "The count is quoted for n = d and epsilon = 1 only, "
         f"and n={at.n}, d={at.d}, epsilon={at.epsilon:g}."
-    )
-
-
-AS_QUOTED = condition("n = d and epsilon = 1", _as_quoted)
+    ),
+)
 
 
 def _steps_covered(at: UserLevel) -> str:

@@ -16,18 +16,29 @@ P(B) L R. For the radii of (R1) at all points at once B does not depend on the r
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
-from dpsco_core.base.cards import BoundCard
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, named
+from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
-from dpsco_core.bounds.user.conditions import user_level
-from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS
-from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.methods.user.printed_schedules import ErmSchedule, SgdSchedule
-from dpsco_core.problems.base import Setting
+from dpsco_core.bounds.user.conditions import condition, gaussian_user_level, user_level
+from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS, Level, upper
+from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, staged_gap
+from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
+from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
+from dpsco_core.methods.user.phased_risk import FLOOR, first_terms, phased_terms
+from dpsco_core.methods.user.printed_schedules import (
+    ErmSchedule,
+    SgdSchedule,
+    printed_regulariser,
+    printed_step,
+)
 
 Terms5 = tuple[float, float, float, float, float]
 VOID: Terms5 = (math.inf, math.inf, math.inf, math.inf, math.inf)
@@ -48,9 +59,7 @@ FILTERED = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)
 class ExplicitRisk:
     """The smallest bound over the schedules tried, and the schedule that has it."""
 
-    # start, sampling, noise between phases, noise of the last phase, failure of the filter; all
-    # infinite where no schedule can run
-    terms: Terms5
+    terms: Terms5  # as named in TERMS; all infinite where no schedule can run
     schedule: SgdSchedule | ErmSchedule | None
 
     @property
@@ -63,51 +72,329 @@ Risk = Callable[[UserLevel], ExplicitRisk]
 
 
 def allowed_failure(at: UserLevel) -> float:
-    r"""Return the P(B) that the proven radii and tests are set to: :math:`\frac1{10\sqrt{nm}}`.
-
-    It costs logarithms in the radii, and a tenth of the sampling error in the bound.
-    """
+    """P(B) of proven radii and tests: logarithms in the radii, a tenth of the sampling error."""
     return 0.1 / math.sqrt(at.total)
-
-
-def value(found: ExplicitRisk) -> float:
-    return found.value
 
 
 def from_centre(risk: Callable[..., ExplicitRisk]) -> Risk:
     """Return `risk` for a start at the centre, half the diameter from every point; kept."""
-
-    @lru_cache(maxsize=2000)
-    def at_centre(at: UserLevel) -> ExplicitRisk:
-        found: ExplicitRisk = risk(at, distance=at.diameter / 2)
-        return found
-
-    return at_centre
+    return lru_cache(maxsize=2000)(lambda at: risk(at, distance=at.diameter / 2))
 
 
 def fits(risk: Risk) -> Hypothesis:
     """Return the condition that the filter's test can pass in some schedule."""
 
-    def check(setting: Setting) -> str:
-        at = user_level(setting)
-        if at is None or not math.isfinite(at.smoothness) or risk(at).schedule is not None:
+    def check(at: UserLevel) -> str:
+        if not math.isfinite(at.smoothness) or risk(at).schedule is not None:
             return ""
         return (
             f"The filter's test needs more users to pass than n={at.n} at epsilon={at.epsilon:g} "
             f"and delta={at.delta:g}, even in a single phase of few steps."
         )
 
-    return Hypothesis(text="enough users for the filter's test", check=check)
+    return condition("enough users for the filter's test", check)
 
 
 def row(
-    card: BoundCard,
-    risk: Risk,
-    level_of: Callable[[Setting], UserLevel | None],
-    hypotheses: tuple[Hypothesis, ...],
+    card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
-    def terms(setting: Setting) -> tuple[float, ...]:
-        at = level_of(setting)
-        return VOID if at is None else risk(at).terms
+    return upper(
+        card, lambda at: risk(at).terms, hypotheses, SMOOTH_NEEDS, TERMS, level_of, **changes
+    )
 
-    return Bound(card=card, evaluate=named(TERMS, SMOOTH_NEEDS, terms), hypotheses=hypotheses)
+
+def better(best: ExplicitRisk, terms: Terms5, schedule: SgdSchedule | ErmSchedule) -> ExplicitRisk:
+    new = ExplicitRisk(terms=terms, schedule=schedule)
+    return smallest_or((best, new), lambda risk: risk.value, best)
+
+
+_SGD_DECAYS = (1.0, 1.5, 2.0)
+_STEPS = tuple(math.pow(2, k / 2) for k in range(-12, 13))
+_SGD_TERMS = (
+    r"\frac{D^2}{2\eta_1T_1}+\sum_i\frac{\eta_iL^2}2+"
+    r"\sum_{i\ge2}\frac{\min(d\sigma_{i-1}^2,R^2)}{2\eta_iT_i}+L\min(\sqrt d\,\sigma_l,R)"
+)
+
+
+def phased_sgd_risk(
+    at: UserLevel,
+    schedule: SgdSchedule,
+    *,
+    # D, at least the distance of the start from a minimiser (R/2 from the centre of a ball), or R
+    distance: float | None = None,
+    failure: float = 0.0,  # P(B), 0 without a filter
+) -> Terms5:
+    r"""Bound on the risk of phased one-pass SGD with noise on the averages, projected.
+
+    The four terms of `phased_terms`, and :math:`P(B)LR` for the failure of the filter; in its proof
+    :math:`\bar x_i` is the mean of the groups' averages.
+    """
+    constants = {"lipschitz": at.lipschitz, "diameter": at.diameter}
+    reach = at.diameter if distance is None else distance
+    terms = phased_terms(schedule.phases, **constants, d=at.d, distance=reach)
+    return *terms, failure * at.unit
+
+
+def calibrated_sgd_risk(at: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
+    """Best bound for calibrated Algorithm 1, proven: smooth losses, weights, radius (R2)."""
+    failure = allowed_failure(at)
+
+    def schedule(phases: int, decay: float, step: float) -> SgdSchedule:
+        each = failure / (2 * phases)
+        return calibrated_sgd(
+            at, phases=phases, decay=decay, step=step, halt=each, spread_failure=each
+        )
+
+    return _best_sgd(at, schedule, distance, failure)
+
+
+def one_chain_risk(at: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
+    """Best bound for N1, one chain a phase with the noise of a user's whole block; smooth losses.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(one_chain_risk(at, distance=0.5).value, 4)
+    0.0079
+    """
+    # Where the noise of a user's m steps costs as much as the start: it falls with m, not root m.
+    multiplier = gaussian_multiplier(at.epsilon, at.delta)
+    loud = at.n * float(at.m) ** 2 * math.sqrt(at.d) * multiplier
+    return _best_sgd(
+        at,
+        lambda p, decay, step: one_chain(at, phases=p, decay=decay, step=step),
+        distance,
+        0.0,
+        (at.diameter / (2 * at.lipschitz * math.sqrt(loud)),),
+    )
+
+
+def _best_sgd(
+    at: UserLevel,
+    schedule: Callable[[int, float, float], SgdSchedule],
+    distance: float | None,
+    failure: float,
+    other_steps: tuple[float, ...] = (),
+) -> ExplicitRisk:
+    best = ExplicitRisk(terms=VOID, schedule=None)
+    if not math.isfinite(at.smoothness):
+        return best
+    largest = 2 / at.smoothness if at.smoothness > 0 else math.inf
+    base = min(printed_step(at), largest)
+    reach = at.diameter if distance is None else distance
+    sizes = sorted({min(x * factor, largest) for x in (base, *other_steps) for factor in _STEPS})
+    for phases in PHASES:
+        try:
+            schedule(phases, _SGD_DECAYS[0], base)
+        except NotApplicable:
+            break
+        for decay in _SGD_DECAYS:
+            for step in sizes:
+                start = first_terms(step, at.total, lipschitz=at.lipschitz, distance=reach)
+                if start * FLOOR > best.value:
+                    continue
+                found = schedule(phases, decay, step)
+                terms = phased_sgd_risk(at, found, distance=distance, failure=failure)
+                best = better(best, terms, found)
+    return best
+
+
+PHASED_SGD = from_centre(calibrated_sgd_risk)
+ONE_CHAIN = from_centre(one_chain_risk)
+CARD = BoundCard(
+    slug="upper.user.group-privacy-explicit",
+    name="Group privacy, proven",
+    paper=LOWY_2024,
+    statement="footnote 3, explicit: phased SGD, one chain a phase",
+    summary="Phased one-pass SGD with the noise of a user's whole block. " + BEST,
+    kind="upper",
+    quantity="excess risk",
+    constant="explicit",
+    latex=_SGD_TERMS + START + r",\ \sigma_i=\min(R,2\eta_iLm)\,g(\varepsilon,\delta)",
+    privacy="zcdp",
+    method="user.group-privacy",
+    level="user",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
+    problems=SCO_PROBLEMS,
+)
+
+
+_WEIGHTS = tuple(math.pow(2, k) for k in range(-3, 18))
+_FACTORS = (1.0, 9.0)
+_ERM_TERMS = (
+    r"\frac{\lambda_1D^2}2+\sum_i\frac{2L^2}{\lambda_in_im}+\sum_{i\ge2}\frac{\lambda_i}2\min\Big("
+    r"\frac{2G_{i-1}}{\lambda_{i-1}},R^2\Big)+L\min\Big(\sqrt{2G_l/\lambda_l},R\Big)"
+)
+_GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
+
+
+def stability(at: UserLevel, users: float, regulariser: float) -> float:
+    r"""Return :math:`\frac{2L^2}{\lambda nm}`: what the regularised minimiser overfits.
+
+    Replacing one of the n m items moves it by at most :math:`\frac{2L}{\lambda nm}` (strong
+    convexity, twice), and :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
+    E\|x_{i-1}-y\|^2` for y that does not depend on these users: (15) with its constants.
+    """
+    return 2 * at.lipschitz**2 / (regulariser * users * at.m)
+
+
+def restarts(
+    at: UserLevel,
+    # :math:`\lambda` and :math:`V^2`, of the whole gradient
+    regulariser: float,
+    variance: float,
+    steps: int,  # T
+) -> tuple[tuple[int, ...], float]:
+    r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
+
+    The start is :math:`x_{i-1}`, which is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser:
+    there the loss has grown by at least :math:`\lambda` times the squared distance, and is
+    L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
+    better than several (`staged_gap`, :math:`L_F=\beta+\lambda`); infinite where both are.
+    """
+    reach = min(at.diameter, at.lipschitz / regulariser)
+    start = at.lipschitz * reach - regulariser * reach**2 / 2
+    total = Curvature(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
+    several = stage_lengths(steps, total, start, variance)
+    choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (several, (steps,))]
+    return smallest_or(choices, lambda choice: choice[1], ((steps,), math.inf))
+
+
+def phased_erm_risk(
+    at: UserLevel,  # with a finite smoothness
+    schedule: ErmSchedule,  # with full batches
+    *,
+    # D, at least the distance of the start from a minimiser; None for R.
+    distance: float | None = None,
+    failure: float = 0.0,  # P(B), 0 without a filter
+) -> Terms5:
+    r"""Bound on the risk of phased regularised ERM with noisy accelerated steps on full batches.
+
+    .. math::
+        \frac{\lambda_1D^2}2,\quad\sum_i\frac{2L^2}{\lambda_in_im},\quad
+        \sum_{i\ge2}\frac{\lambda_i}2\min\Big(\frac{2G_{i-1}}{\lambda_{i-1}},R^2\Big),\quad
+        L\min\Big(\sqrt{2G_l/\lambda_l},R\Big),\quad P(B)LR
+
+    *Proof.* (15) with `stability` at :math:`y=x^*_{i-1}`, the exact minimiser of the phase before,
+    and :math:`y=x^*` at i = 1; :math:`\frac{\lambda_i}2E\|x_i-x_i^*\|^2\le G_i`, the gap of
+    `restarts` at :math:`V^2=d\sigma_i^2`; the last step to :math:`x_l` costs L times its
+    distance.
+    """
+    if any(p.batch < p.users for p in schedule.phases) or not math.isfinite(at.smoothness):
+        return VOID
+    reach = at.diameter if distance is None else distance
+    squares = []
+    for p in schedule.phases:
+        gap = restarts(at, p.regulariser, at.d * p.noise_std**2, int(p.steps))[1]
+        squares.append(min(2 * gap / p.regulariser, at.diameter**2))
+    weights = [p.regulariser for p in schedule.phases]
+    return (
+        weights[0] * reach**2 / 2,
+        math.fsum(stability(at, p.users, p.regulariser) for p in schedule.phases),
+        math.fsum(w / 2 * s for w, s in zip(weights[1:], squares, strict=False)),
+        at.lipschitz * math.sqrt(squares[-1]),
+        failure * at.unit,
+    )
+
+
+def erm_risk(at: UserLevel, *, filtered: bool, distance: float | None = None) -> ExplicitRisk:
+    """Best bound for phased ERM on full batches, smooth losses: Mode A of Algorithm 3, or N2.
+
+    Mode A has weights and the uniform radius; N2 has no filter.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=10, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(full_batch_risk(at, distance=0.5).value, 4)
+    0.0305
+    """
+    best = ExplicitRisk(terms=VOID, schedule=None)
+    if not math.isfinite(at.smoothness):
+        return best
+    failure = allowed_failure(at) if filtered else 0.0
+    base = printed_regulariser(at)
+    reach = at.diameter if distance is None else distance
+    for phases in PHASES:
+        for weight in _WEIGHTS:
+            # No number of steps makes up for the start and the first phase's users.
+            start = base * weight * reach**2 / 2 + stability(at, at.n, base * weight)
+            if start * FLOOR > best.value:
+                continue
+            for factor in _FACTORS:
+                try:
+                    found = full_batch(
+                        at,
+                        phases=phases,
+                        regulariser=base * weight,
+                        steps_factor=factor,
+                        radius="proven" if filtered else None,
+                        halt=failure / (2 * phases) if filtered else 0.01,
+                        spread_failure=failure / 2 if filtered else 1.0,
+                        advice=False,
+                    )
+                except NotApplicable:
+                    continue
+                terms = phased_erm_risk(at, found, distance=distance, failure=failure)
+                best = better(best, terms, found)
+    return best
+
+
+mode_a_risk = partial(erm_risk, filtered=True)
+full_batch_risk = partial(erm_risk, filtered=False)
+MODE_A = from_centre(mode_a_risk)
+FULL_BATCH = from_centre(full_batch_risk)
+EXPLICIT_RISKS = (
+    row(CARD, ONE_CHAIN, gaussian_user_level, PLAIN),
+    row(
+        CARD,
+        FULL_BATCH,
+        gaussian_user_level,
+        PLAIN,
+        slug="upper.user.clipped-means-explicit",
+        name="Clipped means of users, proven",
+        statement="Algorithm 3 on full batches without a filter, explicit",
+        summary="Phased ERM on full batches, where a user's gradient counts with the "
+        "Lipschitz constant. " + BEST,
+        latex=_ERM_TERMS
+        + START
+        + r",\ \sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)"
+        + _GAP,
+        method="user.clipped-means",
+    ),
+    row(
+        CARD,
+        PHASED_SGD,
+        user_level,
+        (*FILTERED, fits(PHASED_SGD)),
+        slug="upper.user.phased-sgd-explicit",
+        name="Phased SGD for users, proven",
+        statement="Algorithm 1, calibrated, explicit",
+        summary="Phased SGD with groups of users and a filter, whose radius no group leaves "
+        "but with a stated probability. " + BEST,
+        latex=_SGD_TERMS
+        + FAILURE
+        + START
+        + r",\ \sigma_i=\tau_i\Delta\,g(\varepsilon_2,\delta_2),\ \tau_i"
+        r"\text{ the proven radius},\ \Delta\text{ the filter's sensitivity}",
+        privacy="approx",
+        method="user.phased-sgd",
+    ),
+    row(
+        CARD,
+        MODE_A,
+        user_level,
+        (*FILTERED, fits(MODE_A)),
+        slug="upper.user.accelerated-explicit",
+        name="Accelerated phased ERM for users, proven",
+        statement="Algorithm 3 on full batches (Mode A), calibrated, explicit",
+        summary="Phased ERM on full batches with a filter, whose radius no user leaves at any "
+        "point of the set but with a stated probability. " + BEST,
+        latex=_ERM_TERMS
+        + FAILURE
+        + START
+        + r",\ \sigma_i=2\tau\Delta\sqrt{T_i}\,g(\varepsilon_2,\delta_2),\ \tau"
+        r"\text{ the proven radius},\ \Delta\text{ the filter's sensitivity}" + _GAP,
+        privacy="approx",
+        method="user.accelerated",
+    ),
+)

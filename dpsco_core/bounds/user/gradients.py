@@ -4,9 +4,9 @@ A quantity of its own, compared with nothing else: the rows of the comparison of
 (2024) beside the risks of `rows_user_rates`, under the same conditions.
 """
 
-import math
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -17,13 +17,8 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered
-from dpsco_core.bounds.euclidean.conditions import (
-    SAMPLE_SMOOTH,
-    SAMPLE_STRONGLY_CONVEX,
-    named,
-    never,
-)
+from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
 from dpsco_core.bounds.user import complexity as user_complexity
 from dpsco_core.bounds.user.complexity import Count
 from dpsco_core.bounds.user.conditions import AS_QUOTED, STEPS_COVERED
@@ -32,13 +27,12 @@ from dpsco_core.bounds.user.rates import (
     ALGORITHM_1,
     ANY_EPSILON,
     ITEMS_STRONG,
-    LETTERS,
     LOSSES,
     NEEDS,
     REMARK_3_6,
     THEOREM_3_2,
     THEOREM_4_1,
-    formula,
+    upper,
 )
 
 SMOOTH_NEEDS = (*NEEDS, "sample_smoothness")
@@ -52,10 +46,10 @@ def _row(
     count: Count,
     hypotheses: tuple[Hypothesis, ...],
     needs: tuple[str, ...] = SMOOTH_NEEDS,
+    **changes: Any,
 ) -> Bound:
-    at_setting = formula(lambda at: (count(at),), (math.inf,))
-    evaluate = named(("item gradients",), needs, at_setting)
-    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses)
+    terms = ("item gradients",)
+    return upper(card, lambda at: (count(at),), hypotheses, needs, terms, **changes)
 
 
 _SMOOTH = BoundCard(
@@ -109,138 +103,119 @@ _ASI_LIU = replace(
     latex=r"\frac{\beta R}L(nm)^{3/2}",
     method="",
 )
-_USER_GRADIENTS: tuple[Bound, ...] = (
+USER_GRADIENTS: tuple[Bound, ...] = (
     _row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
     _row(_SMOOTH, user_complexity.smooth, THEOREM_3_2),
     _row(
-        replace(
-            _SMOOTH,
-            slug="upper.user.accelerated-gradients-paper",
-            name="Accelerated phased ERM for users, printed gradients",
-            statement="Theorem 3.2 (C.3), as printed",
-            summary="The count as printed, which adds two terms where either alone would do: valid "
-            "and loose. " + _ONE,
-            latex=r"mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},"
-            r"\Big(\frac{\varepsilon^2n^2m}d\Big)^{1/8}\Big\}\Big)+\sqrt\kappa\,\Big("
-            r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
-            r"\Big),\ \kappa=\frac{\beta R}L",
-        ),
+        _SMOOTH,
         partial(user_complexity.smooth, printed=True),
         THEOREM_3_2,
+        slug="upper.user.accelerated-gradients-paper",
+        name="Accelerated phased ERM for users, printed gradients",
+        statement="Theorem 3.2 (C.3), as printed",
+        summary="The count as printed, which adds two terms where either alone would do: valid "
+        "and loose. " + _ONE,
+        latex=r"mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},"
+        r"\Big(\frac{\varepsilon^2n^2m}d\Big)^{1/8}\Big\}\Big)+\sqrt\kappa\,\Big("
+        r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
+        r"\Big),\ \kappa=\frac{\beta R}L",
     ),
     _row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS),
     _row(
-        replace(
-            _NON_SMOOTH,
-            slug="upper.user.accelerated-nonsmooth-gradients-paper",
-            name="Accelerated phased ERM for users on smoothed losses, printed gradients",
-            statement="Theorem 4.1 (D.3), as printed",
-            summary="The count as printed, which drops a term, and has the power 1/4 of epsilon "
-            "where its proof has 5/4, which is loose below 1. " + _ONE,
-            latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
-        ),
+        _NON_SMOOTH,
         partial(user_complexity.non_smooth, printed=True),
         (*THEOREM_4_1, STEPS_COVERED),
         NEEDS,
+        slug="upper.user.accelerated-nonsmooth-gradients-paper",
+        name="Accelerated phased ERM for users on smoothed losses, printed gradients",
+        statement="Theorem 4.1 (D.3), as printed",
+        summary="The count as printed, which drops a term, and has the power 1/4 of epsilon "
+        "where its proof has 5/4, which is loose below 1. " + _ONE,
+        latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
     ),
     _row(
-        replace(
-            _SMOOTH,
-            slug="upper.user.accelerated-strong-gradients",
-            name="Accelerated phased ERM for users, strongly convex, gradients",
-            statement="Remark 3.6, with Theorem 3.2",
-            summary="How many gradients of items it evaluates on strongly convex and smooth "
-            "losses: as many as on convex ones. " + _ONE,
-            method="user.accelerated-strong",
-            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-            problems=ITEMS_STRONG,
-        ),
+        _SMOOTH,
         user_complexity.smooth,
         REMARK_3_6,
         (*SMOOTH_NEEDS, "sample_strong_convexity"),
+        slug="upper.user.accelerated-strong-gradients",
+        name="Accelerated phased ERM for users, strongly convex, gradients",
+        statement="Remark 3.6, with Theorem 3.2",
+        summary="How many gradients of items it evaluates on strongly convex and smooth "
+        "losses: as many as on convex ones. " + _ONE,
+        method="user.accelerated-strong",
+        loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        problems=ITEMS_STRONG,
     ),
     _row(
-        replace(
-            _LINEAR,
-            slug="upper.user.group-privacy-gradients",
-            name="Group privacy, gradients",
-            statement="footnote 3, with Feldman et al. 2020",
-            method="user.group-privacy",
-        ),
+        _LINEAR,
         user_complexity.single_pass,
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
+        slug="upper.user.group-privacy-gradients",
+        name="Group privacy, gradients",
+        statement="footnote 3, with Feldman et al. 2020",
+        method="user.group-privacy",
     ),
     _row(
-        replace(
-            _ASI_LIU,
-            slug="upper.user.prior-bassily-sun-2023-gradients",
-            name="Bassily and Sun 2023, gradients",
-            paper=BASSILY_SUN_2023,
-            summary="How many gradients of items the first optimal algorithm evaluates. " + _ONE,
-            latex=r"mn^{3/2}",
-        ),
+        _ASI_LIU,
         user_complexity.bassily_sun,
         (*BASSILY_SUN_NEEDS, AS_QUOTED),
+        slug="upper.user.prior-bassily-sun-2023-gradients",
+        name="Bassily and Sun 2023, gradients",
+        paper=BASSILY_SUN_2023,
+        summary="How many gradients of items the first optimal algorithm evaluates. " + _ONE,
+        latex=r"mn^{3/2}",
     ),
     _row(
-        replace(
-            _ASI_LIU,
-            slug="upper.user.prior-ghazi-2023-gradients",
-            name="Ghazi et al. 2023, gradients",
-            paper=GHAZI_2023,
-            summary="No count: the method does not run in polynomial time.",
-            latex=r"(nmd)^{\omega(1)}",
-            loss_class=classes.LIPSCHITZ,
-        ),
+        _ASI_LIU,
         user_complexity.super_polynomial,
         (
             *GHAZI_NEEDS,
             never("polynomial time", "The method does not run in polynomial time."),
         ),
         NEEDS,
+        slug="upper.user.prior-ghazi-2023-gradients",
+        name="Ghazi et al. 2023, gradients",
+        paper=GHAZI_2023,
+        summary="No count: the method does not run in polynomial time.",
+        latex=r"(nmd)^{\omega(1)}",
+        loss_class=classes.LIPSCHITZ,
     ),
     _row(_ASI_LIU, user_complexity.asi_liu, (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, AS_QUOTED)),
     _row(
-        replace(
-            _ASI_LIU,
-            slug="upper.user.prior-asi-liu-2024-nonsmooth-gradients",
-            name="Asi and Liu 2024, any losses, gradients",
-            statement="as quoted by Lowy et al. 2024, Remark 4.2",
-            summary="How many gradients of items the earlier optimal algorithm evaluates for any "
-            "Lipschitz loss. " + _ONE,
-            latex=r"(nm)^3+(nm)^2\sqrt d",
-            loss_class=classes.LIPSCHITZ,
-        ),
+        _ASI_LIU,
         user_complexity.asi_liu_non_smooth,
         ASI_LIU_NEEDS,
         NEEDS,
+        slug="upper.user.prior-asi-liu-2024-nonsmooth-gradients",
+        name="Asi and Liu 2024, any losses, gradients",
+        statement="as quoted by Lowy et al. 2024, Remark 4.2",
+        summary="How many gradients of items the earlier optimal algorithm evaluates for any "
+        "Lipschitz loss. " + _ONE,
+        latex=r"(nm)^3+(nm)^2\sqrt d",
+        loss_class=classes.LIPSCHITZ,
     ),
     _row(
-        replace(
-            _ASI_LIU,
-            slug="upper.user.prior-asi-liu-2024-strong-gradients",
-            name="Asi and Liu 2024, strongly convex, gradients",
-            statement="as quoted by Lowy et al. 2024, Remark 3.6",
-            summary="How many gradients of items the earlier optimal algorithm evaluates on "
-            "strongly convex and smooth losses. " + _ONE,
-            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-            problems=ITEMS_STRONG,
-        ),
+        _ASI_LIU,
         user_complexity.asi_liu,
         (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, AS_QUOTED),
         (*SMOOTH_NEEDS, "sample_strong_convexity"),
+        slug="upper.user.prior-asi-liu-2024-strong-gradients",
+        name="Asi and Liu 2024, strongly convex, gradients",
+        statement="as quoted by Lowy et al. 2024, Remark 3.6",
+        summary="How many gradients of items the earlier optimal algorithm evaluates on "
+        "strongly convex and smooth losses. " + _ONE,
+        loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        problems=ITEMS_STRONG,
     ),
     _row(
-        replace(
-            _LINEAR,
-            slug="upper.user.prior-bassily-sun-2023-local-gradients",
-            name="Bassily and Sun 2023, Algorithm 5, gradients",
-            paper=BASSILY_SUN_2023,
-            statement="Algorithm 5, " + _AS_QUOTED,
-            method="",
-        ),
+        _LINEAR,
         user_complexity.single_pass,
         LOCAL_NEEDS,
+        slug="upper.user.prior-bassily-sun-2023-local-gradients",
+        name="Bassily and Sun 2023, Algorithm 5, gradients",
+        paper=BASSILY_SUN_2023,
+        statement="Algorithm 5, " + _AS_QUOTED,
+        method="",
     ),
 )
-USER_GRADIENTS = lettered(LETTERS, _USER_GRADIENTS)

@@ -6,6 +6,7 @@ row.
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -17,7 +18,7 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.user.complexity import COMPARISON
@@ -25,7 +26,6 @@ from dpsco_core.bounds.user.conditions import condition
 from dpsco_core.bounds.user.rates import (
     ANY_EPSILON,
     ITEMS_STRONG,
-    LETTERS,
     LOSSES,
     TERMS,
     THEOREM_3_2_CARD,
@@ -91,59 +91,54 @@ _PRIOR = replace(
     method="",
     loss_class=classes.LIPSCHITZ,
 )
-_QUOTED_RATES: tuple[Bound, ...] = (
+QUOTED_RATES: tuple[Bound, ...] = (
     upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-bassily-sun-2023",
-            name="Bassily and Sun 2023, rate",
-            paper=BASSILY_SUN_2023,
-            summary="The optimal rate at user level for very smooth losses and few items per "
-            "user. " + _NO_LOGS,
-            loss_class=classes.SMOOTH_LIPSCHITZ,
-        ),
+        _PRIOR,
         quoted_lower,
         BASSILY_SUN_NEEDS,
+        slug="upper.user.prior-bassily-sun-2023",
+        name="Bassily and Sun 2023, rate",
+        paper=BASSILY_SUN_2023,
+        summary="The optimal rate at user level for very smooth losses and few items per "
+        "user. " + _NO_LOGS,
+        loss_class=classes.SMOOTH_LIPSCHITZ,
     ),
     upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-ghazi-2023",
-            name="Ghazi et al. 2023, rate",
-            paper=GHAZI_2023,
-            summary="The optimal rate at user level with few users, by a method that does not run "
-            "in polynomial time. " + _NO_LOGS,
-        ),
+        _PRIOR,
         quoted_lower,
         GHAZI_NEEDS,
+        slug="upper.user.prior-ghazi-2023",
+        name="Ghazi et al. 2023, rate",
+        paper=GHAZI_2023,
+        summary="The optimal rate at user level with few users, by a method that does not run "
+        "in polynomial time. " + _NO_LOGS,
     ),
     upper(_PRIOR, quoted_lower, ASI_LIU_NEEDS),
     upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-bassily-sun-2023-local",
-            name="Bassily and Sun 2023, Algorithm 5, rate",
-            paper=BASSILY_SUN_2023,
-            statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
-            summary="The rate of one pass under local privacy, where the server sees no user's "
-            "data; it takes many users a round. " + _NO_LOGS,
-            latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
-            loss_class=classes.SMOOTH_LIPSCHITZ,
-        ),
+        _PRIOR,
         partial(linear_time, logs=False),
         LOCAL_NEEDS,
+        slug="upper.user.prior-bassily-sun-2023-local",
+        name="Bassily and Sun 2023, Algorithm 5, rate",
+        paper=BASSILY_SUN_2023,
+        statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
+        summary="The rate of one pass under local privacy, where the server sees no user's "
+        "data; it takes many users a round. " + _NO_LOGS,
+        latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
+        loss_class=classes.SMOOTH_LIPSCHITZ,
     ),
 )
-QUOTED_RATES = lettered(LETTERS, _QUOTED_RATES)
 
 
-def _lower(card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...]) -> Bound:
+def _lower(
+    card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...], **changes: Any
+) -> Bound:
     at_setting = formula(rate, (0.0, 0.0))
 
     def terms(setting: Setting) -> dict[str, float]:
         return dict(zip(TERMS, at_setting(setting), strict=True))
 
-    return Bound(card=card, evaluate=terms, hypotheses=hypotheses)
+    return Bound(card=replace(card, **changes), evaluate=terms, hypotheses=hypotheses)
 
 
 def _cut(pair: tuple[float, float], most: float) -> tuple[float, float]:
@@ -188,26 +183,10 @@ _LOWER = BoundCard(
     loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
-_USER_LOWER: tuple[Bound, ...] = (
+USER_LOWER: tuple[Bound, ...] = (
     _lower(_LOWER, lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
     _lower(
-        replace(
-            _LOWER,
-            slug="lower.user.strong-rate",
-            drawn=False,
-            name="User level, strongly convex, lower rate (unproven)",
-            paper=LOWY_2024,
-            statement="Remark 3.6, as a claim of optimality",
-            summary="What the paper calls optimal for strongly convex losses, without naming a "
-            "lower bound; its constant is set to 1, and the cut is ours. A worst case over "
-            "strongly convex Lipschitz losses: on another loss a measured line may run below.",
-            latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
-            r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
-            instance_problem="quadratic",
-            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-            loss_class=classes.LIPSCHITZ_STRONG,
-            problems=ITEMS_STRONG,
-        ),
+        _LOWER,
         _lower_strong,
         (
             never(
@@ -220,6 +199,19 @@ _USER_LOWER: tuple[Bound, ...] = (
             SAMPLE_STRONGLY_CONVEX,
             L2_BALL,
         ),
+        slug="lower.user.strong-rate",
+        drawn=False,
+        name="User level, strongly convex, lower rate (unproven)",
+        paper=LOWY_2024,
+        statement="Remark 3.6, as a claim of optimality",
+        summary="What the paper calls optimal for strongly convex losses, without naming a "
+        "lower bound; its constant is set to 1, and the cut is ours. A worst case over "
+        "strongly convex Lipschitz losses: on another loss a measured line may run below.",
+        latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
+        r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
+        instance_problem="quadratic",
+        instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        loss_class=classes.LIPSCHITZ_STRONG,
+        problems=ITEMS_STRONG,
     ),
 )
-USER_LOWER = lettered(LETTERS, _USER_LOWER)

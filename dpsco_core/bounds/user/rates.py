@@ -9,11 +9,12 @@ are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import FOLKLORE, LOWY_2024, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -50,6 +51,7 @@ _OPTIMAL = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n
 _GROUP = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)"
 Rate = Callable[[UserLevel], tuple[float, float]]
 Pair = tuple[float, float]
+Level = Callable[[Setting], UserLevel | None]
 
 
 def _size(at: UserLevel, logs: bool) -> float:
@@ -138,23 +140,31 @@ def strong(at: UserLevel, *, logs: bool = True) -> Pair:
     return unit / at.total, unit * (_size(at, logs) / (at.epsilon * at.n)) ** 2 / at.m
 
 
-def formula(value: Callable[[UserLevel], tuple[float, ...]], void: tuple[float, ...]) -> Formula:
+def formula(
+    value: Callable[[UserLevel], tuple[float, ...]],
+    void: tuple[float, ...],
+    level_of: Level = user_level,
+) -> Formula:
     """Return `value` of a `Setting`, and `void` where there is no `UserLevel`."""
 
     def at_setting(setting: Setting) -> tuple[float, ...]:
-        at = user_level(setting)
+        at = level_of(setting)
         return void if at is None else value(at)
 
     return at_setting
 
 
 def upper(
-    card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...], needs: tuple[str, ...] = NEEDS
+    card: BoundCard,
+    value: Callable[[UserLevel], tuple[float, ...]],
+    hypotheses: tuple[Hypothesis, ...],
+    needs: tuple[str, ...] = NEEDS,
+    terms: tuple[str, ...] = TERMS,
+    level_of: Level = user_level,
+    **changes: Any,  # of the card's fields
 ) -> Bound:
-    void = math.inf, math.inf
-    return Bound(
-        card=card, evaluate=named(TERMS, needs, formula(rate, void)), hypotheses=hypotheses
-    )
+    evaluate = named(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
+    return Bound(card=replace(card, **changes), evaluate=evaluate, hypotheses=hypotheses)
 
 
 def _non_private(setting: Setting) -> tuple[float, ...]:
@@ -214,7 +224,7 @@ LETTERS = (
     Letter(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
     Letter(r"\kappa", "smoothness in units of L/R", _condition),
 )
-_USER_RATES: tuple[Bound, ...] = (
+USER_RATES: tuple[Bound, ...] = (
     bound_like(
         THEOREM_3_2_CARD,
         slug="upper.user.non-private",
@@ -232,64 +242,55 @@ _USER_RATES: tuple[Bound, ...] = (
     ),
     upper(_THEOREM_2_1, linear_time, ALGORITHM_1),
     upper(
-        replace(
-            _THEOREM_2_1,
-            slug="upper.user.phased-sgd-proof",
-            name="Phased SGD for users, rate of the proof",
-            statement="Theorem B.1, as its proof has it",
-            summary="What the proof yields at the theorem's step size: for epsilon below 1 it "
-            "grows more slowly than the stated rate. Constants and logarithms, that of delta too, "
-            "are set to 1.",
-            latex=r"2LR\sqrt{\frac d{nm\varepsilon}}",
-        ),
+        _THEOREM_2_1,
         linear_time_proven,
         ALGORITHM_1,
+        slug="upper.user.phased-sgd-proof",
+        name="Phased SGD for users, rate of the proof",
+        statement="Theorem B.1, as its proof has it",
+        summary="What the proof yields at the theorem's step size: for epsilon below 1 it "
+        "grows more slowly than the stated rate. Constants and logarithms, that of delta too, "
+        "are set to 1.",
+        latex=r"2LR\sqrt{\frac d{nm\varepsilon}}",
     ),
     upper(THEOREM_3_2_CARD, optimal, THEOREM_3_2),
     upper(
-        replace(
-            THEOREM_3_2_CARD,
-            slug="upper.user.accelerated-nonsmooth",
-            name="Accelerated phased ERM for users on smoothed losses, rate",
-            statement="Theorem 4.1 (D.3)",
-            summary="The optimal rate at user level for any Lipschitz losses, averaged over a "
-            "small ball first. " + _ONE,
-            method="user.accelerated-nonsmooth",
-            loss_class=classes.LIPSCHITZ,
-        ),
+        THEOREM_3_2_CARD,
         optimal,
         THEOREM_4_1,
+        slug="upper.user.accelerated-nonsmooth",
+        name="Accelerated phased ERM for users on smoothed losses, rate",
+        statement="Theorem 4.1 (D.3)",
+        summary="The optimal rate at user level for any Lipschitz losses, averaged over a "
+        "small ball first. " + _ONE,
+        method="user.accelerated-nonsmooth",
+        loss_class=classes.LIPSCHITZ,
     ),
     upper(
-        replace(
-            THEOREM_3_2_CARD,
-            slug="upper.user.accelerated-strong",
-            name="Accelerated phased ERM for users, strongly convex, rate",
-            statement="Remark 3.6",
-            summary="The rate at user level for strongly convex and smooth losses, by the "
-            "reduction of Feldman et al. 2020, section 5.1. " + _ONE,
-            latex=r"\frac{L^2}\mu\Big(\frac1{nm}+\frac{d\ln(1/\delta)}{\varepsilon^2n^2m}\Big)",
-            method="user.accelerated-strong",
-            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-            problems=ITEMS_STRONG,
-        ),
+        THEOREM_3_2_CARD,
         strong,
         REMARK_3_6,
         (*NEEDS, "sample_strong_convexity"),
+        slug="upper.user.accelerated-strong",
+        name="Accelerated phased ERM for users, strongly convex, rate",
+        statement="Remark 3.6",
+        summary="The rate at user level for strongly convex and smooth losses, by the "
+        "reduction of Feldman et al. 2020, section 5.1. " + _ONE,
+        latex=r"\frac{L^2}\mu\Big(\frac1{nm}+\frac{d\ln(1/\delta)}{\varepsilon^2n^2m}\Big)",
+        method="user.accelerated-strong",
+        loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        problems=ITEMS_STRONG,
     ),
     upper(_FOOTNOTE_3, group_privacy, (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)),
     upper(
-        replace(
-            _FOOTNOTE_3,
-            slug="upper.user.clipped-means",
-            name="Clipped means of users, rate",
-            statement="equation (18), with the noise of a whole user",
-            summary="The rate of phased ERM on full batches without a filter, where a user's "
-            "gradient counts with the Lipschitz constant: that of group privacy. " + _ONE,
-            method="user.clipped-means",
-        ),
+        _FOOTNOTE_3,
         group_privacy,
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
+        slug="upper.user.clipped-means",
+        name="Clipped means of users, rate",
+        statement="equation (18), with the noise of a whole user",
+        summary="The rate of phased ERM on full batches without a filter, where a user's "
+        "gradient counts with the Lipschitz constant: that of group privacy. " + _ONE,
+        method="user.clipped-means",
     ),
 )
-USER_RATES = lettered(LETTERS, _USER_RATES)

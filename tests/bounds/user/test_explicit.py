@@ -6,15 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.user.explicit import VOID
-from dpsco_core.bounds.user.phased_erm import (
+from dpsco_core.bounds.user.explicit import (
+    VOID,
+    calibrated_sgd_risk,
     full_batch_risk,
     mode_a_risk,
+    one_chain_risk,
     phased_erm_risk,
+    phased_sgd_risk,
     restarts,
     stability,
 )
-from dpsco_core.bounds.user.phased_sgd import calibrated_sgd_risk, one_chain_risk, phased_sgd_risk
 from dpsco_core.bounds.user.rates import group_privacy, optimal
 from dpsco_core.methods.user.accelerated.gap import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain

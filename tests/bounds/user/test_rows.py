@@ -12,9 +12,7 @@ from dpsco_core.bounds.user import complexity as user_complexity
 from dpsco_core.bounds.user import quoted
 from dpsco_core.bounds.user import rates as user_rates
 from dpsco_core.bounds.user.conditions import best_share, gaussian_user_level, user_level
-from dpsco_core.bounds.user.explicit import TERMS
-from dpsco_core.bounds.user.phased_erm import full_batch_risk, mode_a_risk
-from dpsco_core.bounds.user.phased_sgd import one_chain_risk
+from dpsco_core.bounds.user.explicit import TERMS, full_batch_risk, mode_a_risk, one_chain_risk
 from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
 from dpsco_core.geometry import L1Ball
 from dpsco_core.methods.user.requirements import users_condition

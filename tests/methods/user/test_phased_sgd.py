@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.bounds.user.phased_sgd import phased_sgd_risk
+from dpsco_core.bounds.user.explicit import phased_sgd_risk
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Box
 from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average
