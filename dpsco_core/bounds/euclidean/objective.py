@@ -109,10 +109,9 @@ def rate(at: Objective) -> tuple[float, float]:
 
 
 def regulariser(at: Objective, smoothness: float, rank: int) -> float:
-    r"""Return :math:`\lambda=\max\{\frac L{\sqrt n\|C\|_2},\lambda_{\text{priv}}\}`.
+    r"""Return Algorithm 1's :math:`\lambda`; 0 rank needs only what the risk needs.
 
-    :math:`\lambda_{\text{priv}}=\frac\beta{2n(e^{\varepsilon/(4\,\text{rank})}-1)}` is what the
-    determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d). 0 rank needs nothing.
+    The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
     """
     plain = at.lipschitz / (math.sqrt(at.n) * at.diameter)
     if rank == 0:
@@ -123,11 +122,7 @@ def regulariser(at: Objective, smoothness: float, rank: int) -> float:
 def accuracy(at: Objective, *, printed: bool = False) -> float:
     r"""Return the largest alpha of Theorem 2.
 
-    .. math::
-        \min\Big\{\frac{L\|C\|_2}{n^{3/2}},\
-        \frac{\varepsilon^2L\|C\|_2^3}{G_C^2\ln(1/\delta)n^{5/2}}\Big\}
-
-    `printed` has :math:`n^{3/2}` in the second, which is not enough for the rate.
+    `printed` has :math:`n^{3/2}` in the second term, which is not enough for the rate.
     """
     base = at.lipschitz * at.diameter / (at.n * math.sqrt(at.n))
     second = base * (at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
@@ -141,11 +136,7 @@ def explicit(
     *,
     printed: bool = False,  # at the accuracy that the theorem prints
 ) -> tuple[float, float, float, float, float]:
-    r"""B1, an explicit bound for Algorithm 1: theory/su-zhao-wang.md, 3.1.
-
-    Objective noise, regulariser, stability, optimiser, output noise, with
-    :math:`\|\theta^*\|\le R=\|C\|_2/2`.
-    """
+    """B1 of theory/su-zhao-wang.md, 3.1, for Algorithm 1: the terms of its card."""
     modulus = regulariser(at, smoothness, rank)
     alpha = accuracy(at, printed=printed)
     return (
@@ -170,12 +161,7 @@ def rate_strong(at: Objective, modulus: float, *, printed: bool = False) -> tupl
 
 
 def accuracy_strong(at: Objective, modulus: float) -> float:
-    r"""Return the largest alpha of Theorem 4.
-
-    .. math::
-        \min\Big\{\frac{L^2\|C\|_2^2}{\Delta n^2},\
-        \frac{L^4\|C\|_2^6\varepsilon^2}{\Delta^3n^4G_C^2\ln(1/\delta)}\Big\}
-    """
+    """Return the largest alpha of Theorem 4."""
     first = (at.lipschitz * at.diameter / at.n) ** 2 / modulus
     ratio = at.lipschitz * at.diameter / (modulus * at.n)
     second = first * (ratio * at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
@@ -185,11 +171,11 @@ def accuracy_strong(at: Objective, modulus: float) -> float:
 def regulariser_strong(
     at: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> float:
-    r"""Return :math:`\lambda=\max\{0,\frac12[\frac{\beta-\mu}{n(e^{\varepsilon/(4r)}-1)}-\mu]\}`.
+    r"""Return Algorithm 2's :math:`\lambda`, with mu the l2 modulus of every record.
 
-    mu is the l2 modulus of every record and r the rank of the Hessian's part that depends on the
-    record: 0 for losses of mean type, whose Hessians cancel, otherwise d, because a modulus that
-    is not separable leaves full rank. See theory/su-zhao-wang.md, 2.2.
+    r is the rank of the Hessian's part that depends on the record: 0 for losses of mean type, whose
+    Hessians cancel, otherwise d, because a modulus that is not separable leaves full rank. See
+    theory/su-zhao-wang.md, 2.2.
     """
     if rank == 0:
         return 0.0
@@ -200,10 +186,9 @@ def regulariser_strong(
 def explicit_strong(
     at: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, float, float, float, float]:
-    r"""B2, for Algorithm 2 on a symmetric set: theory/su-zhao-wang.md, 3.2.
+    r"""B2 of theory/su-zhao-wang.md, 3.2, for Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
 
-    Objective noise, with the half that the proof allows, regulariser, stability, optimiser, output
-    noise, at :math:`\Delta=\mu C_{\min}^2`.
+    The terms of its card; that of the objective noise has the half that the proof allows.
     """
     radius = at.diameter / 2
     modulus = strong_convexity * at.inradius**2
