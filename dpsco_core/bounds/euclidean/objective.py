@@ -1,10 +1,8 @@
 r"""Excess risk of objective perturbation: Su et al. (2023), Theorem 2, and 4 on a symmetric set.
 
-The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`. The
-objective gets a linear noise term of deviation :math:`\sigma_1` and a regulariser
-:math:`\lambda\|\theta\|^2`, is minimised to accuracy :math:`\alpha`, and the result gets noise
-:math:`\sigma_2` and is projected. Theorem 4 has losses with a modulus :math:`\Delta` in the norm
-of its set. The explicit bounds are B1 and B2 of theory/su-zhao-wang.md, 3.
+The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`.
+Theorem 4 has losses with a modulus :math:`\Delta` in the norm of its set. The explicit bounds are
+B1 and B2 of theory/su-zhao-wang.md, 3.
 """
 
 import math
@@ -30,6 +28,8 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
+
+_STRONG = "sample_strong_convexity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,6 @@ class Objective:
 
     @property
     def log_delta(self) -> float:
-        r""":math:`\ln(1/\delta)`."""
         return -math.log(self.delta)
 
     def output_std(self, accuracy: float, modulus: float) -> float:
@@ -69,8 +68,7 @@ class Objective:
 
 def objective(setting: Setting) -> Objective | None:
     """Return what the formulas need, or None without an (epsilon, delta) budget."""
-    budget = setting.budget
-    c = setting.constants
+    budget, c = setting.budget, setting.constants
     if not isinstance(budget, ApproxDP):
         return None
     return Objective(
@@ -90,16 +88,13 @@ def width(setting: Setting) -> float:
 
 
 def inradius(setting: Setting) -> float:
-    """The least norm of a boundary point of a symmetric set; 0 where there is none."""
     return setting.body.inradius if finite_set(setting) and is_symmetric(setting) else 0.0
 
 
 def hessian_rank(setting: Setting) -> int:
     """Return the rank of the part of the Hessian that depends on the record."""
-    structure = setting.constants.structure
-    if structure in ("mean", "linear"):
-        return 0
-    return 1 if structure == "linear-model" else setting.d
+    known = {"mean": 0, "linear": 0, "linear-model": 1}
+    return known.get(setting.constants.structure, setting.d)
 
 
 def rate(at: Objective) -> tuple[float, float]:
@@ -108,15 +103,18 @@ def rate(at: Objective) -> tuple[float, float]:
     return at.lipschitz * at.diameter / math.sqrt(at.n), private
 
 
+def _growth(at: Objective, rank: int) -> float:
+    exponent = at.epsilon / (4 * rank)
+    return math.expm1(exponent) if exponent < 700 else math.inf
+
+
 def regulariser(at: Objective, smoothness: float, rank: int) -> float:
     r"""Return Algorithm 1's :math:`\lambda`; 0 rank needs only what the risk needs.
 
     The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
     """
     plain = at.lipschitz / (math.sqrt(at.n) * at.diameter)
-    if rank == 0:
-        return plain
-    return max(plain, smoothness / (2 * at.n * growth(at.epsilon / (4 * rank))))
+    return max(plain, smoothness / (2 * at.n * _growth(at, rank))) if rank else plain
 
 
 def accuracy(at: Objective, *, printed: bool = False) -> float:
@@ -130,15 +128,10 @@ def accuracy(at: Objective, *, printed: bool = False) -> float:
 
 
 def explicit(
-    at: Objective,
-    smoothness: float,  # beta, per record
-    rank: int,  # of the Hessian's part that depends on the record
-    *,
-    printed: bool = False,  # at the accuracy that the theorem prints
-) -> tuple[float, float, float, float, float]:
+    at: Objective, smoothness: float, rank: int, *, printed: bool = False
+) -> tuple[float, ...]:
     """B1 of theory/su-zhao-wang.md, 3.1, for Algorithm 1: the terms of its card."""
-    modulus = regulariser(at, smoothness, rank)
-    alpha = accuracy(at, printed=printed)
+    modulus, alpha = regulariser(at, smoothness, rank), accuracy(at, printed=printed)
     return (
         at.objective_std * at.width / at.n,
         modulus * (at.diameter / 2) ** 2,
@@ -148,16 +141,11 @@ def explicit(
     )
 
 
-def growth(exponent: float) -> float:
-    """Return exp(exponent) - 1, infinite where it leaves the range of doubles."""
-    return math.expm1(exponent) if exponent < 700 else math.inf
-
-
 def rate_strong(at: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
     """Theorem 4 with modulus Delta; `printed` has a stray epsilon in the first term."""
     first = (at.lipschitz * at.diameter) ** 2 / (modulus * at.n)
     second = (at.lipschitz * at.width / (at.n * at.epsilon)) ** 2 * at.log_delta / modulus
-    return (first / at.epsilon if printed else first), second
+    return first / at.epsilon if printed else first, second
 
 
 def accuracy_strong(at: Objective, modulus: float) -> float:
@@ -179,19 +167,18 @@ def regulariser_strong(
     """
     if rank == 0:
         return 0.0
-    need = (smoothness - strong_convexity) / (at.n * growth(at.epsilon / (4 * rank)))
+    need = (smoothness - strong_convexity) / (at.n * _growth(at, rank))
     return max(0.0, (need - strong_convexity) / 2)
 
 
 def explicit_strong(
     at: Objective, smoothness: float, strong_convexity: float, rank: int
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, ...]:
     r"""B2 of theory/su-zhao-wang.md, 3.2, for Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
 
     The terms of its card; that of the objective noise has the half that the proof allows.
     """
-    radius = at.diameter / 2
-    modulus = strong_convexity * at.inradius**2
+    radius, modulus = at.diameter / 2, strong_convexity * at.inradius**2
     alpha = accuracy_strong(at, modulus)
     output = at.output_std(alpha, modulus) * at.diameter
     noise = (at.objective_std / at.n) ** 2 * (at.width**2 + radius**2) / (2 * modulus)
@@ -218,7 +205,8 @@ def _terms(
 
     def terms(setting: Setting) -> tuple[float, ...]:
         at = objective(setting)
-        return formula(at, setting) if at and at.lipschitz else (math.inf,) * len(names)
+        void = at is None or at.lipschitz == 0 or (_STRONG in needs and modulus(setting) == 0)
+        return (math.inf,) * len(names) if at is None or void else formula(at, setting)
 
     return named(names, ("lipschitz", "diameter", *needs), terms)
 
@@ -232,33 +220,19 @@ def _explicit(printed: bool) -> Callable[[Setting], Terms]:
 
 
 def _rate_strong(printed: bool) -> Callable[[Setting], Terms]:
-    def formula(at: Objective, setting: Setting) -> tuple[float, ...]:
-        delta = modulus(setting)
-        return rate_strong(at, delta, printed=printed) if delta else (math.inf, math.inf)
-
-    return _terms(_RATE_TERMS, formula, "sample_strong_convexity")
+    return _terms(_RATE_TERMS, lambda at, s: rate_strong(at, modulus(s), printed=printed), _STRONG)
 
 
 def _explicit_strong(at: Objective, setting: Setting) -> tuple[float, ...]:
     c = setting.constants
-    if modulus(setting) == 0:
-        return (math.inf,) * 5
     rank = 0 if c.structure == "mean" else setting.d
     return explicit_strong(at, c.sample_smoothness, c.sample_strong_convexity, rank)
-
-
-def _paper_rank(setting: Setting) -> int:
-    """The r of Algorithm 1: min(d, 2 rank), of the whole Hessian."""
-    ranks = {"linear": 0, "linear-model": 1}
-    return min(setting.d, 2 * ranks.get(setting.constants.structure, setting.d))
 
 
 def _records(text: str, least: Callable[[Objective, Setting], float]) -> Hypothesis:
     def check(setting: Setting) -> str:
         at = objective(setting)
-        if at is None:
-            return ""
-        number = least(at, setting)
+        number = math.nan if at is None else least(at, setting)
         if not math.isfinite(number) or setting.n >= number:
             return ""
         return (
@@ -272,7 +246,9 @@ def _by_hessian(at: Objective, setting: Setting) -> float:
     c = setting.constants
     if at.lipschitz == 0 or not math.isfinite(at.lipschitz * at.diameter * c.sample_smoothness):
         return math.nan
-    needed = _paper_rank(setting) * c.sample_smoothness * at.diameter
+    # r of Algorithm 1, of the whole Hessian: min(d, 2 rank)
+    rank = {"linear": 0, "linear-model": 1}.get(c.structure, setting.d)
+    needed = min(setting.d, 2 * rank) * c.sample_smoothness * at.diameter
     return (needed / (at.epsilon * at.lipschitz)) ** 2
 
 
@@ -292,13 +268,11 @@ _A1 = (approximate(below=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFER
 _RATE_TERMS = ("sampling", "privacy")
 _B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
 _WIDTH = r"G=E\max_{w\in C}\langle\xi,w\rangle"
-_NOISES = (
-    r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
-    r"\sigma_2^2=\frac{64\alpha\ln(2.5/\delta)}{\lambda\varepsilon^2}"
-)
 _B1 = (
     r"\frac{\sigma_1G}n+\frac{\lambda D^2}4+\frac{L^2}{\lambda n}+L\sqrt{\tfrac\alpha\lambda}+"
-    r"L\sqrt{2\sigma_2G},\ " + _NOISES + r",\ \alpha=\frac{LD}{n^{3/2}}\min\Big\{1,"
+    r"L\sqrt{2\sigma_2G},\ \sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
+    r"\sigma_2^2=\frac{64\alpha\ln(2.5/\delta)}{\lambda\varepsilon^2},\ "
+    r"\alpha=\frac{LD}{n^{3/2}}\min\Big\{1,"
     r"\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ \lambda=\max\Big\{\frac L{\sqrt nD},"
     r"\frac\beta{2n(e^{\varepsilon/(4k)}-1)}\Big\},\ k\text{ the rank of a Hessian},\ " + _WIDTH
 )
@@ -420,7 +394,7 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
         + _WIDTH
         + r",\ \Delta=\lambda C_{\min}^2",
-        evaluate=_terms(_B_TERMS, _explicit_strong, "sample_smoothness", "sample_strong_convexity"),
+        evaluate=_terms(_B_TERMS, _explicit_strong, "sample_smoothness", _STRONG),
         letters=_LETTERS,
         hypotheses=(*_A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
     ),
