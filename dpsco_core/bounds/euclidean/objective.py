@@ -37,8 +37,7 @@ class Objective:
     r"""What the formulas share."""
 
     n: int
-    # both in (0, 1) in the theorems
-    epsilon: float
+    epsilon: float  # below 1 in the theorems, as delta
     delta: float
     lipschitz: float  # L
     # :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set
@@ -93,8 +92,7 @@ def inradius(setting: Setting) -> float:
 
 def hessian_rank(setting: Setting) -> int:
     """Return the rank of the part of the Hessian that depends on the record."""
-    known = {"mean": 0, "linear": 0, "linear-model": 1}
-    return known.get(setting.constants.structure, setting.d)
+    return {"mean": 0, "linear": 0, "linear-model": 1}.get(setting.constants.structure, setting.d)
 
 
 def rate(at: Objective) -> tuple[float, float]:
@@ -181,9 +179,8 @@ def explicit_strong(
     radius, modulus = at.diameter / 2, strong_convexity * at.inradius**2
     alpha = accuracy_strong(at, modulus)
     output = at.output_std(alpha, modulus) * at.diameter
-    noise = (at.objective_std / at.n) ** 2 * (at.width**2 + radius**2) / (2 * modulus)
     return (
-        noise,
+        (at.objective_std / at.n) ** 2 * (at.width**2 + radius**2) / (2 * modulus),
         regulariser_strong(at, smoothness, strong_convexity, rank) * radius**2,
         2 * (at.lipschitz * radius) ** 2 / (modulus * at.n),
         at.lipschitz * radius * math.sqrt(2 * alpha / modulus),
