@@ -131,9 +131,8 @@ def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> Non
     parts = release_source(slug)
     text = "\n".join(part.text for part in parts)
     assert parts[0].text.startswith("def release(")
-    hands_on = {"run_framework": "oracle.release"}
-    drawn = re.search(r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\(", text)
-    drawn = drawn or any(name in text and call in text for name, call in hands_on.items())
+    calls = r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\(|oracle\.release\("
+    drawn = re.search(calls, text)
     assert bool(drawn) == (story(slug).privacy is not None)
     assert plan_source(slug).text.startswith("def plan(")
     handed = handed_on(method_class(slug).release)

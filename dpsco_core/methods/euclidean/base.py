@@ -1,12 +1,10 @@
-"""What the optimisers share: the path of the iterates, and the bounded surrogate."""
-
-from dataclasses import dataclass
+"""What the optimisers share: the path of the iterates."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import require
 from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -49,42 +47,3 @@ class Path:
     def points(self) -> Vector:
         """The points after them, shape (k, d)."""
         return np.array(self._points)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surrogate:
-    """Certified constants of the losses of `Sample.bounded`, for every possible record."""
-
-    radius: float
-    lipschitz: float
-    smoothness: float
-
-
-def surrogate(setting: Setting, radius: float) -> Surrogate:
-    r"""Return the constants of the losses after their records are shrunk to norm `radius`.
-
-    A generalised linear loss with :math:`|\phi'| \le a`, :math:`\phi'' \le b` has
-    :math:`L = aR`, :math:`\beta = bR^2`. Half the squared distance has :math:`L = R + M/2` and
-    :math:`\beta = 1`; a linear loss L = R and 0.
-
-    Raises `NotApplicable` for a loss that stays unbounded, such as a squared one.
-    """
-    constants = setting.constants
-    model = constants.linear_model
-    if model is not None and np.isfinite(model.slope):
-        return Surrogate(
-            radius=radius,
-            lipschitz=model.slope * radius,
-            smoothness=model.curvature * radius**2,
-        )
-    if constants.structure == "mean":
-        half = constants.diameter / 2
-        return Surrogate(radius=radius, lipschitz=radius + half, smoothness=1.0)
-    if constants.structure == "linear":
-        return Surrogate(radius=radius, lipschitz=radius, smoothness=0.0)
-    raise NotApplicable(
-        "The method needs a Lipschitz loss, and this one stays unbounded even where records are "
-        "shrunk into a ball.",
-        nearest="choose sco.clipped, which clips gradients, or the problem logistic",
-        changes=(("problem", "logistic"),),
-    )

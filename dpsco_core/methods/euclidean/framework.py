@@ -16,6 +16,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
@@ -34,6 +35,7 @@ class FrameworkPlan(Plan):
     rho: float  # what the whole run spends
     rho_step: float  # what a step spends: rho/T on all records, or all of rho on a block of its own
     disjoint: bool = False  # whether step t sees only block t of the records
+    losses: Losses | None = None  # those to descend on; None: the sample's own
     # parameters that are worth showing
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what a reader of the result must see
@@ -72,49 +74,44 @@ def planned(
     )
 
 
-def run_framework(
-    plan: FrameworkPlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
-) -> Release:
-    """Descend with the plan's oracle, every release through `ledger`.
-
-    The points between the steps, and the averages of them, are post-processing.
-    """
-    check_sample(sample, plan.setting)
-    steps = plan.descent.steps
-    size = plan.step_records
-    step = plan.oracle.plan(replace(plan.setting, n=size, budget=ZCDP(rho=plan.rho_step)))
-    ledgers = ledger.disjoint(steps) if plan.disjoint else (ledger,) * steps
-
-    def oracle(w: Vector, t: int) -> Vector:
-        seen = sample.part(t * size, (t + 1) * size) if plan.disjoint else sample
-        return plan.oracle.release(seen.gradients(w), step, ledgers[t], rng).value
-
-    found = descend(sample.constraint, plan.descent, oracle)
-    return Release(
-        value=found.value,
-        ledger=ledger,
-        diagnostics=dict(plan.diagnostics)
-        | {
-            "steps": float(steps),
-            "step_size": plan.descent.step_size,
-            "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
-            "rho_step": plan.rho_step,
-            "gradient_calls": float(plan.gradients),
-        },
-        notes=plan.notes,
-        iterates=found.path.points,
-        iterate_steps=found.path.steps,
-    )
-
-
 class FrameworkMethod(PrivateMethod):
     """A method that descends with a private mean, the oracle of its plan."""
 
     def release(
         self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Descend; see `run_framework`."""
-        return run_framework(plan, sample, ledger, rng)
+        """Descend with the plan's oracle, every release through `ledger`.
+
+        The points between the steps, and the averages of them, are post-processing.
+        """
+        check_sample(sample, plan.setting)
+        if plan.losses is not None:
+            sample = plan.losses.of(sample)
+        steps = plan.descent.steps
+        size = plan.step_records
+        step = plan.oracle.plan(replace(plan.setting, n=size, budget=ZCDP(rho=plan.rho_step)))
+        ledgers = ledger.disjoint(steps) if plan.disjoint else (ledger,) * steps
+
+        def oracle(w: Vector, t: int) -> Vector:
+            seen = sample.part(t * size, (t + 1) * size) if plan.disjoint else sample
+            return plan.oracle.release(seen.gradients(w), step, ledgers[t], rng).value
+
+        found = descend(sample.constraint, plan.descent, oracle)
+        return Release(
+            value=found.value,
+            ledger=ledger,
+            diagnostics=dict(plan.diagnostics)
+            | {
+                "steps": float(steps),
+                "step_size": plan.descent.step_size,
+                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
+                "rho_step": plan.rho_step,
+                "gradient_calls": float(plan.gradients),
+            },
+            notes=plan.notes,
+            iterates=found.path.points,
+            iterate_steps=found.path.steps,
+        )
 
 
 def whole_steps(steps: float) -> int:

@@ -14,7 +14,6 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Calibration, Tuning
-from dpsco_core.methods.euclidean.base import surrogate
 from dpsco_core.methods.euclidean.tuning import practical_radius
 from dpsco_core.methods.mean.base import check_level, clip_to_ball, gaussian_share
 from dpsco_core.privacy.budget import PureDP
@@ -71,7 +70,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     constants = setting.constants
     if math.isfinite(constants.lipschitz):
         bound = _record_bound(constants)
-        smoothness = math.inf if math.isinf(bound) else surrogate(setting, bound).smoothness
+        smoothness = math.inf if math.isinf(bound) else surrogate(setting, bound)[1]
         return Losses(
             lipschitz=constants.lipschitz,
             smoothness=smoothness,
@@ -87,7 +86,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)
         bound = math.hypot(typical, offset)
-    found = surrogate(setting, bound)
+    lipschitz, smoothness = surrogate(setting, bound)
     if tuning == "theory":
         raise NotApplicable(
             "The theorem needs a Lipschitz loss for every record, and the records of this problem "
@@ -96,10 +95,35 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
             changes=(("tuning", "practical"),),
         )
     return Losses(
-        lipschitz=found.lipschitz,
-        smoothness=found.smoothness,
+        lipschitz=lipschitz,
+        smoothness=smoothness,
         feature_bound=bound,
         certified=False,
+    )
+
+
+def surrogate(setting: Setting, radius: float) -> tuple[float, float]:
+    r"""Return L and beta of the losses, for every record, after records are shrunk to `radius`.
+
+    A generalised linear loss with :math:`|\phi'| \le a`, :math:`\phi'' \le b` has
+    :math:`L = aR`, :math:`\beta = bR^2`. Half the squared distance has :math:`L = R + M/2` and
+    :math:`\beta = 1`; a linear loss L = R and 0.
+
+    Raises `NotApplicable` for a loss that stays unbounded, such as a squared one.
+    """
+    constants = setting.constants
+    model = constants.linear_model
+    if model is not None and np.isfinite(model.slope):
+        return model.slope * radius, model.curvature * radius**2
+    if constants.structure == "mean":
+        return radius + constants.diameter / 2, 1.0
+    if constants.structure == "linear":
+        return radius, 0.0
+    raise NotApplicable(
+        "The method needs a Lipschitz loss, and this one stays unbounded even where records are "
+        "shrunk into a ball.",
+        nearest="choose sco.clipped, which clips gradients, or the problem logistic",
+        changes=(("problem", "logistic"),),
     )
 
 

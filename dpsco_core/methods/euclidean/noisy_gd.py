@@ -1,17 +1,13 @@
 """Noisy gradient descent for Lipschitz losses: Bassily, Smith and Thakurta (2014)."""
 
 import math
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
-from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, planned, run_framework
+from dpsco_core.methods.base import MethodCost, Stage
+from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
-    Losses,
     lipschitz_losses,
     sco_share,
 )
@@ -19,31 +15,13 @@ from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGIST
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3 % of L D
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyDescentPlan(Plan):
-    """The parameters of one run: the losses, and the descent on them."""
-
-    losses: Losses
-    framework: FrameworkPlan
-
-    @property
-    def passes(self) -> float:
-        return self.framework.passes
-
-    @property
-    def gradients(self) -> int:
-        return self.framework.gradients
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyGradientDescent(PrivateMethod):
+class NoisyGradientDescent(FrameworkMethod):
     r"""Projected gradient descent on the full batch, with Gaussian noise at every step.
 
     With D the distance of the start from the minimiser, at most the radius, the average of the
@@ -128,7 +106,7 @@ class NoisyGradientDescent(PrivateMethod):
     colour = "cyan"
     symbol = "square-open"
 
-    def plan(self, setting: Setting) -> NoisyDescentPlan:
+    def plan(self, setting: Setting) -> FrameworkPlan:
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n
@@ -140,15 +118,8 @@ class NoisyGradientDescent(PrivateMethod):
         else:
             descent = practical_descent(setting, energy)
         oracle = SimpleClipping(radius=losses.lipschitz)
-        framework = planned(setting, descent, oracle, rho, sensitivity, **losses.diagnostics)
-        return NoisyDescentPlan(setting=setting, losses=losses, framework=framework)
-
-    def release(
-        self, sample: Sample, plan: NoisyDescentPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run noisy gradient descent."""
-        check_sample(sample, plan.setting)
-        return run_framework(plan.framework, plan.losses.of(sample), ledger, rng)
+        plan = planned(setting, descent, oracle, rho, sensitivity, **losses.diagnostics)
+        return replace(plan, losses=losses)
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:

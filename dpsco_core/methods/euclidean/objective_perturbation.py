@@ -1,6 +1,7 @@
 """Approximate objective perturbation: Su, Zhao and Wang (2023), Algorithms 1 and 2."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,8 +26,43 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 
+class PerturbedObjective(PrivateMethod):
+    """What Algorithms 1 and 2 share; `strong`: whether it is Algorithm 2."""
+
+    strong: ClassVar[bool]
+
+    def plan(self, setting: Setting) -> ObjectivePlan:
+        return objective_plan(setting, self.calibration, self.tuning, strong=self.strong)
+
+    def release(
+        self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the algorithm at the parameters of `plan`."""
+        setting = plan.setting
+        check_sample(sample, setting)
+        losses = plan.losses.of(sample)
+        closed = plan.hessian is not None
+        if not closed:
+            check_set(sample.constraint, setting)
+        value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
+        start = sample.constraint.centre
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics=plan.losses.diagnostics
+            | {
+                "noise_std": plan.linear_std / setting.n,
+                "ridge": plan.ridge,
+                "accuracy": plan.accuracy,
+                "output_noise_std": plan.output_std,
+            },
+            iterates=np.array([start, value]),
+            iterate_steps=np.array([0, 1], dtype=np.int64),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbation(PrivateMethod):
+class ObjectivePerturbation(PerturbedObjective):
     r"""Minimise the empirical risk plus a random linear term and a ridge; perturb the result.
 
     The points of the solver are not private and are not part of the result.
@@ -120,19 +156,11 @@ class ObjectivePerturbation(PrivateMethod):
     stage = Stage(problem="quadratic")
     colour = "brown"
     symbol = "pentagon"
-
-    def plan(self, setting: Setting) -> ObjectivePlan:
-        return objective_plan(setting, self.calibration, self.tuning, strong=False)
-
-    def release(
-        self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1."""
-        return run(plan, sample, ledger, rng)
+    strong = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbationStrong(PrivateMethod):
+class ObjectivePerturbationStrong(PerturbedObjective):
     r"""Algorithm 2: objective perturbation where the losses' own strong convexity is the ridge.
 
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
@@ -210,40 +238,7 @@ class ObjectivePerturbationStrong(PrivateMethod):
     stage = Stage(problem="quadratic")
     colour = "slate"
     symbol = "pentagon-open"
-
-    def plan(self, setting: Setting) -> ObjectivePlan:
-        return objective_plan(setting, self.calibration, self.tuning, strong=True)
-
-    def release(
-        self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 2."""
-        return run(plan, sample, ledger, rng)
-
-
-def run(plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator) -> Release:
-    """Run Algorithm 1 or 2 at the parameters of `plan`."""
-    setting = plan.setting
-    check_sample(sample, setting)
-    losses = plan.losses.of(sample)
-    closed = plan.hessian is not None
-    if not closed:
-        check_set(sample.constraint, setting)
-    value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
-    start = sample.constraint.centre
-    return Release(
-        value=value,
-        ledger=ledger,
-        diagnostics=plan.losses.diagnostics
-        | {
-            "noise_std": plan.linear_std / setting.n,
-            "ridge": plan.ridge,
-            "accuracy": plan.accuracy,
-            "output_noise_std": plan.output_std,
-        },
-        iterates=np.array([start, value]),
-        iterate_steps=np.array([0, 1], dtype=np.int64),
-    )
+    strong = True
 
 
 def check_set(constraint: ConstraintSet, setting: Setting) -> None:

@@ -107,7 +107,7 @@ def test_the_noise_of_a_step_has_its_scale() -> None:
 def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
     """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
     plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", n, d, ZCDP(rho=rho)))
-    found = plan.framework.descent
+    found = plan.descent
     assert found.queried
     assert found.steps == max(1, math.floor(rho * n**2 / (2 * d)))
 
@@ -122,7 +122,7 @@ def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> 
 
 def test_the_theorem_makes_at_most_a_thousand_passes() -> None:
     plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", 10**6, 3))
-    assert plan.framework.descent.steps == 1000
+    assert plan.descent.steps == 1000
 
 
 def test_the_average_is_within_the_theorems_bound() -> None:
@@ -130,7 +130,7 @@ def test_the_average_is_within_the_theorems_bound() -> None:
     n, d, rho = 100, 5, 0.05
     x, _ = records(n, d, shift=0.3)
     losses, where = sample("hinge", x), setting("hinge", n, d, ZCDP(rho=rho))
-    found = NoisyGradientDescent(tuning="theory").plan(where).framework.descent
+    found = NoisyGradientDescent(tuning="theory").plan(where).descent
     noise = 2 * d * found.steps / (rho * n**2)
     bound = 1 / (2 * found.step_size * found.steps) + found.step_size / 2 * (1 + noise)
     w = np.zeros(d)
@@ -184,7 +184,7 @@ def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatc
 
     def greedy(self: NoisyGradientDescent, where: Any) -> Any:
         plan = honest(self, where)
-        return replace(plan, framework=replace(plan.framework, rho_step=plan.framework.rho))
+        return replace(plan, rho_step=plan.rho)
 
     monkeypatch.setattr(NoisyGradientDescent, "plan", greedy)
     with pytest.raises(AssertionError):

@@ -256,7 +256,9 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
     # Of the ridge the noise knows nothing: a large one keeps a linear loss inside the ball.
     plan = replace(ObjectivePerturbation(calibration=calibration).plan(where), ridge=1.0)
     zeros = sample(kind, np.zeros((n, d)), radius=radius)
-    result = objective_perturbation.run(plan, zeros, Ledger(APPROXIMATE), np.random.default_rng(0))
+    result = ObjectivePerturbation().release(
+        zeros, plan, Ledger(APPROXIMATE), np.random.default_rng(0)
+    )
     epsilon, delta = APPROXIMATE.epsilon, APPROXIMATE.delta
     if calibration == "paper":
         std = printed_linear_std(bound, epsilon, delta) / n

@@ -139,34 +139,34 @@ def level_from_the_data(patch: Patch) -> None:
 
 
 def start_from_the_data(patch: Patch) -> None:
-    honest = framework.run_framework
+    honest = framework.FrameworkMethod.release
 
-    def moved(plan: Any, sample: Any, *rest: Any) -> Any:
+    def moved(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         with pytest.MonkeyPatch.context() as inner:
             start = sample.constraint.project(-sample.mean_gradient(np.zeros(sample.d)))
             inner.setattr(type(sample.constraint), "centre", start)
-            return honest(plan, sample, *rest)
+            return honest(self, sample, plan, *rest)
 
     in_every_method(patch, moved)
 
 
 def step_size_from_the_data(patch: Patch) -> None:
-    honest = framework.run_framework
+    honest = framework.FrameworkMethod.release
 
-    def fitted(plan: Any, sample: Any, *rest: Any) -> Any:
+    def fitted(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
         norm = float(np.linalg.norm(sample.mean_gradient(np.zeros(sample.d))))
         descent = replace(plan.descent, step_size=plan.descent.step_size / (1 + norm))
-        return honest(replace(plan, descent=descent), sample, *rest)
+        return honest(self, sample, replace(plan, descent=descent), *rest)
 
     in_every_method(patch, fitted)
 
 
 def last_step_without_noise(patch: Patch) -> None:
     """A last exact step, after the ledger is closed."""
-    honest = framework.run_framework
+    honest = framework.FrameworkMethod.release
 
-    def polished(plan: Any, sample: Any, *rest: Any) -> Any:
-        result = honest(plan, sample, *rest)
+    def polished(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
+        result = honest(self, sample, plan, *rest)
         w = result.value - 0.1 * sample.mean_gradient(result.value)
         return replace(result, value=sample.constraint.project(w))
 
@@ -174,7 +174,7 @@ def last_step_without_noise(patch: Patch) -> None:
 
 
 def in_every_method(patch: Patch, run: Any) -> None:
-    patch.setattr(framework, "run_framework", run)
+    patch.setattr(framework.FrameworkMethod, "release", run)
 
 
 def a_step_sees_other_records_too(patch: Patch) -> None:
