@@ -80,16 +80,10 @@ def clipped_log(n: int, d: int) -> float:
 
 
 def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
-    r"""Lemma 5, explicit: norm clipping under a raw directional moment.
+    """Lemma 5, explicit: norm clipping under a raw directional moment.
 
-    .. math::
-        S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_W},\tfrac{8R}n\Lambda_W\Big\}+\text{bias}+
-        \frac{2\lambda L}n,\quad\beta=n^{-2},\quad E\|N\|^2=\frac{2dR^2}{\rho n^2}
-
-    See theory/zhao-et-al.md, 3.4, with the net of scale L/n.
-
-    `printed` takes the bias of (55), :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`, and not the sharp one,
-    :math:`\kappa_pd^{(p-1)/2}M^pR^{1-p}`.
+    See theory/zhao-et-al.md, 3.4, with the net of scale L/n. `printed` takes the bias of (55), and
+    not the sharp one.
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment

@@ -30,9 +30,10 @@ from dpsco_core.problems.base import Setting
 
 
 def rate(setting: Setting) -> tuple[float, float]:
-    r"""Theorem 5.2 of Kamath et al. (2022), linear in M: at M = 1 it is the printed rate.
+    r"""Theorem 5.2 of Kamath et al. (2022), linear in M; at M = 1 it is the printed rate.
 
-    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`; see theory/kamath-liu-zhang.md, 3.4.
+    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`. Method 1 of Table I of Zhao et al. (2024). See
+    theory/kamath-liu-zhang.md, 3.4.
     """
     d, diameter = setting.d, setting.constants.diameter
     return diameter * d / math.sqrt(setting.n), diameter * private_term(setting, d**1.5)
@@ -66,13 +67,8 @@ def uniform_blocks(n: int, d: int) -> int:
 def oracle(setting: Setting, tau: float) -> UniformOracle:
     r"""Lemma B.2, explicit: the clipped median of means, even m, tight noise, sharp bias.
 
-    .. math::
-        S=L\alpha(\sqrt d+1)+\sqrt d\Big(\frac{10}{\sqrt b}+\text{bias}\Big),\quad
-        p_f=(\alpha/3M)^d,\quad E\|N\|^2=\frac{9\tau^2d^2}{2\rho b^2}
-
-    See theory/kamath-liu-zhang.md, 3.3.
-
-    Entries are clipped to [-3 tau, 3 tau], beyond R; infinite for n < m. In moment units.
+    Entries are clipped to [-3 tau, 3 tau], beyond R; infinite for n < m. In moment units. See
+    theory/kamath-liu-zhang.md, 3.3.
     """
     n, d, c = setting.n, setting.d, setting.constants
     blocks = uniform_blocks(n, d)
@@ -96,10 +92,8 @@ def explicit(setting: Setting) -> Risk:
     if setting.n < uniform_blocks(setting.n, setting.d):
         return (math.inf,) * 4
     bound, low = setting.constants.mean_gradient_bound, -min(14.0, 300 / setting.moment_order)
-    levels = (low, 35.0)
-    return best_risk(
-        partial(oracle, setting), setting.constants.diameter, bound, *levels, offset=bound / 3
-    )
+    at = partial(oracle, setting)
+    return best_risk(at, setting.constants.diameter, bound, low, 35.0, offset=bound / 3)
 
 
 def _threshold(printed: bool) -> Callable[[Setting], float]:

@@ -75,7 +75,7 @@ def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
 
 
 def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
-    r"""Theorem 4: :math:`\frac52\frac{D(L+\sigma\sqrt d)}{\sqrt n}`."""
+    """Theorem 4."""
     c = setting.constants
     scale = 2.5 * c.diameter / math.sqrt(setting.n)
     return scale * c.lipschitz, scale * noise_std * math.sqrt(setting.d)
@@ -84,14 +84,11 @@ def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
 def sharp(
     setting: Setting, noise_std: float, *, step: float | None = None
 ) -> tuple[float, float, float]:
-    r"""The sharp form of Theorem 4.
+    r"""The sharp form of Theorem 4, with D half the diameter, at the best step if there is none.
 
     .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
 
-    At the best step it is :math:`\frac Dm\sqrt{L^2m+\sigma^2d\,EN}`. See
-    theory/arora-marinov-ullah.md, 3.
-
-    D is half the diameter. Optimisation, gradients and noise: their sum is the bound.
+    Optimisation, gradients and noise. See theory/arora-marinov-ullah.md, 3.
     """
     c, n, distance = setting.constants, setting.n, 0.5 * setting.constants.diameter
     m = gradient_steps(n)
@@ -107,10 +104,9 @@ def sharp(
 
 
 def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
-    r"""The sharp form without noise-only steps: :math:`D\sqrt{(L^2+\sigma^2d)/m}`.
+    """The sharp form without noise-only steps, as the roots of its two parts.
 
-    B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients. Its two terms are the roots of the
-    two parts: the bound is the root of the sum of their squares. D is half the diameter.
+    B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients, and D half the diameter.
     """
     c = setting.constants
     scale = 0.5 * c.diameter / math.sqrt(gradient_steps(setting.n))
@@ -124,7 +120,7 @@ def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
 
 
 def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float, float]:
-    r"""Theorem 6: :math:`\frac{5LD}{\sqrt n},\frac{20LD\sqrt{d\ln(1/\delta)}}{\varepsilon n}`.
+    """Theorem 6.
 
     Its epsilon and delta are parameters of the noise, not the guarantee: see `theorem_parameters`.
     """
@@ -134,13 +130,9 @@ def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float,
 
 
 def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
-    r"""Return Theorem 6's (epsilon, delta) for a target guarantee, with :math:`\delta'=\delta`.
+    """Return Theorem 6's (epsilon, delta) for a target guarantee, with delta' = delta.
 
-    .. math::
-        \delta_6=\frac{\bar\delta-2e^{-n/16}}2,\quad
-        \varepsilon_6=\frac{\bar\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}
-
-    NaN where :math:`\bar\delta\le2e^{-n/16}`.
+    NaN where the target has delta of at most 2 exp(-n/16).
     """
     left = (budget.delta - 2 * math.exp(-n / 16)) / 2
     if left <= 0:
@@ -149,9 +141,8 @@ def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
 
 
 def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    r"""Remark 1: :math:`\frac{5LD}{\sqrt n},\frac{160LD\sqrt d\ln(3/\delta)}{\varepsilon n}`.
+    r"""Remark 1: Theorem 6 with :math:`\delta_6=\delta/3`.
 
-    Theorem 6 with :math:`\delta_6=\delta/3`,
     :math:`\varepsilon_6=\varepsilon/(8\sqrt{\ln(3/\delta)})`.
     """
     n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter

@@ -76,10 +76,9 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
 
 
 def wang(setting: Setting) -> tuple[float]:
-    r"""Wang et al. (2020), convex, as corrected: :math:`M(d^3/(\rho n))^{1/3}`.
+    r"""Wang et al. (2020), convex, as corrected.
 
     Kamath et al. (2022), section 1.1, footnote 4: the analysis that was printed had :math:`d^2`.
-    Table I of Zhao et al. (2024).
     """
     energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting)
     rate = setting.d / math.pow(energy, 1 / 3) if energy > 0 else math.inf
@@ -87,22 +86,17 @@ def wang(setting: Setting) -> tuple[float]:
 
 
 def wang_strong(setting: Setting) -> tuple[float]:
-    r"""Wang et al. (2020), strongly convex, as corrected: :math:`\frac1\lambda d^3/(\rho n)`."""
+    """Wang et al. (2020), strongly convex, as corrected."""
     energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting) ** 2
     rate = float(setting.d) ** 3 / energy if energy > 0 else math.inf
     return (unit / setting.constants.strong_convexity * rate,)
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
-    r"""Lemma B.4, explicit: smoothed truncation.
+    r"""Lemma B.4, explicit: smoothed truncation, in moment units, with smoothing variance c = 1.
 
-    .. math::
-        S=L\alpha(\sqrt{1+c}+1)+\frac{1+c}{2\tau}\Big(\sum_jv_j^2\Big)^{1/2}+
-        \frac{\sqrt d\,\tau\ln(2/\delta')}n,\quad\delta'=\frac{(\alpha/3M)^{2d}}d,\quad
-        E\|N\|^2=\frac{2S_c^2\tau^2d^2}{\rho n^2}
-
-    with :math:`\sum v_j^2\le d+2R^2+R^4`. Form (i) of theory/kamath-liu-zhang.md, 3.3, summed over
-    the coordinates by Minkowski's inequality. Smoothing variance c = 1, moment units.
+    :math:`\sum v_j^2\le d+2R^2+R^4` in form (i) of theory/kamath-liu-zhang.md, 3.3, summed over the
+    coordinates by Minkowski's inequality.
     """
     n, d, c = setting.n, setting.d, setting.constants
     gradient_bound = c.mean_gradient_bound

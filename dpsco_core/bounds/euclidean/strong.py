@@ -6,10 +6,11 @@ disjoint, so each may spend the whole budget (parallel composition); the paper d
 """
 
 import math
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 
 from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
@@ -26,7 +27,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     named,
 )
 from dpsco_core.bounds.euclidean.coordinatewise import CARD
-from dpsco_core.bounds.euclidean.framework import contraction, strong_risk, strong_risk_summed
 from dpsco_core.bounds.euclidean.tools import (
     ASSUMPTION_2_12,
     OTHER_PARAMETERS,
@@ -34,6 +34,7 @@ from dpsco_core.bounds.euclidean.tools import (
     in_scale,
     signal,
 )
+from dpsco_core.bounds.euclidean.uniform import Risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import HINGE
@@ -62,54 +63,84 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
     return (diameter + 1) ** 2 * total**2 / smoothness
 
 
-@dataclass(frozen=True, kw_only=True)
-class StrongRisk:
-    """The excess risk of a run, split; the four parts add up to it."""
-
-    # what is left of the starting distance, and what finite blocks, clipping and privacy cost
-    optimisation: float
-    sampling: float
-    bias: float
-    noise: float
-    steps: int  # T
-
-    @property
-    def total(self) -> float:
-        """The bound."""
-        return math.fsum(self.parts)
-
-    @property
-    def parts(self) -> tuple[float, float, float, float]:
-        """The four parts in order."""
-        return self.optimisation, self.sampling, self.bias, self.noise
+def contraction(strong_convexity: float, smoothness: float) -> float:
+    r"""Return :math:`q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\frac34,1)`, at step 1/(lambda + L)."""
+    _check(strong_convexity, smoothness)
+    total = strong_convexity + smoothness
+    return 1 - strong_convexity / total * (smoothness / total)
 
 
-def void_risk(steps: int) -> StrongRisk:
-    """Return a bound that says nothing, all parts infinite."""
-    inf = math.inf
-    return StrongRisk(optimisation=inf, sampling=inf, bias=inf, noise=inf, steps=steps)
-
-
-def risk_at(
-    setting: Setting, steps: int, *, parallel: bool = True, summed: bool = False
-) -> StrongRisk:
-    r"""Theorem 3.2 through the clipped mean of a block, with T steps.
+def strong_risk(
+    diameter: float, strong_convexity: float, smoothness: float, deviation: float, steps: int
+) -> tuple[float, float]:
+    r"""Theorem 3.2 by Minkowski's inequality, for the last iterate: the root of the risk.
 
     .. math::
-        \frac L2\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)^2,\quad
-        G^2=d\Big(\frac1{\lfloor n/T\rfloor}+\text{bias}^2\Big)+d\sigma^2
+        \sqrt{\tfrac L2}\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)
 
-    or, `summed`, :math:`\frac L2(T+1)(q^{2T}M^2+A)`, the theorem's second display with T + 1. See
-    theory/kamath-liu-zhang.md, 3.5.
+    Optimisation and noise. It needs a gradient of 0 at the minimiser, and the lambda and L of the
+    population risk. See theory/kamath-liu-zhang.md, 3.1.
+    """
+    decay = _decay(strong_convexity, smoothness, steps)
+    half = math.sqrt(smoothness / 2)
+    # What a deviation G costs in distance.
+    floor = (strong_convexity + smoothness) / strong_convexity / smoothness
+    return half * decay * diameter, half * (1 - decay) * floor * deviation
 
-    `parallel`: each block spends rho, and not rho/T. In moment units; T in 1..n.
+
+def strong_risk_summed(
+    diameter: float, strong_convexity: float, smoothness: float, second_moment: float, steps: int
+) -> tuple[float, float]:
+    r"""Theorem 3.2, second display: Cauchy-Schwarz over the T + 1 summands.
+
+    .. math::
+        \frac L2(T+1)\big(q^{2T}M^2+A\big),\qquad
+        A=\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}
+
+    At :math:`q^{2T}=A` it is the printed form with T + 1 for T. Optimisation and noise.
+    """
+    decay = _decay(strong_convexity, smoothness, steps)
+    factor = smoothness / 2 * (steps + 1)
+    return (
+        factor * (decay * diameter) ** 2,
+        factor * variance_factor(strong_convexity, smoothness) * second_moment,
+    )
+
+
+def variance_factor(strong_convexity: float, smoothness: float) -> float:
+    r"""Return :math:`A/G^2=\frac1{(1-q^2)(\lambda+L)^2}`, see `strong_risk_summed`."""
+    total = strong_convexity + smoothness
+    ratio = strong_convexity / total * (smoothness / total)
+    return 1 / (total**2 * ratio * (2 - ratio))
+
+
+def _decay(strong_convexity: float, smoothness: float, steps: int) -> float:
+    require(steps >= 1, "steps", "a positive integer", steps)
+    _check(strong_convexity, smoothness)
+    total = strong_convexity + smoothness
+    return math.exp(steps * math.log1p(-strong_convexity / total * (smoothness / total)))
+
+
+def _check(strong_convexity: float, smoothness: float) -> None:
+    require(strong_convexity > 0, "strong_convexity", "positive", strong_convexity)
+    must = "finite and at least the strong convexity"
+    ok = strong_convexity * (1 - 1e-12) <= smoothness < math.inf
+    require(ok, "smoothness", must, smoothness)
+
+
+def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool = False) -> Risk:
+    r"""Theorem 3.2 through the clipped mean of a block, with T steps, in moment units.
+
+    By Minkowski's inequality, or, `summed`, by the theorem's second display: what is left of the
+    starting distance, and what finite blocks, clipping and privacy cost. `parallel`: each block
+    spends rho, and not rho/T. See theory/kamath-liu-zhang.md, 3.5.
     """
     c, rho = setting.constants, setting.gaussian_rho
     level = ZCDP(rho=rho if parallel else rho / steps)
     parts = mean_square(replace(setting, n=setting.n // steps, budget=level), "gaussian")
     deviation = parts.root_sum_square()
     if not math.isfinite(deviation):
-        return void_risk(steps)
+        return (math.inf,) * 4
     shape = (c.diameter, c.strong_convexity, c.smoothness)
     if summed:
         optimisation, noise = strong_risk_summed(*shape, deviation**2, steps)
@@ -117,18 +148,13 @@ def risk_at(
         first, second = strong_risk(*shape, deviation, steps)
         optimisation, noise = first * (first + second), second * (first + second)
     scale = noise / deviation**2 if deviation > 0 else 0.0
-    return StrongRisk(
-        optimisation=optimisation,
-        sampling=scale * parts.sampling**2,
-        bias=scale * parts.bias**2,
-        noise=scale * parts.noise**2,
-        steps=steps,
-    )
+    sampling, bias, cost = (scale * x**2 for x in (parts.sampling, parts.bias, parts.noise))
+    return optimisation, sampling, bias, cost
 
 
 @lru_cache(maxsize=4096)
-def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> StrongRisk:
-    """Return `risk_at` at the number of steps that makes it smallest, of those tried.
+def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> tuple[int, Risk]:
+    """Return the number of steps, of those tried, that makes `risk_at` smallest, and that.
 
     Any number is valid. Beyond 40 over -ln q the start is forgotten and more steps only cost. It is
     infinite where it is so at every number.
@@ -136,22 +162,25 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
     c = setting.constants
     rate = -math.log(contraction(c.strong_convexity, c.smoothness))
     most = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
-    at = partial(risk_at, setting, parallel=parallel, summed=summed)
+
+    def at(steps: int) -> tuple[int, Risk]:
+        return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
+
     grid = sorted({round(math.exp(math.log(most) * i / 24)) for i in range(25)})
-    found = smallest_or((at(steps) for steps in grid), _total, void_risk(1))
-    while math.isfinite(found.total):
-        i = grid.index(found.steps)
+    found = smallest_or(map(at, grid), _total, (1, (math.inf,) * 4))
+    while math.isfinite(_total(found)):
+        i = grid.index(found[0])
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
         if high - low <= 2:
             break
         width = (high - low) / 8
-        grid = sorted({low, high, found.steps, *(round(low + width * j) for j in range(1, 8))})
-        found = smallest_or((at(steps) for steps in grid), _total, found)
+        grid = sorted({low, high, found[0], *(round(low + width * j) for j in range(1, 8))})
+        found = smallest_or(map(at, grid), _total, found)
     return found
 
 
-def _total(risk: StrongRisk) -> float:
-    return risk.total
+def _total(found: tuple[int, Risk]) -> float:
+    return math.fsum(found[1])
 
 
 def _rate(setting: Setting) -> tuple[float, ...]:
@@ -161,7 +190,7 @@ def _rate(setting: Setting) -> tuple[float, ...]:
 
 
 def _explicit(*, parallel: bool, summed: bool) -> Formula:
-    return in_scale(lambda setting: best_risk(setting, parallel, summed).parts)
+    return in_scale(lambda setting: best_risk(setting, parallel, summed)[1])
 
 
 def _start(setting: Setting) -> tuple[float, float, float]:

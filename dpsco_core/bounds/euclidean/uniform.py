@@ -16,7 +16,29 @@ from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
-from dpsco_core.bounds.euclidean.framework import convex_risk
+
+
+def convex_risk(
+    diameter: float,  # M of the constraint set
+    gradient_bound: float,  # R, on the norm of the population gradient
+    bias: float,  # B of the oracle, and G^2: both uniform over the set
+    second_moment: float,
+    steps: float,  # T >= 1
+    *,
+    step: float | None = None,  # eta; else the best one, M/sqrt(2T(R^2 + G^2))
+) -> tuple[float, float]:
+    r"""Kamath et al. (2022), Theorem 3.1, for the average of the queried points.
+
+    .. math:: \frac{M^2}{2\eta T}+\eta(R^2+G^2)+MB
+
+    Returns the first two terms together, and M B: theory/kamath-liu-zhang.md, 3.1.
+    """
+    require(steps >= 1, "steps", "at least 1", steps)
+    energy = gradient_bound**2 + second_moment
+    if step is None:
+        return diameter * math.sqrt(2 * energy / steps), diameter * bias
+    require(step > 0, "step", "positive", step)
+    return diameter**2 / (2 * step * steps) + step * energy, diameter * bias
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +72,7 @@ class UniformOracle:
         if max(self.noise_energy, self.bias) > 1e150:  # the square would leave the doubles
             return (math.inf,) * 4
         steps = self.steps(gradient_bound)
-        second = self.second_moment(steps)
-        descent, _ = convex_risk(diameter, gradient_bound, 0.0, second, steps)
+        descent, _ = convex_risk(diameter, gradient_bound, 0.0, self.second_moment(steps), steps)
         rest = self.covering + self.failure * self.reach
         return descent, diameter * self.sampling, diameter * self.bias, diameter * rest
 

@@ -21,7 +21,8 @@ from scipy.stats import t as student
 
 from dpsco_core.bounds.euclidean import private_sgd as sco_private_sgd
 from dpsco_core.bounds.euclidean.clipped import oracle as clipped_oracle
-from dpsco_core.bounds.euclidean.framework import convex_risk, strong_risk
+from dpsco_core.bounds.euclidean.strong import strong_risk
+from dpsco_core.bounds.euclidean.uniform import convex_risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.data import Hypercube, StudentT
 from dpsco_core.methods.euclidean import (
