@@ -232,10 +232,16 @@ def figure_page(
         "td, th { padding: 0.2rem 0.6rem; text-align: right; } "
         f"p {{ color: {look.quiet}; }}"
     )
+    body = f"{drawn}\n{foot}{details if numbers else ''}\n"
+    return html_page(said, style, body)
+
+
+def html_page(title: str, style: str, body: str, script: str = "") -> str:
+    """Return a page that asks no host for anything."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{said}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{said}</h1>\n{drawn}\n{foot}{details if numbers else ''}\n"
-        "<p>Made by DP-SCO Explorer.</p>\n</main>\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{title}</h1>\n{body}<p>Made by DP-SCO Explorer.</p>\n</main>\n{script}"
+        "</body>\n</html>\n"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpsco_app.parts.export import PAGE, download
+from dpsco_app.parts.export import PAGE, download, html_page
 from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
 from dpsco_app.parts.touch.modules import component, script, text
 from dpsco_core.explain.picture import picture
@@ -74,16 +74,16 @@ def page_of(
     numbers = json.dumps(data).replace("</", "<\\/")
     run = script(module).replace("export default function", "function start")
     background = look.colour(PAGE)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\nbody {{ max-width: 1100px; margin: 0 auto;"
+    style = (
+        "\nbody { max-width: 1100px; margin: 0 auto;"
         f" padding: 1rem; background: {background}; --st-text-color: {look.ink};"
         f" --st-background-color: {background}; color: {look.ink};"
         " font-family: Arial, Helvetica, sans-serif; }\n"
-        f"{''.join(map(text, styles))}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-        f"{body}<p>Made by DP-SCO Explorer.</p>\n</main>\n"
+        f"{''.join(map(text, styles))}"
+    )
+    starts = (
         f'<script type="module">\n{run}\n'
         f'start({{ data: {numbers}, parentElement: document.querySelector("main") }})\n'
-        "</script>\n</body>\n</html>\n"
+        "</script>\n"
     )
+    return html_page(title, style, body, starts)
