@@ -64,8 +64,6 @@ STYLE = """<style>
   .st-key-sentence { min-height: 4.9rem; }
 }
 </style>"""
-
-
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 # Work that is predicted to take less runs by itself, after a moment of quiet.
 LIVE_SECONDS, QUIET_SECONDS = 1.5, 0.25

@@ -24,23 +24,14 @@ class View:
         return self
 
 
+WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
 STATE = PageState(
     name="private_mean",
     default=View(),
     use=visit.Use(
         fit=lambda scenario: visit.item_level(visit.with_problem(scenario, MEAN, (MEAN,))),
         why="The picture is about a mean, with one item per user.",
-        without=(
-            "d",
-            "m",
-            "geometry",
-            "methods",
-            "axis",
-            "grid",
-            "trials",
-            "tuning",
-            "calibration",
-        ),
+        without=WITHOUT,
         problems=(MEAN,),
     ),
 )
