@@ -71,36 +71,31 @@ FINITE_VARIANCE = certified(
 )
 
 
-def _gaussian_budget(setting: Setting) -> str:
-    if setting.gaussian_rho > 0:
-        return ""
-    return (
-        f"The method needs a zCDP or (epsilon, delta) budget, and the budget is {setting.budget}."
-    )
-
-
-GAUSSIAN_BUDGET = Hypothesis(text="a zCDP or (epsilon, delta) budget", check=_gaussian_budget)
-
-
-def _mean_known(setting: Setting) -> str:
-    if math.isfinite(setting.constants.mean_gradient_bound):
-        return ""
-    return "The bound needs a finite public bound R on the norm of the mean, and there is none."
-
-
-MEAN_BOUND = Hypothesis(text="a finite public bound R on the mean", check=_mean_known)
-
-
-def _mean_unrestricted(setting: Setting) -> str:
-    bound = setting.constants.mean_gradient_bound
-    if math.isinf(bound):
-        return ""
-    return (
-        f"The bound is for an unrestricted mean, and here the mean has norm at most R={bound:.4g}."
-    )
-
-
-MEAN_UNRESTRICTED = Hypothesis(text="mean unrestricted", check=_mean_unrestricted)
+GAUSSIAN_BUDGET = Hypothesis(
+    text="a zCDP or (epsilon, delta) budget",
+    check=lambda s: (
+        ""
+        if s.gaussian_rho > 0
+        else f"The method needs a zCDP or (epsilon, delta) budget, and the budget is {s.budget}."
+    ),
+)
+MEAN_BOUND = Hypothesis(
+    text="a finite public bound R on the mean",
+    check=lambda s: (
+        ""
+        if math.isfinite(s.constants.mean_gradient_bound)
+        else "The bound needs a finite public bound R on the norm of the mean, and there is none."
+    ),
+)
+MEAN_UNRESTRICTED = Hypothesis(
+    text="mean unrestricted",
+    check=lambda s: (
+        ""
+        if math.isinf(s.constants.mean_gradient_bound)
+        else "The bound is for an unrestricted mean, and here the mean has norm at most "
+        f"R={s.constants.mean_gradient_bound:.4g}."
+    ),
+)
 
 
 def small_mean(limit: float) -> Hypothesis:
@@ -119,13 +114,12 @@ def small_mean(limit: float) -> Hypothesis:
 
 def large_enough(smallest: int) -> Hypothesis:
     """Return the condition d >= `smallest`, of the packing."""
-
-    def check(setting: Setting) -> str:
-        if setting.d >= smallest:
-            return ""
-        return (
-            f"The code has too few words for Fano's inequality at d={setting.d}, "
+    return Hypothesis(
+        text=f"d >= {smallest}",
+        check=lambda s: (
+            ""
+            if s.d >= smallest
+            else f"The code has too few words for Fano's inequality at d={s.d}, "
             f"so the bound is 0: it needs d >= {smallest}."
-        )
-
-    return Hypothesis(text=f"d >= {smallest}", check=check)
+        ),
+    )

@@ -13,6 +13,8 @@ from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
+    OTHER_PARAMETERS,
+    RISK_TERMS,
     SAMPLE_SMOOTH,
     SMOOTH,
     approximate,
@@ -20,7 +22,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     named,
     never,
 )
-from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS, RISK_TERMS
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk
 from dpsco_core.bounds.mean.clipped import (
     OPTIMAL,

@@ -1,10 +1,17 @@
-"""Conditions of the excess-risk bounds: each says which number fails, in one sentence."""
+"""What bounds on excess risk share: conditions, each with its sentence, and terms of rows."""
 
 import math
 from collections.abc import Callable
 
 from dpsco_core.bounds.base import Hypothesis, Terms
-from dpsco_core.bounds.conditions import certified, moment_scale
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    GAUSSIAN_BUDGET,
+    certified,
+    in_moment_units,
+    moment_scale,
+)
+from dpsco_core.bounds.mean.rates import private_rate
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -155,17 +162,16 @@ def approximate(largest_epsilon: float = 1.0, *, below: bool = False) -> Hypothe
     return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
-def _small_budget(setting: Setting) -> str:
-    if setting.gaussian_rho <= 1:
-        return ""
-    return (
-        "The rate has no term for sampling, and cannot hold once privacy costs nothing: it needs "
-        f"rho <= 1, and rho={setting.gaussian_rho:.4g}."
-    )
-
-
 # At rho = 1 the rate's only term is still above that of sampling, at all n and d.
-SMALL_BUDGET = Hypothesis(text="rho <= 1", check=_small_budget)
+SMALL_BUDGET = Hypothesis(
+    text="rho <= 1",
+    check=lambda s: (
+        ""
+        if s.gaussian_rho <= 1
+        else "The rate has no term for sampling, and cannot hold once privacy costs nothing: it needs "
+        f"rho <= 1, and rho={s.gaussian_rho:.4g}."
+    ),
+)
 
 
 def below_trivial(
@@ -229,3 +235,42 @@ def named(
         return dict(zip(terms, formula(setting), strict=True))
 
     return evaluate
+
+
+ASSUMPTION_2_12 = (
+    GAUSSIAN_BUDGET,
+    COORDINATE_MOMENT,
+    DIAMETER,
+    SAMPLE_SMOOTH,
+    NONNEGATIVE,
+    MINIMUM_INTERIOR,
+    SMALL_GRADIENT,
+)
+EXPLICIT_CONDITIONS = (*ASSUMPTION_2_12[:4], GRADIENT_BOUND)
+RATE_TERMS = ("sampling", "privacy")
+RATE_NEEDS = ("gaussian_rho", "coordinate_moment", "diameter")
+RISK_TERMS = ("optimisation and privacy noise", "sampling", "clipping bias", "covering")
+RISK_NEEDS = (*RATE_NEEDS, "mean_gradient_bound", "sample_smoothness")
+OTHER_PARAMETERS = "The method's own tunings take other parameters, and may err more."
+
+
+def private_term(setting: Setting, top: float) -> float:
+    r"""Return :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}`, infinite at rho = 0."""
+    return private_rate(setting, top, math.sqrt(setting.gaussian_rho))[1]
+
+
+def in_scale(
+    formula: Formula,
+) -> Formula:
+    """Return the terms of a formula in moment units times the moment scale."""
+
+    def scaled(setting: Setting) -> tuple[float, ...]:
+        scale = moment_scale(setting)
+        return tuple(scale * term for term in formula(in_moment_units(setting)))
+
+    return scaled
+
+
+def signal(setting: Setting, power: float, diameter: float) -> float:
+    r"""Return :math:`\sqrt\rho n/(Md^q)`: the thresholds of Kamath et al. (2022) are its roots."""
+    return math.sqrt(setting.gaussian_rho) * setting.n / diameter / math.pow(setting.d, power)

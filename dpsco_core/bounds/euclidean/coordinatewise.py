@@ -10,8 +10,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import scaled_mean_bound
-from dpsco_core.bounds.euclidean.conditions import SMALL_SMOOTHNESS, at_least, named
-from dpsco_core.bounds.euclidean.tools import (
+from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
     EXPLICIT_CONDITIONS,
     OTHER_PARAMETERS,
@@ -19,7 +18,10 @@ from dpsco_core.bounds.euclidean.tools import (
     RATE_TERMS,
     RISK_NEEDS,
     RISK_TERMS,
+    SMALL_SMOOTHNESS,
+    at_least,
     in_scale,
+    named,
     private_term,
     signal,
 )

@@ -60,14 +60,15 @@ def _gaussian_strong(setting: Setting) -> Terms:
     return {"sampling": scale**2 / (2 * c.strong_convexity) * risk}
 
 
-def _unrestricted(setting: Setting) -> str:
-    diameter = setting.constants.diameter
-    if math.isinf(diameter):
-        return ""
-    return (
-        "The bound is for an unrestricted parameter, and here the set has diameter "
-        f"M={diameter:.4g}."
-    )
+_UNRESTRICTED = Hypothesis(
+    text="parameter unrestricted",
+    check=lambda s: (
+        ""
+        if math.isinf(s.constants.diameter)
+        else "The bound is for an unrestricted parameter, and here the set has diameter "
+        f"M={s.constants.diameter:.4g}."
+    ),
+)
 
 
 def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
@@ -127,11 +128,6 @@ def _width(setting: Setting) -> Terms:
         return {"privacy": 0.0, "sampling": 0.0}
     private, sampling = width_lower(at, setting.d)
     return {"privacy": private, "sampling": sampling}
-
-
-def _lipschitz_centre(setting: Setting) -> float:
-    """The excess risk that the centre of a symmetric set has at most, for L-Lipschitz losses."""
-    return setting.constants.lipschitz * setting.constants.diameter / 2
 
 
 def _width_records(setting: Setting) -> str:
@@ -299,7 +295,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             COORDINATE_MOMENT,
             STRONGLY_CONVEX,
             MINIMUM_INTERIOR,
-            Hypothesis(text="parameter unrestricted", check=_unrestricted),
+            _UNRESTRICTED,
         ),
         letters=letters.LOWER,
     ),
@@ -333,7 +329,12 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_width_records),
             Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
             Hypothesis(text="lambda <= L/M", check=_width_modulus),
-            below_trivial(_width, _lipschitz_centre, combine=max, missing="cap where n is small"),
+            below_trivial(
+                _width,  # the centre of a symmetric set errs by at most L M/2
+                lambda s: s.constants.lipschitz * s.constants.diameter / 2,
+                combine=max,
+                missing="cap where n is small",
+            ),
         ),
     ),
 )

@@ -15,24 +15,22 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.euclidean.conditions import (
-    DIAMETER,
-    SAMPLE_SMOOTH,
-    SMALL_BUDGET,
-    SMALL_SMOOTHNESS,
-    STRONG_PROBLEMS,
-    STRONGLY_CONVEX,
-    at_least,
-    named,
-)
-from dpsco_core.bounds.euclidean.tools import (
     ASSUMPTION_2_12,
+    DIAMETER,
     EXPLICIT_CONDITIONS,
     OTHER_PARAMETERS,
     RATE_NEEDS,
     RATE_TERMS,
     RISK_NEEDS,
     RISK_TERMS,
+    SAMPLE_SMOOTH,
+    SMALL_BUDGET,
+    SMALL_SMOOTHNESS,
+    STRONG_PROBLEMS,
+    STRONGLY_CONVEX,
+    at_least,
     in_scale,
+    named,
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log

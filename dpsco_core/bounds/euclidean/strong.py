@@ -16,24 +16,22 @@ from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
+    ASSUMPTION_2_12,
     DIAMETER,
     GRADIENT_BOUND,
     MINIMUM_INTERIOR,
+    OTHER_PARAMETERS,
+    RATE_TERMS,
     SMOOTH,
     STRONG_PROBLEMS,
     STRONGLY_CONVEX,
     Formula,
     at_least,
-    named,
-)
-from dpsco_core.bounds.euclidean.coordinatewise import CARD
-from dpsco_core.bounds.euclidean.tools import (
-    ASSUMPTION_2_12,
-    OTHER_PARAMETERS,
-    RATE_TERMS,
     in_scale,
+    named,
     signal,
 )
+from dpsco_core.bounds.euclidean.coordinatewise import CARD
 from dpsco_core.bounds.euclidean.uniform import Risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.bounds.mean.rates import mean_rate_cdp

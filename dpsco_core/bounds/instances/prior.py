@@ -48,16 +48,15 @@ def approximate_level(setting: Setting) -> tuple[float, float] | None:
     return None
 
 
-def _approximate(setting: Setting) -> str:
-    if approximate_level(setting) is not None:
-        return ""
-    return (
-        "The bound binds algorithms with an (epsilon, delta) guarantee, and the budget is "
-        f"{setting.budget}, for which there are larger ones."
-    )
-
-
-APPROXIMATE_BUDGET = Hypothesis(text="an (epsilon, delta) or pure budget", check=_approximate)
+APPROXIMATE_BUDGET = Hypothesis(
+    text="an (epsilon, delta) or pure budget",
+    check=lambda s: (
+        ""
+        if approximate_level(s) is not None
+        else "The bound binds algorithms with an (epsilon, delta) guarantee, and the budget is "
+        f"{s.budget}, for which there are larger ones."
+    ),
+)
 APPROX_CLASS = (
     "It is a worst case over laws with bounded p-th moments and means within R, and binds every "
     "(epsilon, delta)-DP algorithm."

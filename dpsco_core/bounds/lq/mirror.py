@@ -13,8 +13,12 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import best_count, best_log, near_splits, smallest_or
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, SMOOTH
-from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    GRADIENT_BOUND,
+    OTHER_PARAMETERS,
+    SMOOTH,
+)
 from dpsco_core.bounds.lq.conditions import AT_LEAST_2, CONTAINS_ZERO, VARIANCE
 from dpsco_core.bounds.lq.explicit import (
     GAUSSIAN,

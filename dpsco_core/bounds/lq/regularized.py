@@ -16,8 +16,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import best_count
 from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.euclidean.conditions import MINIMUM_INTERIOR
-from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
+from dpsco_core.bounds.euclidean.conditions import MINIMUM_INTERIOR, OTHER_PARAMETERS
 from dpsco_core.bounds.lq.conditions import MORE_RECORDS
 from dpsco_core.bounds.lq.explicit import (
     FREE,

@@ -25,8 +25,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH
-from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
+from dpsco_core.bounds.euclidean.conditions import OTHER_PARAMETERS, SAMPLE_SMOOTH
 from dpsco_core.bounds.user.conditions import condition, gaussian_user_level, user_level
 from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS, Level, upper
 from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, staged_gap
