@@ -168,8 +168,8 @@ SMALL_BUDGET = Hypothesis(
     check=lambda s: (
         ""
         if s.gaussian_rho <= 1
-        else "The rate has no term for sampling, and cannot hold once privacy costs nothing: it needs "
-        f"rho <= 1, and rho={s.gaussian_rho:.4g}."
+        else "The rate has no term for sampling, and cannot hold once privacy costs nothing: it "
+        f"needs rho <= 1, and rho={s.gaussian_rho:.4g}."
     ),
 )
 
