@@ -86,7 +86,7 @@ def require_environment() -> None:
 
 try:
     DASHBOARD = changed(_OWN, os.environ.get(ENVIRONMENT, ""))
-except InvalidInput:
+except InvalidInput:  # a server says so and does not start; nobody else needs these limits
     DASHBOARD = _OWN
 
 
