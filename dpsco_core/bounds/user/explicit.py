@@ -28,7 +28,7 @@ from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import OTHER_PARAMETERS, SAMPLE_SMOOTH
 from dpsco_core.bounds.user.conditions import condition, gaussian_user_level, user_level
 from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS, Level, upper
-from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, staged_gap
+from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
 from dpsco_core.methods.user.phased_risk import FLOOR, first_terms, phased_terms

@@ -12,17 +12,15 @@ from dpsco_core.bounds.user.rates import linear_time, linear_time_proven, optima
 from dpsco_core.explain.errata.base import Finding
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
+    batch_ratio,
+    best_decay,
+    fills_groups,
+    laplace_tail,
     phase_users,
     printed_batch,
     printed_noise,
     printed_sgd,
     smoothed_regulariser,
-)
-from dpsco_core.methods.user.requirements import (
-    batch_ratio,
-    best_decay,
-    fills_groups,
-    laplace_tail,
     users_condition,
 )
 from dpsco_core.privacy.budget import gaussian_delta

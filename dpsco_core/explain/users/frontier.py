@@ -12,9 +12,13 @@ from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, prac
 from dpsco_core.methods.user.accelerated.schedule import least_users as least_users_of
 from dpsco_core.methods.user.calibrated import full_batch_users
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.methods.user.printed_groups import printed_count
-from dpsco_core.methods.user.printed_schedules import phase_users
-from dpsco_core.methods.user.requirements import batch_ratio, best_decay, least_users
+from dpsco_core.methods.user.phased_shapes import printed_count
+from dpsco_core.methods.user.printed_schedules import (
+    batch_ratio,
+    best_decay,
+    least_users,
+    phase_users,
+)
 from dpsco_core.privacy.filter.plan import recommended_count
 
 EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)

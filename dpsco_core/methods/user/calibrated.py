@@ -7,7 +7,6 @@ sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -65,20 +64,6 @@ def halving(n: int, phases: int) -> tuple[int, ...]:
     return (*early, n - sum(early))
 
 
-def sgd_radius(
-    at: UserLevel,
-    step: float,
-    steps: float,
-    groups: int,
-    radius: Radius,
-    failure: float = SPREAD_FAILURE,
-) -> float:
-    r"""Return :math:`\tau_i`: twice (R2) for C groups, or :math:`2.5\,\eta_iL\sqrt{T_i}`."""
-    if radius == "typical":
-        return 2.5 * step * at.lipschitz * math.sqrt(steps)
-    return group_spread(step, at.lipschitz, steps, groups, failure)
-
-
 def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
     r"""Return :math:`\min(R,2\eta_iLm)/C`: of a plain average of C averages of iterates.
 
@@ -97,22 +82,21 @@ def calibrated_sgd(
     # :math:`\eta`, at most :math:`2/\beta`; None for
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    radius: Radius = "proven",  # see `sgd_radius`
-    keep: RobustFilter = UNIT_FILTER,  # with a score radius of 1: it is scaled to the phase's
     # what the test and the proven radius of a phase may fail with
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
     r"""Calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
-    :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, and
+    :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, the
+    proven :math:`\tau_i` of `group_spread`, and
     :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
 
     Raises `NotApplicable` if a phase has fewer users than groups.
     """
     tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
     groups = recommended_count(at.epsilon, at.delta, tuning)
-    plan = single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=tuning)
+    plan = single_test_plan(groups, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning)
     size = _step(at, step)
     found = []
     for i, users in enumerate(halving(at.n, phases)):
@@ -121,7 +105,7 @@ def calibrated_sgd(
             least = groups << (phases - 1)
             raise NotApplicable(f"Phase {i + 1} has {users} users for C={groups} groups.", n=least)
         eta, steps = size * math.pow(2, -decay * i), members * at.m
-        tau = sgd_radius(at, eta, steps, groups, radius, spread_failure)
+        tau = group_spread(eta, at.lipschitz, steps, groups, spread_failure)
         found.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
     return SgdSchedule(groups=groups, items=at.m, phases=tuple(found))
 
@@ -178,7 +162,6 @@ def full_batch(
     regulariser: float | None = None,
     steps_factor: float = 1.0,  # :math:`c_T`
     radius: Radius | None = "typical",  # see `erm_radius`; None is the baseline without a filter.
-    keep: RobustFilter = UNIT_FILTER,  # with a score radius of 1: it is scaled to the phase's
     # what the test of a phase, and the proven radius of all of them, may fail with
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
@@ -207,64 +190,36 @@ def full_batch(
             raise NotApplicable("A test of one user alone hides nothing.")
         tuning = phase_tuning(halt)
         plan = phase_plan(
-            users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning, advice=advice
+            users, steps, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning, advice=advice
         )
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
+    def phase(users: int, weight: float) -> ErmPhase:
+        total = replace(at, smoothness=at.smoothness + weight)
+        steps = erm_steps(total, weight, steps_factor)
+        std = noise_of(users, steps) * math.sqrt(steps)
+        return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)
+
     split = halving(at.n, phases)
+    base = printed_regulariser(at) if regulariser is None else regulariser
+    guess = erm_steps(at, base, steps_factor)
     try:
-        return _full_batch(at, split, decay, regulariser, steps_factor, tau, noise_of)
+        if regulariser is None:
+            sampling = at.lipschitz**2 / at.total
+            base = math.sqrt(sampling + at.d * noise_of(split[0], guess) ** 2) / at.diameter
+        found = tuple(phase(k, base * math.pow(2, decay * i)) for i, k in enumerate(split))
     except NotApplicable as refused:
         if radius is None or not advice:
             raise
-        base = printed_regulariser(at) if regulariser is None else regulariser
-        steps = erm_steps(at, base, steps_factor)
-        least = full_batch_users(at, phases=phases, steps=2 * steps, keep=keep, halt=halt)
+        least = full_batch_users(at, phases=phases, steps=2 * guess, halt=halt)
         raise NotApplicable(refused.reason, n=least) from refused
+    return ErmSchedule(tau=tau, items=at.m, phases=found)
 
 
-def _full_batch(
-    at: UserLevel,
-    split: tuple[int, ...],
-    decay: float,
-    regulariser: float | None,
-    steps_factor: float,
-    tau: float,
-    noise_of: Callable[[int, int], float],
-) -> ErmSchedule:
-    base = printed_regulariser(at) if regulariser is None else regulariser
-    if regulariser is None:
-        first = noise_of(split[0], erm_steps(at, base, steps_factor))
-        sampling = at.lipschitz**2 / at.total
-        base = math.sqrt(sampling + at.d * first**2) / at.diameter
-    found = []
-    for i, users in enumerate(split):
-        weight = base * math.pow(2, decay * i)
-        total = replace(at, smoothness=at.smoothness + weight)
-        steps = erm_steps(total, weight, steps_factor)
-        found.append(
-            ErmPhase(
-                users=users,
-                regulariser=weight,
-                steps=steps,
-                batch=users,
-                noise_std=noise_of(users, steps) * math.sqrt(steps),
-            )
-        )
-    return ErmSchedule(tau=tau, items=at.m, phases=tuple(found))
-
-
-def full_batch_users(
-    at: UserLevel,
-    *,
-    phases: int,
-    steps: int,
-    keep: RobustFilter = UNIT_FILTER,
-    halt: float = USERS_HALT,
-) -> int:
+def full_batch_users(at: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:
     """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
-
-    least = least_phase_count(steps, at.epsilon, at.delta, keep=keep, tuning=phase_tuning(halt))
+    tuning = phase_tuning(halt)
+    least = least_phase_count(steps, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning)
     if least is None:
         raise NotApplicable("The filter needs more than a billion users a phase.")
     return least << (phases - 1)

@@ -31,8 +31,7 @@ from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.methods.user.accelerated.gap import Curvature
-from dpsco_core.methods.user.accelerated.sgd import accelerated_descent, query_weights
+from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger

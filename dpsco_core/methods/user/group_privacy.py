@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 import numpy as np
 
@@ -135,7 +136,13 @@ class UserGroupPrivacy(PrivateMethod):
         phases = shape(setting, rho, losses)
         total, first = phases[-1].stop * setting.m, phases[0].step_size
         batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
-        kept = _resolved_phases(setting, losses, phases, batch)
+        reach = setting.constants.diameter / 2
+
+        def stands_out(phase: ChainPhase) -> bool:  # a user's pull, from the rounding of the points
+            steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
+            return resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
+
+        kept = (phases[0], *takewhile(stands_out, phases[1:]))
         return ChainPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
 
     def release(
@@ -249,18 +256,3 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Chain
     count = math.ceil(math.log2(n))
     found = [(n >> i, step * 4.0**-i) for i in range(1, count + 1) if n >> i]
     return _phases(setting, rho, losses, found)
-
-
-def _resolved_phases(
-    setting: Setting, losses: Losses, phases: tuple[ChainPhase, ...], batch: int
-) -> tuple[ChainPhase, ...]:
-    """Return the first phases in which a user's pull stands out from the rounding of the points."""
-    reach = setting.constants.diameter / 2
-    kept = 1
-    while kept < len(phases):
-        phase = phases[kept]
-        steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
-        if not resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz)):
-            break
-        kept += 1
-    return phases[:kept]

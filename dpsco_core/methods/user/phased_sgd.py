@@ -25,14 +25,14 @@ from dpsco_core.methods.user.phased_shapes import (
     TYPICAL_RADIUS,
     Shape,
     practical_shape,
+    printed_count,
+    printed_plan,
     recommended_shape,
     theorem_shape,
     tight_plan,
 )
-from dpsco_core.methods.user.printed_groups import printed_count, printed_plan
-from dpsco_core.methods.user.printed_schedules import phase_users
+from dpsco_core.methods.user.printed_schedules import best_decay, least_users, phase_users
 from dpsco_core.methods.user.release import release_mean
-from dpsco_core.methods.user.requirements import best_decay, least_users
 from dpsco_core.methods.user.sentences import (
     DISJOINT,
     FEW,
@@ -190,22 +190,22 @@ class UserPhasedSgd(PrivateMethod):
         total = sum(members for _, members, _ in shape) * at.m
         first = shape[0][2]
         batch = batch_size(at.n, at.m, at.d, total, first, losses.smoothness)
-        phases = []
-        for start, members, step in shape:
-            steps = members * at.m
+
+        def filter_of(step: float, steps: int) -> FilterPlan:
             if paper:
-                filter_plan = printed_plan(at, groups, step, steps)
-            elif self.tuning == "theory":
+                return printed_plan(at, groups, step, steps)
+            if self.tuning == "theory":
                 radius = group_spread(step, at.lipschitz, steps, groups, SPREAD_FAILURE)
-                filter_plan = tight_plan(at, groups, radius)
             else:
                 radius = TYPICAL_RADIUS * step * _noise_scale(setting, losses) * math.sqrt(steps)
-                filter_plan = tight_plan(at, groups, radius)
-            phases.append(
-                GroupPhase(start=start, members=members, step_size=step, filter=filter_plan)
-            )
+            return tight_plan(at, groups, radius)
+
+        phases = tuple(
+            GroupPhase(start=i, members=k, step_size=step, filter=filter_of(step, k * at.m))
+            for i, k, step in shape
+        )
         return GroupsPlan(
-            setting=setting, losses=losses, at=at, groups=groups, batch=batch, phases=tuple(phases)
+            setting=setting, losses=losses, at=at, groups=groups, batch=batch, phases=phases
         )
 
     def release(
@@ -238,11 +238,26 @@ class UserPhasedSgd(PrivateMethod):
             w = sample.constraint.project(found.value)
             points.append(w)
             ends.append(phase.start + plan.groups * phase.members)
-        done = plan.phases[: halted or len(plan.phases)]
+        done, at = plan.phases[: halted or len(plan.phases)], plan.at
+        first, last = plan.phases[0], done[-1]
+        plain = plain_sensitivity(at, last.step_size, plan.groups)
         return Release(
             value=w,
             ledger=ledger,
-            diagnostics=plan.losses.diagnostics | _diagnostics(plan, done, halted),
+            diagnostics=plan.losses.diagnostics
+            | {
+                "noise_std": last.filter.release.noise_std,
+                "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
+                "steps": float(sum(math.ceil(p.members * at.m / plan.batch) for p in done)),
+                "step_size": first.step_size,
+                "phases": float(len(plan.phases)),
+                "halted_phase": float(halted),  # 0 where none halted
+                "groups": float(plan.groups),
+                "batch_size": float(plan.batch),
+                "filter_radius": last.filter.keep.filter_radius,
+                "score_threshold": last.filter.release.test.threshold,
+                "gradient_calls": float(plan.groups * sum(p.members for p in done) * at.m),
+            },
             notes=_notes(plan, halted),
             iterates=np.array(points),
             iterate_steps=np.array(ends, dtype=np.int64),
@@ -279,27 +294,6 @@ def _noise_scale(setting: Setting, losses: Losses) -> float:
     """Return the root mean square distance of a gradient from its mean, as far as certified."""
     variance = setting.constants.variance_trace
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
-
-
-def _diagnostics(plan: GroupsPlan, done: tuple[GroupPhase, ...], halted: int) -> dict[str, float]:
-    """Describe the phases that ran; `halted_phase` is 0 where none halted."""
-    first, last, at = plan.phases[0], done[-1], plan.at
-    users = plan.groups * sum(p.members for p in done)
-    steps = sum(math.ceil(p.members * at.m / plan.batch) for p in done)
-    plain = plain_sensitivity(at, last.step_size, plan.groups)
-    return {
-        "noise_std": last.filter.release.noise_std,
-        "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
-        "steps": float(steps),
-        "step_size": first.step_size,
-        "phases": float(len(plan.phases)),
-        "halted_phase": float(halted),
-        "groups": float(plan.groups),
-        "batch_size": float(plan.batch),
-        "filter_radius": last.filter.keep.filter_radius,
-        "score_threshold": last.filter.release.test.threshold,
-        "gradient_calls": float(users * at.m),
-    }
 
 
 def _notes(plan: GroupsPlan, halted: int) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from dpsco_core.bounds.user.explicit import (
     stability,
 )
 from dpsco_core.bounds.user.rates import group_privacy, optimal
-from dpsco_core.methods.user.accelerated.gap import Curvature, staged_gap
+from dpsco_core.methods.user.accelerated.sgd import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel
 

@@ -15,7 +15,7 @@ from dpsco_core.bounds.user.conditions import best_share, gaussian_user_level, u
 from dpsco_core.bounds.user.explicit import TERMS, full_batch_risk, mode_a_risk, one_chain_risk
 from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
 from dpsco_core.geometry import L1Ball
-from dpsco_core.methods.user.requirements import users_condition
+from dpsco_core.methods.user.printed_schedules import users_condition
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import random_settings, setting, with_constants

@@ -12,8 +12,12 @@ import pytest
 from dpsco_core.explain.errata import SLUGS, erratum
 from dpsco_core.explain.errata import lowy_runs as runs
 from dpsco_core.methods.user.level import UserLevel, printed_multiplier
-from dpsco_core.methods.user.printed_schedules import phase_users, printed_batch
-from dpsco_core.methods.user.requirements import best_decay, fills_groups
+from dpsco_core.methods.user.printed_schedules import (
+    best_decay,
+    fills_groups,
+    phase_users,
+    printed_batch,
+)
 from dpsco_core.privacy.budget import gaussian_delta
 from tests.explain.errata.ranges import experiments, recorded, theorem_b1, theorem_c1, theorem_c3
 

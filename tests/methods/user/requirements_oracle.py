@@ -14,13 +14,15 @@ from scipy.optimize import brentq
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.user.calibrated import UNIT_FILTER, USERS_HALT, phase_tuning
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
-from dpsco_core.methods.user.printed_schedules import phase_count, phase_users, printed_groups
-from dpsco_core.methods.user.requirements import (
+from dpsco_core.methods.user.printed_schedules import (
     batch_ratio,
     erm_condition,
     fills_groups,
     laplace_tail,
     least_users,
+    phase_count,
+    phase_users,
+    printed_groups,
     users_condition,
 )
 from dpsco_core.privacy.filter.plan import phase_plan

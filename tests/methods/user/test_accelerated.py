@@ -11,17 +11,15 @@ import pytest
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import Ball, Box, Simplex
 from dpsco_core.methods.user import accelerated_descent, staged_descent
-from dpsco_core.methods.user.accelerated.gap import (
-    Curvature,
-    accelerated_gap,
-    stage_lengths,
-    staged_gap,
-)
 from dpsco_core.methods.user.accelerated.sgd import (
+    Curvature,
     State,
+    accelerated_gap,
     accelerated_step,
     query_point,
     query_weights,
+    stage_lengths,
+    staged_gap,
 )
 
 CURVES = [Curvature(strong_convexity=mu, smoothness=s) for mu, s in ((0.1, 1.0), (1, 1), (0.01, 3))]

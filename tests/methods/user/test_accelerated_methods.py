@@ -18,8 +18,8 @@ from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
 from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, theory_radius
 from dpsco_core.methods.user.base import user_level
+from dpsco_core.methods.user.printed_schedules import best_decay, erm_condition
 from dpsco_core.methods.user.release import open_releases
-from dpsco_core.methods.user.requirements import best_decay, erm_condition
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter

@@ -17,11 +17,13 @@ from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import (
     ErmSchedule,
+    best_decay,
+    erm_condition,
+    least_users,
     printed_batch,
     printed_erm,
     printed_noise,
 )
-from dpsco_core.methods.user.requirements import best_decay, erm_condition, least_users
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter

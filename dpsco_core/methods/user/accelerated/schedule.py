@@ -15,8 +15,8 @@ from dpsco_core.base.search import least_count, smallest_or
 from dpsco_core.methods.base import Plan
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.batches import batch_plan
-from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths
 from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
+from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel, gradient_spread
 from dpsco_core.methods.user.printed_schedules import erm_steps, printed_regulariser
