@@ -1,7 +1,6 @@
 """Excess risk through clipping and iterative updating: Zhao et al. (2024), Theorems 4 and 7."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -17,6 +16,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     RISK_TERMS,
     SAMPLE_SMOOTH,
     SMOOTH,
+    Formula,
     approximate,
     at_least,
     named,
@@ -36,19 +36,6 @@ from dpsco_core.bounds.tools import KAPPA, enough_records
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
-Formula = Callable[[Setting], tuple[float, ...]]
-
-
-def _unit(setting: Setting) -> float:
-    return setting.constants.directional_moment * setting.constants.diameter
-
-
-def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
-    """Theorem 4 of Zhao et al. (2024), (20) with (73)."""
-    sampling, private, tail = clipped_rate(setting)
-    size = math.log(setting.n)
-    return sampling * math.sqrt(size), private, tail * size
-
 
 def directional_rate(setting: Setting) -> tuple[float, float, float]:
     r"""Simple clipping with the clipping bias of directional moments.
@@ -60,9 +47,10 @@ def directional_rate(setting: Setting) -> tuple[float, float, float]:
     return sampling, private * gain, tail * gain
 
 
-def iterative_rate(setting: Setting) -> tuple[float, float]:
-    """Theorem 7 of Zhao et al. (2024), claimed, without its logarithms."""
-    return mean_rate_cdp(setting, setting.gaussian_rho)
+def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
+    """Theorem 4 of Zhao et al. (2024), (20) with (73)."""
+    sampling, private, tail = clipped_rate(setting)
+    return sampling * math.sqrt(math.log(setting.n)), private, tail * math.log(setting.n)
 
 
 def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
@@ -75,11 +63,6 @@ def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
     return sampling, private * -math.log(budget.delta) * logs
 
 
-def clipped_log(n: int, d: int) -> float:
-    r"""Return :math:`\Lambda_W=\ln2+d\ln6+d\ln(1+2n)+2\ln n`, for :math:`\beta=n^{-2}`."""
-    return math.log(2) + d * (math.log(6) + math.log(1 + 2 * n)) + 2 * math.log(n)
-
-
 def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
     """Lemma 5, explicit: norm clipping under a raw directional moment.
 
@@ -88,7 +71,8 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment
-    size = clipped_log(n, d)
+    # Lambda_W, for beta = 1/n^2
+    size = math.log(2) + d * (math.log(6) + math.log(1 + 2 * n)) + 2 * math.log(n)
     law = printed_bias if printed else directional_bias
     return UniformOracle(
         sampling=max(moment * math.sqrt(12 * size / n), 8 * radius * size / n),
@@ -115,15 +99,17 @@ def explicit(setting: Setting, printed: bool = False) -> Risk:
 
 
 def _scaled(rate: Formula) -> Formula:
-    return lambda setting: tuple(_unit(setting) * term for term in rate(setting))
+    def scaled(setting: Setting) -> tuple[float, ...]:
+        unit = setting.constants.directional_moment * setting.constants.diameter
+        return tuple(unit * term for term in rate(setting))
+
+    return scaled
 
 
 def _root_steps(setting: Setting) -> float:
     if setting.gaussian_rho <= 0:
         return math.nan
-    n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    radius = printed_radius(setting)
-    return math.sqrt(rho / d) * n / radius
+    return math.sqrt(setting.gaussian_rho / setting.d) * setting.n / printed_radius(setting)
 
 
 def _groups(setting: Setting) -> int:
@@ -250,7 +236,11 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
     bound_like(
         _ITERATIVE_CARD,
         tables=("zhao",),
-        evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _scaled(iterative_rate)),
+        evaluate=named(
+            ("sampling", "privacy"),
+            _RATE_NEEDS,
+            _scaled(lambda s: mean_rate_cdp(s, s.gaussian_rho)),
+        ),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
     bound_like(

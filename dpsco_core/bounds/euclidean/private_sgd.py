@@ -15,7 +15,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, approximate, named
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, Formula, approximate, named
 from dpsco_core.bounds.tools import enough_records, root_sum_square
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
@@ -49,9 +49,8 @@ def sound_noise(setting: Setting) -> float:
     """
     budget, lipschitz = setting.budget, setting.constants.lipschitz
     if isinstance(budget, ApproxDP):
-        return (
-            2 * lipschitz * shuffle_steps(setting.n, budget.epsilon, budget.delta).noise_multiplier
-        )
+        plan = shuffle_steps(setting.n, budget.epsilon, budget.delta)
+        return 2 * lipschitz * plan.noise_multiplier
     rho = setting.gaussian_rho
     return 2 * lipschitz / math.sqrt(2 * rho) if rho > 0 else math.inf
 
@@ -150,16 +149,12 @@ def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
     return 5 * scale / math.sqrt(n), noise / (budget.epsilon * n)
 
 
-def _at_noise(
-    formula: Callable[[Setting, float], tuple[float, ...]],
-) -> Callable[[Setting], tuple[float, ...]]:
+def _at_noise(formula: Callable[[Setting, float], tuple[float, ...]]) -> Formula:
     """Return a formula at the sound noise."""
     return lambda setting: formula(setting, sound_noise(setting))
 
 
-def _at_budget(
-    formula: Callable[[Setting, ApproxDP], tuple[float, ...]],
-) -> Callable[[Setting], tuple[float, ...]]:
+def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> Formula:
     def terms(setting: Setting) -> tuple[float, ...]:
         budget = setting.budget
         return formula(setting, budget) if isinstance(budget, ApproxDP) else (math.inf, math.inf)
@@ -179,12 +174,10 @@ def _theorem(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 def _check(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
     """Return a condition on n and an (epsilon, delta) budget; silent under another."""
-
-    def check(setting: Setting) -> str:
-        budget = setting.budget
-        return sentence(setting.n, budget) if isinstance(budget, ApproxDP) else ""
-
-    return Hypothesis(text=text, check=check)
+    return Hypothesis(
+        text=text,
+        check=lambda s: sentence(s.n, s.budget) if isinstance(s.budget, ApproxDP) else "",
+    )
 
 
 def _remark_delta(n: int, budget: ApproxDP) -> str:
@@ -229,15 +222,14 @@ def _theorem_epsilon(n: int, budget: ApproxDP) -> str:
 
 
 _LOSSES = (LIPSCHITZ, DIAMETER)
-_SIXTEEN = enough_records("16", lambda setting: 16)
-_ANY_EPSILON = approximate(math.inf)
+_BUDGET = (approximate(math.inf), enough_records("16", lambda setting: 16))
 REMARK_1 = (
     *_LOSSES,
-    _ANY_EPSILON,
-    _SIXTEEN,
+    *_BUDGET,
     _check(_remark_delta, "6 exp(-n/16) <= delta <= 3 exp(-4)"),
     _check(_remark_epsilon, "epsilon <= 4 sqrt(ln(3/delta)/n)"),
 )
+_NOISY = (GAUSSIAN_BUDGET, *_LOSSES)
 _NEEDS = ("lipschitz", "diameter")
 _NOISY_NEEDS = ("gaussian_rho", "lipschitz", "diameter")
 _NAMES = ("sampling", "privacy")
@@ -298,8 +290,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         evaluate=named(_NAMES, _NEEDS, _at_budget(_theorem)),
         hypotheses=(
             *_LOSSES,
-            _ANY_EPSILON,
-            _SIXTEEN,
+            *_BUDGET,
             _check(_theorem_delta, "delta > 2 exp(-n/16)"),
             _check(_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
         ),
@@ -314,7 +305,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac52\,\frac{D(L+\sigma\sqrt d)}{\sqrt n},\ " + _SIGMA,
         privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
-        hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
+        hypotheses=_NOISY,
     ),
     bound_like(
         _CARD,
@@ -326,7 +317,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
         privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
-        hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
+        hypotheses=_NOISY,
     ),
     bound_like(
         _CARD,
@@ -339,12 +330,8 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         latex=r"\frac{D}{2m}\sqrt{L^2m+\sigma^2d\,EN},\ m=\lfloor n/2\rfloor+1,\ "
         r"EN=n(H_n-H_{n-m}),\ " + _SIGMA,
         privacy="zcdp",
-        evaluate=named(
-            ("optimisation", "sampling", "privacy"),
-            _NOISY_NEEDS,
-            _at_noise(sharp),
-        ),
-        hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
+        evaluate=named(("optimisation", *_NAMES), _NOISY_NEEDS, _at_noise(sharp)),
+        hypotheses=_NOISY,
     ),
     bound_like(
         _CARD,
@@ -358,7 +345,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(pruned)),
         combine=root_sum_square,
-        hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
+        hypotheses=_NOISY,
     ),
 )
 PRIVATE_SGD_RISKS = lettered(_LETTERS, _PRIVATE_SGD_RISKS)

@@ -56,7 +56,7 @@ def squared_rate(setting: Setting) -> tuple[float, float]:
 
 
 def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -> float:
-    r"""Return :math:`\frac{(M+1)^2(\lambda+L)^2}{\lambda^2L}`, the factor of Theorem 5.7."""
+    """Return the factor of Theorem 5.7."""
     total = (strong_convexity + smoothness) / strong_convexity
     return (diameter + 1) ** 2 * total**2 / smoothness
 

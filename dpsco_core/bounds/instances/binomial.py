@@ -91,8 +91,7 @@ def expectation(
     if fine:
         stride = np.maximum(1.0, np.ceil((last - first) / _FINE_NODES))
     else:
-        stride = np.floor(np.minimum(deviation * step, scale))
-        stride = np.maximum(1.0, stride)
+        stride = np.maximum(1.0, np.floor(np.minimum(deviation * step, scale)))
     steps = max(0, int(np.max((last - first) / stride))) + 1
     counts = first[:, None] + stride[:, None] * np.arange(steps)
     inside = counts <= last[:, None]

@@ -27,10 +27,8 @@ from dpsco_core.bounds.instances.spikes import check_point, mean_scale, spike_ex
 from dpsco_core.bounds.instances.tracing import Form
 
 
-def entropy_inverse(
-    deficit: Floats,  # y >= 0; the value is 0 from y = ln 2 on
-) -> Floats:
-    r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, h the binary entropy in nats.
+def entropy_inverse(deficit: Floats) -> Floats:
+    r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, y >= 0, h the binary entropy in nats.
 
     With :math:`q=\frac12(1-\tanh z)`, one Newton step in z from a table of 4000 points; the
     relative error is below 1e-9 wherever the value exceeds 1e-12.
@@ -46,7 +44,7 @@ def entropy_inverse(
 
 
 def _entropy_deficit(z: Floats) -> Floats:
-    r"""Return :math:`\ln2-h(q)` at :math:`q=\frac12(1-\tanh z)`, by its series where z is small."""
+    r"""Return :math:`\ln2-h(q)`, by its series where z is small."""
     u = np.tanh(z)
     square = u * u
     series = square * (1 / 2 + square * (1 / 12 + square * (1 / 30 + square * (1 / 56))))
@@ -128,20 +126,13 @@ def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: flo
     return math.sqrt(d) * mean_scale(p, moment_order) * factor
 
 
-def wrong_sign_fraction(
-    d: int,
-    exponent: Floats,  # t >= 0
-) -> Floats:
-    r"""Least expected fraction of wrong signs when posterior weights are within :math:`e^t`.
+def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
+    r"""Least expected fraction of wrong signs when posterior weights are within :math:`e^t`: g.
 
-    .. math::
-        g_d(t)=\frac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\
-        F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)
-
-    The minimum is at the s whose breakpoint
-    :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above
-    :math:`e^t-1` in decreasing order: raise the weight of s wrong signs as long as s/d is below
-    the current fraction. See theory/kamath-liu-zhang.md, 4.5.
+    The minimum over s of P3's formula is at the s whose breakpoint
+    :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above :math:`e^t-1` in
+    decreasing order: raise the weight of s wrong signs as long as s/d is below the current
+    fraction. See theory/kamath-liu-zhang.md, 4.5.
     """
     t = np.asarray(exponent, dtype=np.float64)
     log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)

@@ -136,13 +136,14 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
     log_size, distance = paper_packing(d)
     if log_size <= LOG_2:
         return 0.0
-
-    def error(count: Floats) -> Floats:
-        return np.maximum(0.0, 1 - (rho * count**2 + LOG_2) / log_size)
-
-    largest = math.sqrt(log_size / rho)
-    mean = float(expectation(error, n, np.array([p]), largest=largest, fine=True)[0])
-    return mean_scale(p, moment_order) * math.sqrt(distance) / 2 * mean
+    mean = expectation(
+        lambda count: np.maximum(0.0, 1 - (rho * count**2 + LOG_2) / log_size),
+        n,
+        np.array([p]),
+        largest=math.sqrt(log_size / rho),
+        fine=True,
+    )
+    return mean_scale(p, moment_order) * math.sqrt(distance) / 2 * float(mean[0])
 
 
 def spike_pure(

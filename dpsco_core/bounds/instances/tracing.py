@@ -169,7 +169,7 @@ class TracingBounds:
         require(self.d >= 1, "d", "a positive integer", self.d)
 
     @property
-    def _power(self) -> float:
+    def power(self) -> float:
         return spike_exponent(self.moment_order)
 
     def gain(self, u: Floats) -> Floats:
@@ -182,9 +182,8 @@ class TracingBounds:
 
     def l2_at(self, q: Floats, u: Floats) -> Floats:
         """Return T1, a bound on the mean l2 error; 0 for d = 1."""
-        gain = self.gain(u)
         x = self.n * q * self.leakage.kappa(self.d)
-        return np.asarray(q**self._power * _root(u, x, gain))
+        return np.asarray(q**self.power * _root(u, x, self.gain(u)))
 
     def squared_at(self, q: Floats, u: Floats) -> Floats:
         """Return T2, a bound on the mean squared error, or the square of T1 where it is larger."""
@@ -192,7 +191,7 @@ class TracingBounds:
         for c, slack in self._squared_pairs(u):
             x = self.n * q
             left = np.maximum(0.0, u * self._second_moment(u) - x * slack)
-            best = np.maximum(best, (q**self._power * _root(u, x * c, left)) ** 2)
+            best = np.maximum(best, (q**self.power * _root(u, x * c, left)) ** 2)
         return np.asarray(best)
 
     def _squared_pairs(self, u: Floats) -> tuple[tuple[Floats, float], ...]:
@@ -208,12 +207,13 @@ class TracingBounds:
         """Return the forms of T3 one above another; where they are void they are negative."""
         norm, most = self._linear_units(u)
         x = self.n * q
-        seen = [x * e + _squashed(x * c) for c, e in self._linear_pairs(u)]
-        seen.append(x * self.leakage.kappa(self.d) / (u * norm))
-        gain = self.gain(u)
-        ratio = np.minimum(1.0, _root(u, x * self.leakage.kappa(self.d), gain) / norm)
+        pairs = self._linear_pairs(u)
+        seen = [x * e + x * c / np.hypot(1.0, x * c) for c, e in pairs]
+        x = x * self.leakage.kappa(self.d)
+        seen.append(x / (u * norm))
+        ratio = np.minimum(1.0, _root(u, x, self.gain(u)) / norm)
         seen.append(np.sqrt((1 - ratio) * (1 + ratio)))
-        return np.asarray(np.stack([q**self._power * norm * (most - y) for y in seen]))
+        return np.asarray(np.stack([q**self.power * norm * (most - y) for y in seen]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
         r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
@@ -233,7 +233,7 @@ class TracingBounds:
         At a given u it is where :math:`x=nq\kappa` equals
         :math:`\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or at the cap.
         """
-        a = self._power
+        a = self.power
         gain = self.gain(u)
         x = np.sqrt(4 * u * gain) * a / math.sqrt((1 - a) * (1 + a))
         q = self._capped(x, self.leakage.kappa(self.d), largest)
@@ -241,7 +241,7 @@ class TracingBounds:
 
     def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where T2 is largest."""
-        a = self._power
+        a = self.power
         total = u * self._second_moment(u)
         found = []
         for c, h in self._squared_pairs(u):
@@ -264,7 +264,7 @@ class TracingBounds:
 
     def best_linear(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where T3 is largest."""
-        a = self._power
+        a = self.power
         norm, most = self._linear_units(u)
         found = []
         for c, e in self._linear_pairs(u):
@@ -318,11 +318,6 @@ class TracingBounds:
         return np.clip(q, min(1e-300, largest), largest)
 
 
-def _squashed(x: Floats) -> Floats:
-    r"""Return :math:`x/\sqrt{1+x^2}`."""
-    return np.asarray(x / np.hypot(1.0, x))
-
-
 def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
     """Return the points below `top` where a function of positive x changes from + to -."""
     high = np.log(np.maximum(top, 1e-290))
@@ -363,8 +358,8 @@ def hardest_tracing(
 
 def tracing_l2(q: float, n: int, d: int, moment_order: float, leakage: Leakage) -> float:
     """Return T1 at q, with the best shape."""
-    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
-    return float(np.max(bounds.l2_at(np.full(len(SHAPES), q), SHAPES)))
+    at = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
+    return float(np.max(at.l2_at(np.full(len(SHAPES), q), SHAPES)))
 
 
 def best_tracing(n: int, d: int, moment_order: float, leakage: Leakage, largest: float) -> float:
