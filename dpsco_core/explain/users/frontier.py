@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.bounds.user.complexity import COMPARISON, Curve, figure_1
 from dpsco_core.bounds.user.conditions import best_share
-from dpsco_core.methods.user.accelerated.printed import printed_phases
+from dpsco_core.methods.user.accelerated.plans import printed_phases
 from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, practical_tau
 from dpsco_core.methods.user.accelerated.schedule import least_users as least_users_of
 from dpsco_core.methods.user.calibrated import full_batch_users

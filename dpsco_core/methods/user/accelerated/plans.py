@@ -1,15 +1,23 @@
-"""The plans of user-level accelerated descent under each calibration and tuning."""
+r"""The plans of user-level accelerated descent under each calibration and tuning.
+
+As printed, Algorithms 2 and 3 test at the threshold :math:`\frac45K` with Laplace noise of scales
+:math:`8/\varepsilon` and :math:`16/\varepsilon`, let points enter by coins, and have
+:math:`\sigma_i = 1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)/(\varepsilon n_i)`. The printed
+:math:`K_i` exceeds :math:`n_i` at every practical size, and a subsampled run of these constants has
+no proof (theory/lowy-liu-asi.md, 2.2, items 4 and 8): every step uses all users of its phase. That
+is private where the printed noise is at least what F5 requires at the floor of the printed test,
+which is checked.
+"""
 
 import math
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import least_count
 from dpsco_core.methods.base import Calibration
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.model import STEP_COUNTS, Choice, Landscape, Layout, choose
-from dpsco_core.methods.user.accelerated.printed import capped_note, printed_filter, printed_phases
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
     MOST_USERS,
@@ -17,13 +25,25 @@ from dpsco_core.methods.user.accelerated.schedule import (
     AcceleratedPlan,
     calibrated_filter,
     chosen_phases,
-    least_users,
     practical_tau,
     recommended_phases,
     too_few,
 )
+from dpsco_core.methods.user.accelerated.schedule import least_users as least_in_a_phase
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_schedules import (
+    ErmSchedule,
+    best_decay,
+    erm_condition,
+    least_users,
+    printed_batch,
+    printed_erm,
+    printed_noise,
+)
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
 from dpsco_core.problems.base import Setting
 
 
@@ -47,14 +67,11 @@ def practical_plan(
 
     Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
     """
-    tau = practical_tau(at)
+    filters = partial(filter_of, calibration, at, practical_tau(at))
     choice = practical_choice(at, land, calibration, layouts)
     if choice is None:
-        needed = least_users(lambda users, steps: filter_of(calibration, at, tau, users, steps), 1)
-        raise too_few(at.n, needed)
-    phases = chosen_phases(
-        choice, lambda users, steps: filter_of(calibration, at, tau, users, steps)
-    )
+        raise too_few(at.n, least_in_a_phase(filters, 1))
+    phases = chosen_phases(choice, filters)
     return AcceleratedPlan(
         setting=setting,
         losses=losses,
@@ -93,7 +110,7 @@ def theory_plan(
         return planned(setting, at, losses, calibration, printed_phases(at))
     convex = replace(at, strong_convexity=0.0)
     for count in range(min(MOST_PHASES, at.n.bit_length() - 1), 1, -1):
-        found = recommended_phases(convex, lambda *a: calibrated_filter(at, *a), count)
+        found = recommended_phases(convex, partial(calibrated_filter, at), count)
         if found is not None:
             return planned(setting, at, losses, calibration, found)
     raise _no_theory(at)
@@ -122,10 +139,8 @@ def _no_theory(at: UserLevel) -> NotApplicable:
 
     def runs(n: int) -> bool:
         where = replace(at.with_users(n), strong_convexity=0.0)
-        return (
-            n >= 4
-            and recommended_phases(where, lambda *a: calibrated_filter(where, *a), 2) is not None
-        )
+        filters = partial(calibrated_filter, where)
+        return n >= 4 and recommended_phases(where, filters, 2) is not None
 
     needed = least_count(runs, at.n, max(8, 2 * at.n), MOST_USERS)
     if needed is None:
@@ -135,4 +150,126 @@ def _no_theory(at: UserLevel) -> NotApplicable:
         f"users need {needed} users; n={at.n}.",
         n=needed,
         otherwise="tuning=practical",
+    )
+
+
+MOST_EPSILON = 10.0
+
+
+def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+    r"""Return the printed test and noise of a phase; None where they are not proven private.
+
+    Half of epsilon for the tests, half for the noise. Delta goes in quarters to the floor of the
+    tests, the noise, the coins' changes and their number. The certificate's sensitivity is the one
+    that makes its noise the printed one: at least the one that F5 proves.
+    """
+    if users < 2:
+        return None
+    keep = RobustFilter(score_radius=2 * tau, filter_radius=2 * tau, upper=2 / 3, inclusion="coins")
+    part = at.delta / 4
+    test = NoisyTest(
+        kind="sequence",
+        steps=steps,
+        threshold=0.8 * users,
+        epsilon=at.epsilon / 2,
+        failure=part,
+        sensitivity=SCORE_SENSITIVITY,
+    )
+    size_failure = part / steps / 2
+    floor = test.score_floor
+    proven = coins_sensitivity(keep, users, floor, failure=part / steps, size_failure=size_failure)
+    if math.isinf(proven):
+        return None
+    needed = TestedGaussian(
+        test=test, l2_sensitivity=proven, epsilon=at.epsilon / 2, delta=part, failure=2 * part
+    )
+    room = printed_noise(at, tau, users, steps) / needed.noise_std
+    if room < 1:
+        return None
+    return FilterPlan(
+        keep=keep,
+        count=users,
+        kept=member_floor(keep, users, floor, size_failure),
+        release=replace(needed, l2_sensitivity=room * proven),
+    )
+
+
+def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
+    r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
+
+    q is the one with the most users in the last phase, and users, steps are rounded down and up.
+
+    Raises `NotApplicable` where Theorems C.1 and C.3 do not hold, or their proof does not cover a
+    phase; with the number of users that it would need.
+    """
+    if at.epsilon > MOST_EPSILON:
+        raise NotApplicable(
+            f"The printed constants are for epsilon of at most 10, and epsilon={at.epsilon:g}.",
+            nearest="set epsilon=10, or calibration=tight",
+            changes=(("epsilon", MOST_EPSILON),),
+        )
+    if at.delta * at.total >= 1:
+        raise NotApplicable(
+            f"The theorem needs delta below 1/(nm), and delta={at.delta:g} with nm={at.total}.",
+            calibration="tight",
+        )
+    if at.n < 2:
+        raise NotApplicable(
+            f"The phases are log2(n) in number, and n={at.n}.", n=2, otherwise="calibration=tight"
+        )
+    schedule = printed_erm(at, best_decay(at.n))
+    phases = _phases(at, schedule)
+    left, right = erm_condition(at, best_decay(at.n))
+    if left <= right or phases is None:
+        enough = least_users(lambda n: _runs(at.with_users(n)))
+        if enough * at.m * at.delta >= 1:
+            enough = math.inf
+        more = (
+            f"set n={enough:.0f}, or calibration=tight"
+            if math.isfinite(enough)
+            else "set calibration=tight"
+        )
+        raise NotApplicable(
+            f"Theorem C.1 needs n^(1-q) above {right:.4g}, and it is {left:.4g} at n={at.n}; the "
+            f"first phase would draw K={schedule.phases[0].batch:.4g} of its "
+            f"{schedule.phases[0].users:.4g} users.",
+            nearest=more,
+            changes=(("n", int(enough)),) if math.isfinite(enough) else (("calibration", "tight"),),
+        )
+    return phases
+
+
+def _runs(at: UserLevel) -> bool:
+    """Whether Theorem C.1 holds and every phase is proven private."""
+    q = best_decay(at.n)
+    left, right = erm_condition(at, q)
+    return left > right and _phases(at, printed_erm(at, q)) is not None
+
+
+def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
+    found, start = [], 0
+    for phase in schedule.phases:
+        users, steps = math.floor(phase.users), math.ceil(phase.steps)
+        chosen = printed_filter(at, schedule.tau, users, steps)
+        if chosen is None:
+            return None
+        found.append(
+            AcceleratedPhase(
+                start=start,
+                stop=start + users,
+                regulariser=phase.regulariser,
+                stages=(steps,),
+                filter=chosen,
+            )
+        )
+        start += users
+    return tuple(found)
+
+
+def capped_note(at: UserLevel, phase: AcceleratedPhase) -> str:
+    """Return the sentence on the printed batch, which is larger than a phase."""
+    wanted = printed_batch(at, phase.users, phase.steps)
+    return (
+        f"As printed a step draws K={wanted:.3g} users, and the first phase has {phase.users}: "
+        "every step uses all users of its phase, which needs no subsampling."
     )

@@ -54,17 +54,29 @@ def run_phases(
             halted = i
             break
     path.add(plan.steps, w)
+    first = plan.phases[0]
+    stopped = (
+        f"The users' gradients were too far apart for the test of phase {halted} of "
+        f"{len(plan.phases)}: the run ended there, and its result is the last private point.",
+    )
     return Release(
         value=w,
         ledger=ledger,
-        diagnostics=diagnostics(plan)
+        diagnostics=plan.losses.diagnostics
         | {
+            "phases": float(len(plan.phases)),
+            "filter_radius": first.filter.keep.filter_radius,
+            "score_threshold": first.filter.release.test.threshold,
+            "noise_std": first.noise_std,
+            "regulariser": first.regulariser,
+            "batch_size": float(first.filter.count),
             "steps": float(done),
             "gradient_calls": float(calls),
             "halted_phase": float(halted),
         }
+        | ({"modelled_risk": risk} if math.isfinite(risk := plan.modelled_risk) else {})
         | ({"smoothing_radius": plan.radius} if plan.radius else {}),
-        notes=plan.notes + halting_note(halted, len(plan.phases)),
+        notes=plan.notes + (stopped if halted else ()),
         iterates=path.points,
         iterate_steps=path.steps,
     )
@@ -111,30 +123,3 @@ def mean_gradients(
     if plan.radius:
         return smoothed_user_gradients(users, w, plan.radius, rng)
     return users.user_gradients(w)
-
-
-def diagnostics(plan: AcceleratedPlan) -> dict[str, float]:
-    """Return what is worth showing of a plan; noise, threshold and batch are of the first phase."""
-    first = plan.phases[0]
-    release = first.filter.release
-    shown = plan.losses.diagnostics | {
-        "phases": float(len(plan.phases)),
-        "filter_radius": first.filter.keep.filter_radius,
-        "score_threshold": release.test.threshold,
-        "noise_std": first.noise_std,
-        "regulariser": first.regulariser,
-        "batch_size": float(first.filter.count),
-    }
-    if math.isfinite(plan.modelled_risk):
-        shown["modelled_risk"] = plan.modelled_risk
-    return shown
-
-
-def halting_note(phase: int, phases: int) -> tuple[str, ...]:
-    """Return the sentence on a run that has ended early; nothing for phase 0, which is none."""
-    if not phase:
-        return ()
-    return (
-        f"The users' gradients were too far apart for the test of phase {phase} of {phases}: the "
-        "run ended there, and its result is the last private point.",
-    )

@@ -10,8 +10,7 @@ from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
-from dpsco_core.methods.user.accelerated.plans import planned, practical_plan
-from dpsco_core.methods.user.accelerated.printed import printed_phases
+from dpsco_core.methods.user.accelerated.plans import planned, practical_plan, printed_phases
 from dpsco_core.methods.user.accelerated.run import FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_USERS,
