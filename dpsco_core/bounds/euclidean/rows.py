@@ -13,13 +13,12 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
-from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
+from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS, TRACING_RISKS
 from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS, STRONG_OBJECTIVE_RISKS
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
-from dpsco_core.bounds.euclidean.tracing import TRACING_RISKS
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
 from dpsco_core.bounds.lq.noisy import NOISY_RISKS
 from dpsco_core.bounds.lq.phased import PHASED_RISKS
