@@ -395,9 +395,11 @@ def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> No
     assert 2 * math.exp(-groups * epsilon / 150) <= at.delta / 10 * math.exp(-epsilon) * (1 + 1e-9)
     if n == 10**6:
         first = printed_sgd(at, 0.1).phases[0]
-        plan = printed_plan(at, groups, first.step_size, int(first.steps))
+        steps = int(first.steps)
+        plan = printed_plan(at, groups, first.step_size, steps)
         assert plan.release.noise_std == pytest.approx(first.noise_std, rel=1e-3)
-        assert plan.keep.score_radius == pytest.approx(first.score_radius, rel=1e-3)
+        radius = first.score_radius * math.sqrt(steps / first.steps)
+        assert plan.keep.score_radius == pytest.approx(radius)
     plan = printed_plan(at, groups, 1e-4, 300)
     assert plan.release.test.score_scale == pytest.approx(20 / epsilon)
     assert plan.release.test.threshold == 4 * groups / 5
