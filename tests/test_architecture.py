@@ -112,7 +112,7 @@ FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
-MOST_LINES = {"dpsco_core": 53_954, "dpsco_app": 22_544}  # of code; lower them as it gets smaller
+MOST_LINES = {"dpsco_core": 49_600, "dpsco_app": 20_660}  # of code; lower them as it gets smaller
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
