@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import plotly.graph_objects as go
 from dpsco_app.pages.learn import charts
 from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
-from dpsco_app.pages.learn.state import LessonRun, evidence_before, other_set
+from dpsco_app.pages.learn.state import other_set
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
@@ -32,69 +34,43 @@ from dpsco_core.explain.lessons import (
     records_in_order,
     running_share,
 )
-from dpsco_core.runs.study import Outcome
 
-BULK_TITLE = "More of the heavy-tailed records are near 0: their largest tell them apart"
+_draw = partial(responsive, bar=False)
 
 
-def before(lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None) -> None:
-    """Draw what a lesson shows before its run: pictures, or the methods that are given."""
-    title = lesson.words.before
-    found = evidence_before(lesson, outcomes, beside)
+def draw_figures(lesson: Lesson, found: LessonEvidence, title: str, *, done: bool) -> None:
+    """Draw what is known before the run of a lesson, or what it has measured; then pictures."""
     if lesson.experiment is None:
         _study(lesson, found, title)
-    else:
-        _experiment(lesson, found, title, ())
-    below(lesson)
-
-
-def after(lesson: Lesson, run: LessonRun) -> None:
-    """Draw what the run has measured."""
-    title = run.finding.headline
-    if lesson.experiment is None:
-        _study(lesson, run.evidence, title)
         return
-    _experiment(lesson, run.evidence, title, run.rows)
-    if lesson.experiment == "tails":
-        _records()
-
-
-def below(lesson: Lesson) -> None:
-    """Draw the picture that the text speaks of, under the figure."""
-    if lesson.experiment == "tails":
-        _bulk(BULK_TITLE)
-    elif lesson.experiment == "neighbours":
-        _densities(_density_title())
-
-
-def _experiment(
-    lesson: Lesson, found: LessonEvidence, title: str, rows: Sequence[LessonRow]
-) -> None:
-    """Draw the figure of an experiment; what is not in the evidence is not in the figure."""
     if lesson.experiment == "neighbours":
-        _guesses(rows, title)
+        _guesses(found.rows if done else (), title)
+        _densities()
         return
-    table = found.table
-    places = _places(lesson, found)
+    table, places = found.table, _places(lesson, found)
     draw, shown = {
         "tails": (charts.largest_figure, table.replace({"series": charts.LAW_NAMES})),
         "radius": (charts.radius_figure, radius_table(table)),
         "look": (charts.radius_figure, table.replace({"series": charts.RADIUS_NAMES})),
-    }[str(lesson.experiment)]
-    responsive(
-        "learn", title, lambda look: draw(table, look, places), bar=False, table=lambda: shown
-    )
+    }[lesson.experiment]
+    _draw("learn", title, lambda look: draw(table, look, places), table=lambda: shown)
+    if lesson.experiment == "tails":
+        if done:
+            _records()
+        centres, shares = bulk_shares()
+        _draw(
+            "learn_third",
+            "More of the heavy-tailed records are near 0: their largest tell them apart",
+            lambda look: charts.bulk_figure(centres, shares, look),
+            table=lambda: _columns("Size of a record", centres, shares),
+        )
 
 
 def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
     """Return the heights that a prediction can have, for which the figure leaves room."""
-    if lesson.draw is None or lesson.draw.base is None:
+    if lesson.draw is None or lesson.draw.height is None:
         return []
     return [lesson.draw.place(found, value, lesson.last)[1] for value in lesson.numbers]
-
-
-def _density_title() -> str:
-    return f"The two heights differ by a factor of at most {math.exp(GAME_EPSILON):.2g}"
 
 
 def radius_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -106,28 +82,26 @@ def radius_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
     scenario = lesson.scenario
+    files: dict[str, Any] = {
+        "table": lambda: study_table(lesson, found),
+        "setting": setting_line(scenario),
+    }
     if scenario.axis is None:
-        errors = found.errors
-        assert errors is not None and lesson.stand is not None
+        assert lesson.stand is not None
         room = [x for points in lesson.stand.places(found).values() for x, _ in points]
-        responsive(
-            "learn",
-            title,
-            lambda look: charts.exceedance_figure(errors, look, room),
-            bar=False,
-            table=lambda: study_table(lesson, found),
-            setting=setting_line(scenario),
+        _draw(
+            "learn", title, lambda look: charts.exceedance_figure(found.errors, look, room), **files
         )
         return
     bounds = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
     ends = _ends(lesson, found)
     measured, beside = Curves(table=found.table), None
     other = other_set(lesson)
-    if other is not None and found.beside is not None:
+    if other is not None and not found.beside.empty:
         here, there = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
         measured = Curves(table=found.table, suffix=here)
         beside = Curves(table=found.beside, suffix=there, other=True)
-    start = sorted((found.start or {}).items())
+    start = sorted(found.start.items())
 
     def draw(look: Look) -> go.Figure:
         figure = error_figure(scenario, measured, bounds, look, start, beside, ends)
@@ -138,41 +112,30 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
             figure.data = [t for t in figure.data if not str(t.name).endswith(", 10-90 %")]
         return figure
 
-    responsive(
-        "learn",
-        title,
-        draw,
-        bar=False,
-        table=lambda: study_table(lesson, found),
-        setting=setting_line(scenario),
-    )
+    _draw("learn", title, draw, **files)
 
 
 def _ends(lesson: Lesson, found: LessonEvidence) -> tuple[float, float] | None:
     """Return the ends of the vertical axis: all that is measured, and every prediction."""
     if lesson.draw is None:
         return None
-    places = _places(lesson, found)
-    tables = [t for t in (found.table, found.beside) if t is not None]
-    heights = [*places, *(found.floor or {}).values(), *(found.start or {}).values()]
+    tables = [t for t in (found.table, found.beside) if not t.empty]
+    heights = [*_places(lesson, found), *found.floor.values(), *found.start.values()]
     low = min([*heights, *(float(t["q10"].min()) for t in tables)])
     return low / 1.3, 1.3 * max([*heights, *(float(t["q90"].max()) for t in tables)])
 
 
 def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
     """Return the measured errors in words; the set beside below."""
-    words = words_for(lesson.scenario.problem)
-    axis = lesson.scenario.axis
-    tables = [("", found.table)]
-    if found.beside is not None:
-        tables = [("on the ℓ₁ ball", found.table), ("on the ℓ₂ ball", found.beside)]
+    words, axis = words_for(lesson.scenario.problem), lesson.scenario.axis
+    tables = {"": found.table}
+    if not found.beside.empty:
+        tables = {"on the ℓ₁ ball": found.table, "on the ℓ₂ ball": found.beside}
     shown = []
-    for where, table in tables:
+    for where, table in tables.items():
         columns = {words.method.capitalize(): table["name"]}
-        if where:
-            columns["Set"] = pd.Series([where] * len(table), index=table.index)
-        if axis is not None:
-            columns[SYMBOL[axis]] = table["x"]
+        columns |= {"Set": where} if where else {}
+        columns |= {SYMBOL[axis]: table["x"]} if axis is not None else {}
         columns |= {
             f"Mean {words.error}": table["mean_error"],
             "Median": table["median_error"],
@@ -184,28 +147,15 @@ def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
     return pd.concat(shown, ignore_index=True)
 
 
-def _bulk(title: str) -> None:
-    centres, shares = bulk_shares()
-    responsive(
-        "learn_third",
-        title,
-        lambda look: charts.bulk_figure(centres, shares, look),
-        bar=False,
-        table=lambda: _columns("Size of a record", centres, shares),
-    )
-
-
 def _records() -> None:
     samples = records_in_order()
-    largest = {law: float(np.abs(x).max()) for law, x in samples.items()}
     count = len(samples[STUDENT])
-    heavy, light = (short(largest[law] / count) for law in (STUDENT, GAUSSIAN))
-    responsive(
+    heavy, light = (short(float(np.abs(samples[law]).max()) / count) for law in (STUDENT, GAUSSIAN))
+    _draw(
         "learn_second",
         f"{number_text(count)} records in their order: the largest heavy-tailed one alone moves "
         f"the mean by {heavy}, the largest Gaussian one by {light}",
         lambda look: charts.records_figure(samples, look),
-        bar=False,
         table=lambda: _columns("Record", np.arange(1, count + 1), samples),
     )
 
@@ -214,14 +164,13 @@ def _columns(name: str, x: np.ndarray, lines: dict[str, np.ndarray]) -> pd.DataF
     return pd.DataFrame({name: x} | {charts.LAW_NAMES[k]: v for k, v in lines.items()})
 
 
-def _densities(title: str) -> None:
+def _densities() -> None:
     outputs, without, with_it = output_densities(GAME_EPSILON)
     ratio = np.maximum(without / with_it, with_it / without)
-    responsive(
+    _draw(
         "learn_second",
-        title,
+        f"The two heights differ by a factor of at most {math.exp(GAME_EPSILON):.2g}",
         lambda look: charts.densities_figure(outputs, without, with_it, look),
-        bar=False,
         table=lambda: pd.DataFrame(
             {"Published share": outputs, charts.NO: without, charts.YES: with_it, "Factor": ratio}
         ),
@@ -231,14 +180,9 @@ def _densities(title: str) -> None:
 def _guesses(rows: Sequence[LessonRow], title: str) -> None:
     counts, shares = running_share(rows) if rows else (np.array([]), np.array([]))
     ceiling, expected = guess_ceiling(GAME_EPSILON), laplace_guess(GAME_EPSILON)
-
-    def draw(look: Look) -> go.Figure:
-        return charts.guesses_figure(counts, shares, ceiling, expected, look)
-
-    responsive(
+    _draw(
         "learn",
         title,
-        draw,
-        bar=False,
+        lambda look: charts.guesses_figure(counts, shares, ceiling, expected, look),
         table=lambda: pd.DataFrame({"Guesses": counts, "Share of right ones": shares}),
     )

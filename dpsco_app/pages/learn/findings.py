@@ -1,11 +1,12 @@
 """What the run of a lesson found: the answer to its question, with its numbers in a sentence."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import inside, number_text, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
@@ -33,11 +34,13 @@ class LessonEvidence:
     """What a lesson has measured."""
 
     table: pd.DataFrame  # the `summary` of a study, or the `series_table` of an experiment
-    errors: pd.DataFrame | None = None  # the `frame` of a study: every trial
-    beside: pd.DataFrame | None = None  # the `summary` on the second set
+    errors: pd.DataFrame = field(default_factory=pd.DataFrame)  # the `frame` of a study
+    # the `summary` on the second set
+    beside: pd.DataFrame = field(default_factory=pd.DataFrame)
     # the largest proven lower bound at the points of the grid
-    floor: dict[float, float] | None = None
-    start: dict[float, float] | None = None  # what the starting point leaves, which uses no data
+    floor: dict[float, float] = field(default_factory=dict)
+    # what the starting point leaves, which uses no data
+    start: dict[float, float] = field(default_factory=dict)
     rows: tuple[LessonRow, ...] = ()  # of an experiment: every trial
 
 
@@ -54,37 +57,45 @@ Find = Callable[[LessonEvidence], LessonFinding]
 
 
 def short(value: float) -> str:
-    """Return a number with two digits, as people write it."""
-    return number_text(float(f"{value:.2g}"))
+    return short_text(value, 2)
 
 
-def inside(name: str) -> str:
-    """Return a name as it is written inside a sentence."""
-    return name[0].lower() + name[1:]
+def curve(
+    table: pd.DataFrame, name: str, column: str = "mean_error", by: str = "method"
+) -> pd.Series:
+    """Return a column of a method, or of a line of an experiment, by x."""
+    return table[table[by] == name].sort_values("x").set_index("x")[column]
 
 
-def _error(table: pd.DataFrame, method: str, x: float) -> float:
-    """Return the mean error of a method at a point."""
-    (found,) = table.loc[(table["method"] == method) & (table["x"] == x), "mean_error"]
-    return float(found)
+def series(table: pd.DataFrame, name: str, column: str = "mean") -> pd.Series:
+    return curve(table, name, column, "series")
 
 
-def _curve(table: pd.DataFrame, method: str) -> pd.Series:
-    """Return the mean error of a method by x."""
-    rows = table[table["method"] == method].sort_values("x")
-    return pd.Series(rows["mean_error"].to_numpy(), index=rows["x"].to_numpy())
+def at_end(table: pd.DataFrame, method: str) -> float:
+    return float(curve(table, method).iloc[-1])
 
 
-def _series(table: pd.DataFrame, name: str, column: str) -> pd.Series:
-    rows = table[table["series"] == name].sort_values("x")
-    return pd.Series(rows[column].to_numpy(), index=rows["x"].to_numpy())
+def added(table: pd.DataFrame) -> float:
+    """Return what privacy adds to the risk of objective perturbation at the last x."""
+    return at_end(table, "sco.objective-perturbation") - at_end(table, "sco.erm")
+
+
+def _average(table: pd.DataFrame, name: str) -> float:
+    """Return the mean over all trials of a line, wherever they stand."""
+    rows = table[table["series"] == name]
+    return float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
+
+
+def _from_there_on(holds: pd.Series) -> float | None:
+    """Return the first x from which on something holds, up to the last."""
+    return next((float(x) for x in holds.index if holds.loc[x:].all()), None)
 
 
 def largest_record(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 1: the median of the largest record of the heavy-tailed samples."""
-    n = float(SIZES[-1])
-    heavy = float(_series(evidence.table, STUDENT, "median")[n])
-    light = float(_series(evidence.table, GAUSSIAN, "median")[n])
+    heavy, light = (
+        float(series(evidence.table, law, "median")[SIZES[-1]]) for law in (STUDENT, GAUSSIAN)
+    )
     return LessonFinding(
         answer=heavy,
         headline=f"The largest heavy-tailed record is {short(heavy / light)} times the largest "
@@ -96,9 +107,7 @@ def largest_record(evidence: LessonEvidence) -> LessonFinding:
 
 def sturdier(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 2: sample mean against median of means, in the median and the worst of 100."""
-    errors = evidence.errors
-    assert errors is not None
-    by_method = errors.groupby("method")["error"]
+    by_method = evidence.errors.groupby("method")["error"]
     mean, sturdy = "mean.sample", "mean.median-of-means"
     typical, worst = by_method.quantile(0.5), by_method.quantile(0.99)
     ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
@@ -120,8 +129,8 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
 
 def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 3: the share of right guesses in percent."""
+    share = 100 * _average(evidence.table, RIGHT)
     rows = evidence.table[evidence.table["series"] == RIGHT]
-    share = 100 * float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
     guesses = int((rows["x"] * rows["trials"]).sum())
     ceiling = 100 * guess_ceiling(GAME_EPSILON)
     return LessonFinding(
@@ -134,10 +143,9 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
-    private = _series(evidence.table, PRIVATE, "mean")
+    private = series(evidence.table, PRIVATE)
     best = float(private.idxmin())
-    share = float(_series(evidence.table, CUT, "mean")[best])
-    bias = float(_series(evidence.table, CLIPPED, "mean")[best])
+    share, bias = (float(series(evidence.table, name)[best]) for name in (CUT, CLIPPED))
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
         answer=cut_answer(share),
@@ -156,9 +164,8 @@ def cut_answer(share: float) -> str:
 
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
-    table = evidence.table
-    private = _series(table, PRIVATE, "mean")
-    looked, blind = (_average(table, name) for name in (ADAPTIVE, BLIND))
+    private = series(evidence.table, PRIVATE)
+    looked, blind = (_average(evidence.table, name) for name in (ADAPTIVE, BLIND))
     best, least = float(private.idxmin()), float(private.min())
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
     near = "about" if short(looked / least) == "1" else f"{short(looked / least)} times"
@@ -172,18 +179,10 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def _average(table: pd.DataFrame, series: str) -> float:
-    """Return the mean over all trials of a line, wherever they stand."""
-    rows = table[table["series"] == series]
-    return float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
-
-
 def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: how many times the private error falls from the first n to the last."""
-    private = _curve(evidence.table, "mean.clipped")
-    public = _curve(evidence.table, "mean.sample")
-    ratio = float(private.iloc[0] / private.iloc[-1])
-    plain = float(public.iloc[0] / public.iloc[-1])
+    private, public = (curve(evidence.table, m) for m in ("mean.clipped", "mean.sample"))
+    ratio, plain = (float(c.iloc[0] / c.iloc[-1]) for c in (private, public))
     how = "faster than" if ratio > ALIKE * plain else "as fast as"
     how = "more slowly than" if ratio < plain / ALIKE else how
     first, last = (number_text(x) for x in (private.index[0], private.index[-1]))
@@ -199,40 +198,37 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
 
 def free_from(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 7: the smallest epsilon from which on the private error is within 10 %."""
-    ratios = _curve(evidence.table, "mean.clipped") / _curve(evidence.table, "mean.sample")
-    above = [x for x, r in ratios.items() if not r <= FREE]
-    rest = [float(x) for x in ratios.index if not above or x > above[-1]]
-    first = short(float(ratios.iloc[0]))
-    low = number_text(float(ratios.index[0]))
-    if not rest:
+    ratios = curve(evidence.table, "mean.clipped") / curve(evidence.table, "mean.sample")
+    free = _from_there_on(ratios <= FREE)
+    first, low = short(ratios.iloc[0]), number_text(ratios.index[0])
+    if free is None:
         return LessonFinding(
             answer=NEVER,
             headline=f"At none of these ε is privacy free: {first} times the error at ε = {low}",
             said=f"The private error stays more than 10 % above, at ε = {low} **{first} times**.",
         )
     return LessonFinding(
-        answer=rest[0],
-        headline=f"From ε = {number_text(rest[0])} on privacy is free; at ε = {low} it costs "
+        answer=free,
+        headline=f"From ε = {number_text(free)} on privacy is free; at ε = {low} it costs "
         f"{first} times the error",
         said=f"At ε = {low} the private error is **{first} times** that without privacy; from "
-        f"ε = **{number_text(rest[0])}** on it is at most 10 % above.",
+        f"ε = **{number_text(free)}** on it is at most 10 % above.",
     )
 
 
 def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
-    laplace = _curve(evidence.table, "mean.cwme-pure")
-    gaussian = _curve(evidence.table, "mean.cwme-cdp")
+    laplace, gaussian = (curve(evidence.table, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
     ratios = laplace / gaussian
-    last, ratio = number_text(float(ratios.index[-1])), float(ratios.iloc[-1])
-    first = number_text(float(ratios.index[0]))
+    first, last = (number_text(ratios.index[i]) for i in (0, -1))
+    ratio = float(ratios.iloc[-1])
     return LessonFinding(
         answer=ratio,
         headline=f"At d = {last} the error with Laplace noise is {short(ratio)} times that with "
         "Gaussian noise",
         said=f"At d = {last} the error is **{short(laplace.iloc[-1])}** with Laplace noise and "
         f"**{short(gaussian.iloc[-1])}** with Gaussian noise, a ratio of {short(ratio)}. At "
-        f"d = {first} the ratio is {short(float(ratios.iloc[0]))}.",
+        f"d = {first} the ratio is {short(ratios.iloc[0])}.",
     )
 
 
@@ -242,15 +238,13 @@ COMPARED = ("sco.cwme", "sco.clipped")
 
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
-    table, start = evidence.table, evidence.start
-    assert start is not None
-    n, last = float(table["x"].min()), float(table["x"].max())
-    left = {m: _error(table, m, n) for m in COMPARED} | {"start": start[n]}
-    best = min(left, key=lambda k: left[k])
+    curves = {m: curve(evidence.table, m) for m in ("sco.erm", *COMPARED)}
+    n, last = (float(x) for x in (evidence.table["x"].min(), evidence.table["x"].max()))
+    left = {m: float(curves[m][n]) for m in COMPARED} | {"start": evidence.start[n]}
+    best = min(left, key=left.__getitem__)
     names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
-    many = {m: _error(table, m, last) for m in COMPARED}
-    near = min(many, key=lambda k: many[k])
-    ratio = short(many[near] / _error(table, "sco.erm", last))
+    near = min(COMPARED, key=lambda m: float(curves[m][last]))
+    ratio = short(curves[near][last] / curves["sco.erm"][last])
     every = ", ".join(f"{names[k]} **{short(v)}**" for k, v in left.items())
     return LessonFinding(
         answer=best,
@@ -264,25 +258,20 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
 
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
-    assert evidence.beside is not None
-    tables = (evidence.table, evidence.beside)
-    cross, ball = (_curve(t, "sco.objective-perturbation") for t in tables)
-    fits = [_curve(t, "sco.erm") for t in tables]
-    last = float(cross.index[-1])
-    added = [float(p.iloc[-1] - f.iloc[-1]) for p, f in zip((cross, ball), fits, strict=True)]
-    ratio, sampling = added[1] / added[0], float(fits[1].iloc[-1] / fits[0].iloc[-1])
-    start = (evidence.start or {}).get(last)
+    cross, ball = evidence.table, evidence.beside
+    last, parts = float(cross["x"].max()), (added(cross), added(ball))
+    ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
     useless = (
         " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
-        if start is not None and ball.iloc[-1] > start
+        if at_end(ball, "sco.objective-perturbation") > evidence.start.get(last, math.inf)
         else ""
     )
     return LessonFinding(
         answer=ratio,
         headline=f"At d = {number_text(last)} privacy adds {short(ratio)} times less risk on the "
         "ℓ₁ ball than on the ℓ₂ ball",
-        said=f"At d = {number_text(last)} privacy adds a risk of **{short(added[0])}** on the ℓ₁ "
-        f"ball and of **{short(added[1])}** on the ℓ₂ ball.{useless} The set also removes error "
+        said=f"At d = {number_text(last)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
+        f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
         f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
         "ℓ₁ ball.",
     )
@@ -290,78 +279,57 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
 
 def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 11: the first m of the grid from which on the first method's error is the smaller."""
-    filtered = _curve(evidence.table, "user.accelerated")
-    plain = _curve(evidence.table, "user.clipped-means")
-    names = [method_card(m).name for m in ("user.accelerated", "user.clipped-means")]
-    start = evidence.start or {}
-    rest = _from_there_on(filtered.index, [f < p for f, p in zip(filtered, plain, strict=True)])
-    first, last = (float(filtered.index[i]) for i in (0, -1))
-    loss, gain = (
-        short(float(filtered.iloc[0] / plain.iloc[0])),
-        short(float(plain.iloc[-1] / filtered.iloc[-1])),
-    )
-    ends = f"At m = {number_text(first)} it is **{loss} times** that of {inside(names[1])}"
-    useful = _from_there_on(filtered.index, [f < start.get(x, 0) for x, f in filtered.items()])
-    blank = _beside_no_data(names, useful, all(p > start.get(x, 0) for x, p in plain.items()))
-    if rest is None:
+    methods = ("user.accelerated", "user.clipped-means")
+    filtered, plain = (curve(evidence.table, m) for m in methods)
+    first_name, second_name = (inside(method_card(m).name) for m in methods)
+    pays = _from_there_on(filtered < plain)
+    first, last = (number_text(filtered.index[i]) for i in (0, -1))
+    loss, gain = short(filtered.iloc[0] / plain.iloc[0]), short(plain.iloc[-1] / filtered.iloc[-1])
+    ends = f"At m = {first} it is **{loss} times** that of {second_name}"
+    blank = ""  # beside an answer that uses no data
+    if evidence.start:
+        start = filtered.index.map(evidence.start)
+        useful = _from_there_on(filtered < start)
+        blank = (
+            f" Even at the largest m the answer 0, which uses no data, has a smaller error than "
+            f"{first_name}."
+            if useful is None
+            else f" The error of {first_name} is below that of the answer 0, which uses no data, "
+            f"from m = **{number_text(useful)}** on."
+        ) + f" That of {second_name} never is." * bool((plain > start).all())
+    if pays is None:
         return LessonFinding(
             answer=NEVER,
-            headline=f"The error of {inside(names[0])} is larger at the largest m",
-            said=f"The error of {inside(names[0])} is larger at the largest m. {ends}."
-            + (f" {blank}" if start else ""),
+            headline=f"The error of {first_name} is larger at the largest m",
+            said=f"The error of {first_name} is larger at the largest m. {ends}.{blank}",
         )
     return LessonFinding(
-        answer=rest,
-        headline=f"From m = {number_text(rest)} on the error of {inside(names[0])} is the smaller "
-        "one, and goes on falling",
-        said=f"The error of {inside(names[0])} is the smaller one from m = "
-        f"**{number_text(rest)}** on. {ends}; at "
-        f"m = {number_text(last)} that of {inside(names[1])} is **{gain} times** larger."
-        + (f" {blank}" if start else ""),
+        answer=pays,
+        headline=f"From m = {number_text(pays)} on the error of {first_name} is the smaller one, "
+        "and goes on falling",
+        said=f"The error of {first_name} is the smaller one from m = **{number_text(pays)}** on. "
+        f"{ends}; at m = {last} that of {second_name} is **{gain} times** larger.{blank}",
     )
-
-
-def _beside_no_data(names: list[str], useful: float | None, never: bool) -> str:
-    """Return how two methods compare with an answer that uses no data."""
-    first = (
-        f"Even at the largest m the answer 0, which uses no data, has a smaller error than "
-        f"{inside(names[0])}."
-        if useful is None
-        else f"The error of {inside(names[0])} is below that of the answer 0, which uses no data, "
-        f"from m = "
-        f"**{number_text(useful)}** on."
-    )
-    return first + (f" That of {inside(names[1])} never is." if never else "")
-
-
-def _from_there_on(xs: pd.Index, holds: list[bool]) -> float | None:
-    """Return the first x from which on something holds, up to the last."""
-    found = None
-    for x, true in zip(reversed(list(xs)), reversed(holds), strict=True):
-        if not true:
-            break
-        found = float(x)
-    return found
 
 
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 12: the best private mean error over the proven lower bound at the last n."""
     table, floor = evidence.table, evidence.floor
-    assert floor is not None
-    private = [m for m in dict.fromkeys(table["method"]) if method_card(m).privacy != "none"]
+    curves = {
+        m: curve(table, m) for m in table["method"].unique() if method_card(m).privacy != "none"
+    }
     last = float(table["x"].max())
-    best = min(private, key=lambda m: _error(table, m, last))
-    ratio = _error(table, best, last) / floor[last]
-    below = [x for x in floor for m in private if _error(table, m, x) < floor[x]]
-    name = method_card(best).name
+    best = min(curves, key=lambda m: float(curves[m][last]))
+    ratio, name = float(curves[best][last]) / floor[last], inside(method_card(best).name)
+    below = any(errors[x] < floor[x] for errors in curves.values() for x in floor)
     where = (
-        "No line of a private algorithm enters the shaded region."
-        if not below
-        else "By the luck of the trials a line enters the region: the limit is on the mean error."
+        "By the luck of the trials a line enters the region: the limit is on the mean error."
+        if below
+        else "No line of a private algorithm enters the shaded region."
     )
     return LessonFinding(
         answer=ratio,
-        headline=f"The error of {inside(name)} is {short(ratio)} times the proven limit",
-        said=f"At n = {number_text(last)} the error of {inside(name)} is **{short(ratio)} times** "
-        f"the proven limit, {short(floor[last])}. {where}",
+        headline=f"The error of {name} is {short(ratio)} times the proven limit",
+        said=f"At n = {number_text(last)} the error of {name} is **{short(ratio)} times** the "
+        f"proven limit, {short(floor[last])}. {where}",
     )

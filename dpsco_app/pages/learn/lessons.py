@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from dpsco_app.pages.explore.presets import DEFAULT, GRID_EPSILON
 from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.drawing import Answering, Choosing, at_end
+from dpsco_app.pages.learn.drawing import Answering, Choosing
 from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import NO_SET, number_text
 from dpsco_core.catalogue import bound, method_card
@@ -60,19 +60,15 @@ class Lesson:
 
     @property
     def words(self) -> LessonWords:
-        """What it says."""
         return WORDS[self.slug]
 
     @property
     def last(self) -> float:
         """The x at which a number is read."""
-        if self.experiment is not None:
-            return LAST[self.experiment]
-        return float(self.scenario.grid[-1])
+        return float(self.scenario.grid[-1]) if self.experiment is None else LAST[self.experiment]
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """All answers that can be given."""
         return (*self.choices, *self.numbers)
 
 
@@ -81,41 +77,31 @@ class Verdict:
     """How a prediction compares with what was measured."""
 
     close: bool
-    mark: str
     sentence: str
 
 
 def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both."""
-    off = ""
-    if isinstance(found.answer, str) or isinstance(prediction, str):
-        close = exact = prediction == found.answer
+    measured, off = found.answer, ""
+    if isinstance(measured, str) or isinstance(prediction, str):
+        close = exact = prediction == measured
     else:
-        ratio = prediction / found.answer if found.answer > 0 else math.inf
+        ratio = prediction / measured if measured > 0 else math.inf
+        percent = lesson.unit == " %"
         close = 1 / lesson.near <= ratio <= lesson.near
-        exact = 1 / EXACT <= ratio <= EXACT and (
-            lesson.unit != " %" or abs(prediction - found.answer) <= ONE_POINT
-        )
-        off = _off(lesson, prediction, found.answer, ratio)
-    exact = exact and close
-    mark = "Right" if exact else "Close" if close else "Off"
-    remark = mark if exact else f"Close, {off}" if close else off.capitalize() or "Not this one"
-    predicted, measured = answer_text(lesson, prediction), answer_text(lesson, found.answer)
+        exact = close and 1 / EXACT <= ratio <= EXACT
+        exact = exact and (not percent or abs(prediction - measured) <= ONE_POINT)
+        off = "too high" if ratio > 1 else "too low"
+        if percent:
+            off += f" by {abs(prediction - measured):.0f} percentage points"
+        elif 0 < ratio < math.inf:
+            off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
+    remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
+    before, after = answer_text(lesson, prediction), answer_text(lesson, measured)
     return Verdict(
         close=close,
-        mark=mark,
-        sentence=f"You predicted: **{predicted}**. Measured: **{measured}**. {remark}.",
+        sentence=f"You predicted: **{before}**. Measured: **{after}**. {remark or 'Not this one'}.",
     )
-
-
-def _off(lesson: Lesson, prediction: float, answer: float, ratio: float) -> str:
-    """Return in words by how much a number is off."""
-    way = "too high" if ratio > 1 else "too low"
-    if lesson.unit == " %":
-        return f"{way} by {abs(prediction - answer):.0f} percentage points"
-    if not 0 < ratio < math.inf:
-        return way
-    return f"{way} by a factor of {find.short(max(ratio, 1 / ratio))}"
 
 
 def answer_text(lesson: Lesson, answer: Answer) -> str:
@@ -129,9 +115,8 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
     return f"{written}{unit}"
 
 
-def number(slug: str) -> int:
-    """Return the number of a lesson, from 1."""
-    return SLUGS.index(slug) + 1
+def step_name(slug: str) -> str:
+    return f"{SLUGS.index(slug) + 1}. {BY_SLUG[slug].words.title}"
 
 
 LESSONS: tuple[Lesson, ...] = (
@@ -142,7 +127,7 @@ LESSONS: tuple[Lesson, ...] = (
         given=(GAUSSIAN,),
         find=find.largest_record,
         numbers=(4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500),
-        draw=Answering(base=drawing.plain, lands=STUDENT),
+        draw=Answering(height=lambda _, number: number, lands=STUDENT),
     ),
     Lesson(
         slug="the-mean",
@@ -178,7 +163,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=tuple(range(50, 101)),
         unit=" %",
         near=1.09,
-        draw=Answering(base=drawing.plain, lands=RIGHT, everywhere=True),
+        draw=Answering(height=lambda _, number: number, lands=RIGHT, everywhere=True),
         elsewhere=(("privacy", "The page Privacy"),),
     ),
     Lesson(
@@ -210,7 +195,11 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=FACTORS[:13],
         unit=" times",
         near=1.25,
-        draw=Answering(base=drawing.least_private, lands=ADAPTIVE, everywhere=True),
+        draw=Answering(
+            height=lambda e, times: times * float(find.series(e.table, PRIVATE).min()),
+            lands=ADAPTIVE,
+            everywhere=True,
+        ),
         opens="one-run",
     ),
     Lesson(
@@ -227,8 +216,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=FACTORS,
         unit=" times",
         draw=Answering(
-            base=at_end("mean.clipped", first=True),
-            inverse=True,
+            height=lambda e, times: float(find.curve(e.table, "mean.clipped").iloc[0]) / times,
             line="mean.clipped",
             lands="mean.clipped",
         ),
@@ -265,7 +253,10 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.laplace_over_gaussian,
         numbers=FACTORS[:17],
         unit=" times",
-        draw=Answering(base=at_end("mean.cwme-cdp"), lands="mean.cwme-pure"),
+        draw=Answering(
+            height=lambda e, times: times * find.at_end(e.table, "mean.cwme-cdp"),
+            lands="mean.cwme-pure",
+        ),
         given=("mean.sample", "mean.cwme-cdp"),
     ),
     Lesson(
@@ -310,11 +301,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=FACTORS,
         unit=" times",
         draw=Answering(
-            base=drawing.minus(
-                at_end("sco.objective-perturbation", beside=True), at_end("sco.erm", beside=True)
-            ),
-            inverse=True,
-            above=at_end("sco.erm"),
+            height=lambda e, times: find.added(e.beside) / times + find.at_end(e.table, "sco.erm"),
             lands="sco.objective-perturbation",
         ),
         given=("sco.erm",),
@@ -356,7 +343,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.above_floor,
         numbers=FACTORS,
         unit=" times",
-        draw=Answering(base=drawing.floor_at_end, lands="mean.clipped"),
+        draw=Answering(height=lambda e, times: times * e.floor[max(e.floor)], lands="mean.clipped"),
         given=("mean.sample",),
         floor=bound("lower.mean.hypercube-cdp").card.slug,
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),

@@ -1,23 +1,26 @@
 """Learn: a guided path, each step a question, a prediction, and an answer that is measured."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.charts import trial_colour
-from dpsco_app.pages.learn.figures import after, before, below
+from dpsco_app.pages.learn.figures import draw_figures
 from dpsco_app.pages.learn.findings import LessonEvidence
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, number
+from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, step_name
 from dpsco_app.pages.learn.state import START, STATE, View
 from dpsco_app.pages.learn.teachers import for_teachers
 from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.touch.asking import (
+    Asked,
     Prediction,
     StandingAnswer,
     StandingChoice,
@@ -53,7 +56,6 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
@@ -61,9 +63,13 @@ def page() -> None:
     to_the_top(view.lesson, run=".st-key-learn_run button")
     _place(view)
     draw_wrong(wrong)
-    lesson = view.shown
-    if lesson is None:
-        _start()
+    lesson = BY_SLUG.get(view.lesson)
+    if lesson is None:  # before the first
+        st.markdown(PICTURE)
+        draw_picture(SEEN)
+        link_to("private-mean", "This picture for your scenario")
+        st.markdown(INTRODUCTION)
+        _step_button("Next", 0)
         _measure_again(st.empty())
         return
     left, right = st.columns([4, 7], gap="medium")
@@ -77,7 +83,7 @@ def page() -> None:
     with right, st.container(key="learn_right"):
         figures = st.empty()
     _go_on(lesson)
-    for_teachers(view)
+    fold("For teachers", lambda: for_teachers(view), "teachers_fold")
     rest = st.empty()
     _answer(lesson, ask, status, (said, why), figures)
     _measure_again(rest)
@@ -90,7 +96,7 @@ def _place(view: View) -> None:
         st.selectbox(
             "Step",
             (START, *SLUGS),
-            format_func=_step_name,
+            format_func=lambda slug: "The picture" if slug == START else step_name(slug),
             key=STATE.key("lesson"),
             label_visibility="collapsed",
             width=360,
@@ -105,118 +111,89 @@ def _place(view: View) -> None:
 def _marks() -> str:
     """Return which steps are answered, and how well."""
     steps: dict[str, list[str]] = {"Right or close": [], "Off": []}
-    for slug in SLUGS:
-        if state.finished(slug):
-            close = state.runs()[slug].verdict.close
-            steps["Right or close" if close else "Off"].append(str(number(slug)))
+    for i, slug in enumerate(SLUGS, start=1):
+        run = state.runs().get(slug)
+        if run is not None and run.done:
+            steps["Right or close" if run.verdict.close else "Off"].append(str(i))
     return " · ".join(f"{name}: {', '.join(at)}" for name, at in steps.items() if at)
-
-
-def _step_name(slug: str) -> str:
-    return "The picture" if slug == START else f"{number(slug)}. {BY_SLUG[slug].words.title}"
-
-
-def _start() -> None:
-    """Draw what comes before the first lesson."""
-    st.markdown(PICTURE)
-    draw_picture(SEEN)
-    link_to("private-mean", "This picture for your scenario")
-    st.markdown(INTRODUCTION)
-    _step_button("Next", 0)
 
 
 def _ask(lesson: Lesson) -> DeltaGenerator:
     """Draw the choices; return the place of the slider of a number, which waits for its figure."""
-    if not lesson.choices:
-        return st.empty()
-    slug = lesson.slug
-    key, held = state.prediction_key(slug), state.predictions()
-    st.session_state.setdefault(key, held.get(slug))
-    held[slug] = st.radio(
-        lesson.words.question,
-        list(lesson.choices),
-        format_func=lambda choice: lesson.choices[choice],
-        key=key,
-    )
+    if lesson.choices:
+        key, held = state.prediction_key(lesson.slug), state.predictions()
+        st.session_state.setdefault(key, held.get(lesson.slug))
+        held[lesson.slug] = st.radio(
+            lesson.words.question,
+            list(lesson.choices),
+            format_func=lambda choice: lesson.choices[choice],
+            key=key,
+        )
     return st.empty()
 
 
 def _run_row(lesson: Lesson) -> DeltaGenerator:
     """Draw Run and Cancel; return the place of the status line."""
-    slug = lesson.slug
-    running = st.session_state.get(state.RUNNING) == slug
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
             "Run and see",
             icon=":material/play_arrow:",
             shortcut="Ctrl+Enter",
             on_click=state.press_run,
-            args=(slug,),
-            disabled=state.predictions().get(slug) is None,
+            args=(lesson.slug,),
+            disabled=state.predictions().get(lesson.slug) is None,
             key="learn_run",
         )
-        if running:
+        if st.session_state.get(state.RUNNING) == lesson.slug:
             st.button("Cancel", on_click=state.press_cancel, key="learn_cancel")
         return st.empty()
 
 
-def _draw_prediction(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
+def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
     """Draw what answers in the figure: a handle for a number, or the choices; and the trials."""
-    if lesson.draw is None:
-        with place:
-            _draw_choices(lesson, evidence)
-        return
     run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
-    trials, measured, fresh = [], None, 0
-    if run is not None and run.done:
-        trials, fresh = lesson.draw.trials(evidence, lesson.last), run.landing
-        answer = run.finding.answer
-        if isinstance(answer, (int, float)):
-            point = lesson.draw.place(evidence, answer, lesson.last)
-            measured = (answer_text(lesson, answer), point)
-        run.landing = 0
-    asked = Prediction(
-        question=lesson.words.question,
-        texts=[answer_text(lesson, value) for value in lesson.numbers],
-        places=[lesson.draw.place(evidence, value, lesson.last) for value in lesson.numbers],
-        figure="learn_figure",
-        chosen=None if held is None else lesson.numbers.index(held),
-        upright=lesson.draw.base is None,
-        start=lesson.draw.start(evidence),
-        trials=trials,
-        measured=measured,
-        fresh=fresh,
-    )
-    key = state.prediction_key(lesson.slug)
-    with place:
-        draw_question(asked, "prediction", key, lambda: state.predict(lesson.slug))
-
-
-def _draw_choices(lesson: Lesson, evidence: LessonEvidence) -> None:
-    """Draw the choices as shapes of the figure, and what has been measured."""
-    assert lesson.stand is not None
-    run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
-    done = run is not None and run.done
-    places = lesson.stand.places(evidence)
-    trials, fresh = [], 0
-    if run is not None and done:
-        look = Look(dark=st.context.theme.type == "dark")
-        found = lesson.stand.trials(evidence)
-        trials = [(x, y, look.colour(trial_colour(of))) for x, y, of in found]
+    done, fresh = run is not None and run.done, 0
+    if run is not None:
         fresh, run.landing = run.landing, 0
-    asked = StandingChoice(
-        answers=[
-            StandingAnswer(text=text, points=places[choice], band=lesson.stand.band)
-            for choice, text in lesson.choices.items()
-        ],
-        figure="learn_figure",
-        chosen=None if held is None else list(lesson.choices).index(held),
-        done=done,
-        trials=trials,
-        fresh=fresh,
-    )
-    key = state.choice_key(lesson.slug)
-    draw_question(asked, "choice", key, lambda: state.choose(lesson.slug))
+    shared: dict[str, Any] = {
+        "figure": "learn_figure",
+        "chosen": None if held is None else lesson.answers.index(held),
+        "fresh": fresh,
+    }
+    asked: Asked
+    if lesson.draw is None:
+        assert lesson.stand is not None
+        kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.stand.places(evidence)
+        look = Look(dark=st.context.theme.type == "dark")
+        found = lesson.stand.trials(evidence) if done else []
+        asked = StandingChoice(
+            answers=[
+                StandingAnswer(text=text, points=places[choice], band=lesson.stand.band)
+                for choice, text in lesson.choices.items()
+            ],
+            done=done,
+            trials=[(x, y, look.colour(trial_colour(of))) for x, y, of in found],
+            **shared,
+        )
+    else:
+        kind, key = "prediction", state.prediction_key(lesson.slug)
+        answer = run.finding.answer if run is not None and run.done else ""
+        measured = None
+        if not isinstance(answer, str):
+            at = lesson.draw.place(evidence, answer, lesson.last)
+            measured = (answer_text(lesson, answer), at)
+        asked = Prediction(
+            question=lesson.words.question,
+            texts=[answer_text(lesson, value) for value in lesson.numbers],
+            places=[lesson.draw.place(evidence, value, lesson.last) for value in lesson.numbers],
+            upright=lesson.draw.height is None,
+            start=lesson.draw.start(evidence),
+            trials=lesson.draw.trials(evidence, lesson.last) if done else [],
+            measured=measured,
+            **shared,
+        )
+    with place:
+        draw_question(asked, kind, key, lambda: state.answered(lesson.slug, key))
 
 
 def _answer(
@@ -230,10 +207,10 @@ def _answer(
     run = state.runs().get(lesson.slug)
     running = st.session_state.get(state.RUNNING) == lesson.slug
     if run is None or not run.done:
-        outcomes, beside = _given(lesson, status)
+        known = state.evidence_before(lesson, *_given(lesson, status))
         with figures.container():
-            before(lesson, outcomes, beside)
-        _draw_prediction(lesson, ask, state.evidence_before(lesson, outcomes, beside))
+            draw_figures(lesson, known, lesson.words.before, done=False)
+        _draw_question(lesson, ask, known)
     if run is None or (not run.done and not running):
         if run is not None:
             status.markdown("Stopped. Run goes on from there.")
@@ -261,33 +238,27 @@ def _answer(
         else:
             st.info(text, icon=":material/straighten:")
     with figures.container():
-        after(lesson, run)
-        below(lesson)
-    _draw_prediction(lesson, ask, run.evidence)
+        draw_figures(lesson, run.evidence, run.finding.headline, done=True)
+    _draw_question(lesson, ask, run.evidence)
     with why:
         st.subheader("Why")
         st.markdown(lesson.words.why)
 
 
-def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome] | None]:
+def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome]]:
     """Run what the lesson shows before its run."""
-    outcomes: list[Outcome] = []
-    beside: list[Outcome] | None = None
-    if lesson.experiment is not None:
-        return outcomes, beside
+    outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
     pace = Pace(0.3)
-    for given in state.given(lesson):
-        outcomes, beside = given
+    for after_cell in state.given(lesson) if lesson.experiment is None else ():
+        outcomes = after_cell
         if pace.due():
             status.markdown("Measuring what is drawn already …")
-    return outcomes, beside
+    return outcomes
 
 
 def _measure_again(place: DeltaGenerator) -> None:
     """Measure the answers that the address brought along, once the page is there."""
     waiting = [run for run in state.runs().values() if run.taken_up and not run.done]
-    if not waiting:
-        return
     pace = Pace(0.0)
     for run in waiting:
         own = run.own()
@@ -295,7 +266,8 @@ def _measure_again(place: DeltaGenerator) -> None:
             if pace.due():
                 place.caption("Measuring your earlier answers again …")
         state.runs()[run.lesson.slug] = own
-    st.rerun()
+    if waiting:
+        st.rerun()
 
 
 def _step_button(label: str, to: int) -> None:
@@ -310,7 +282,7 @@ def _step_button(label: str, to: int) -> None:
 
 def _go_on(lesson: Lesson) -> None:
     """Draw the ways to the steps before and after, and to other pages."""
-    at = number(lesson.slug) - 1
+    at = SLUGS.index(lesson.slug)
     with st.container(horizontal=True, key="learn_path"):
         if at > 0:
             _step_button("Back", at - 1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
@@ -36,20 +38,13 @@ class View:
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         self.given()
         if self.lesson in (START, *SLUGS):
             return self
-        last = len(SLUGS)
-        known = self.lesson in [str(i) for i in range(1, last + 1)]
-        must = f"a number from 1 to {last}, or one of {', '.join((START, *SLUGS))}"
-        require(known, "lesson", must, shorten(self.lesson))
-        return replace(self, lesson=SLUGS[int(self.lesson) - 1])
-
-    @property
-    def shown(self) -> Lesson | None:
-        """The lesson; none before the first."""
-        return BY_SLUG.get(self.lesson)
+        numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
+        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, *SLUGS))}"
+        require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
+        return replace(self, lesson=numbered[self.lesson])
 
     def given(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
@@ -76,14 +71,12 @@ class LessonRun:
     done: bool = False
     landing: int = 0  # the number of this run while its trials have yet to be seen landing
     taken_up: bool = False  # from an address
-    _found: LessonFinding | None = None
 
     def __post_init__(self) -> None:
         if self.lesson.experiment is None:
-            beside = other_set(self.lesson)
-            self.result = Result(
-                self.lesson.scenario, beside=None if beside is None else Result(beside)
-            )
+            other = other_set(self.lesson)
+            beside = None if other is None else Result(other)
+            self.result = Result(self.lesson.scenario, beside=beside)
 
     def own(self) -> LessonRun:
         """Return a copy for one run of the page to add to; see `Result.own`."""
@@ -95,59 +88,52 @@ class LessonRun:
     def steps(self) -> Iterator[tuple[float, str]]:
         """Run what is missing; yield the share that is done, and what is left in words."""
         if self.result is not None:
-            total = self.result.cells
             for done, left in run(self.result):
-                yield done / total, left
+                yield done / self.result.cells, left
         else:
             assert self.lesson.experiment is not None
             todo = parts(self.lesson.experiment)
-            before = len({r.trial for r in self.rows})
-            for part in todo[before:]:
+            for part in todo[len({r.trial for r in self.rows}) :]:
                 self.rows.extend(cached_part(part))
                 yield (part.trial + 1) / len(todo), f"{part.trial + 1} of {len(todo)} repetitions"
         self.done = True
 
-    @property
+    @cached_property
     def evidence(self) -> LessonEvidence:
         """What the finished run has measured."""
+        assert self.done
         if self.result is None:
             return LessonEvidence(table=series_table(self.rows), rows=tuple(self.rows))
-        beside = None if self.result.beside is None else self.result.beside.outcomes
+        beside = [] if self.result.beside is None else self.result.beside.outcomes
         return evidence(self.lesson, self.result.outcomes, beside)
 
-    @property
+    @cached_property
     def finding(self) -> LessonFinding:
-        """The answer; it is read off once the run is done."""
-        assert self.done
-        if self._found is None:
-            self._found = self.lesson.find(self.evidence)
-        return self._found
+        return self.lesson.find(self.evidence)
 
     @property
     def verdict(self) -> Verdict:
-        """How the prediction compares."""
         return judge(self.lesson, self.prediction, self.finding)
 
 
 def evidence(
-    lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None
+    lesson: Lesson, outcomes: Sequence[Outcome], beside: Sequence[Outcome]
 ) -> LessonEvidence:
     """Return what the outcomes of a lesson's study say."""
-    errors = frame(outcomes)
-    scenario = lesson.scenario
+    errors, scenario = frame(outcomes), lesson.scenario
     learning = scenario.problem != MeanEstimation.card.slug
     floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
     return LessonEvidence(
         table=summary(errors),
         errors=errors,
-        beside=None if beside is None else summary(frame(beside)),
+        beside=summary(frame(beside)) if beside else pd.DataFrame(),
         floor={e.x: e.value for e in floors if e.x is not None},
         start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
     )
 
 
 def evidence_before(
-    lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None
+    lesson: Lesson, outcomes: Sequence[Outcome], beside: Sequence[Outcome] = ()
 ) -> LessonEvidence:
     """Return what is known before the run."""
     if lesson.experiment is None:
@@ -170,24 +156,20 @@ def cached_part(part: Part) -> tuple[LessonRow, ...]:
     return run_part(part)
 
 
-def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome] | None]]:
+def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:
     """Run the methods that a lesson shows before its run; yield what is there after each cell."""
-    outcomes: list[Outcome] = []
-    other = other_set(lesson)
-    beside: list[Outcome] | None = None if other is None else []
-    for scenario, into, methods in (
-        (lesson.scenario, outcomes, lesson.given),
-        (other, beside, lesson.given_beside or lesson.given),
-    ):
-        if scenario is None or into is None:
-            continue
-        todo = list(cells(replace(scenario, methods=methods)))
-        if into is outcomes and lesson.first:
-            first = cells(replace(scenario, methods=(lesson.first,)))
-            todo += [cell for cell in first if cell.x == scenario.grid[0]]
+    scenario, other = lesson.scenario, other_set(lesson)
+    own, beside = list(cells(replace(scenario, methods=lesson.given))), []
+    if lesson.first:
+        first = cells(replace(scenario, methods=(lesson.first,)))
+        own += [cell for cell in first if cell.x == scenario.grid[0]]
+    if other is not None:
+        beside = list(cells(replace(other, methods=lesson.given_beside)))
+    outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
+    for into, todo in zip(outcomes, (own, beside), strict=True):
         for cell in todo:
             into.append(cached_cell(cell))
-            yield outcomes, beside
+            yield outcomes
 
 
 # -- the session --------------------------------------------------------------------------------
@@ -205,20 +187,11 @@ def predictions() -> dict[str, Any]:
     return found
 
 
-def finished(slug: str) -> bool:
-    """Whether the answer of a lesson is known."""
-    found = runs().get(slug)
-    return found is not None and found.done
-
-
 def press_run(slug: str) -> None:
     """Start the run of a lesson with the prediction that stands; a callback."""
     prediction = predictions()[slug]
-    found = runs().get(slug)
-    if found is None:
-        runs()[slug] = LessonRun(lesson=BY_SLUG[slug], prediction=prediction)
-    else:  # what has run stays
-        found.prediction = prediction
+    found = runs().setdefault(slug, LessonRun(lesson=BY_SLUG[slug], prediction=prediction))
+    found.prediction = prediction  # what has run stays
     st.session_state[RUNNING] = slug
     given = {s: run.prediction for s, run in runs().items()}
     STATE.change({"answers": ",".join(f"{s}:{to_text(a)}" for s, a in given.items())})
@@ -234,16 +207,13 @@ def take_up(view: View) -> None:
                 st.session_state[RUNNING] = slug
 
 
-def predict(slug: str) -> None:
-    """Take over the prediction that was drawn; a callback."""
-    at = st.session_state[prediction_key(slug)]["answer"]
-    predictions()[slug] = BY_SLUG[slug].numbers[int(at)]
-
-
-def choose(slug: str) -> None:
-    """Take over the choice that was clicked in the figure; a callback."""
-    at = st.session_state[choice_key(slug)]["answer"]
-    st.session_state[prediction_key(slug)] = list(BY_SLUG[slug].choices)[int(at)]
+def answered(slug: str, key: str) -> None:
+    """Take over what was answered in the figure; a callback."""
+    answer = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
+    if BY_SLUG[slug].choices:
+        st.session_state[prediction_key(slug)] = answer
+    else:
+        predictions()[slug] = answer
 
 
 def press_cancel() -> None:
@@ -260,11 +230,5 @@ def forget() -> None:
     STATE.change({"answers": ""})
 
 
-def choice_key(slug: str) -> str:
-    """Return the key of what is clicked in a lesson's figure."""
-    return f"learn_choice_{slug}"
-
-
 def prediction_key(slug: str) -> str:
-    """Return the key of a lesson's prediction widget."""
     return f"learn_predict_{slug}"

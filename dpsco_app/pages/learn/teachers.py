@@ -4,9 +4,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, number
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, step_name
 from dpsco_app.pages.learn.state import STATE, View
-from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell.teaching import GROUP_FIELDS, PARTS, Teaching
 
@@ -34,10 +33,6 @@ HIDDEN_NAMES = {
 
 def for_teachers(view: View) -> None:
     """Draw the explanation, the controls, and the link that they make."""
-    fold("For teachers", lambda: _for_teachers(view), "teachers_fold")
-
-
-def _for_teachers(view: View) -> None:
     st.markdown(ABOUT)
     left, right = st.columns(2)
     with left:
@@ -45,7 +40,7 @@ def _for_teachers(view: View) -> None:
             "Step",
             SLUGS,
             index=SLUGS.index(view.lesson),
-            format_func=lambda slug: f"{number(slug)}. {BY_SLUG[slug].words.title}",
+            format_func=step_name,
             key=f"teachers_step_{view.lesson}",
         )
         where = st.segmented_control(
@@ -60,19 +55,13 @@ def _for_teachers(view: View) -> None:
             key="teachers_hide",
         )
         large = st.toggle("Large type, for a projector", key="teachers_large")
-    url = link(step, where, Teaching(hide=tuple(hide), large=large))
+    # The address of the step, on Learn or as a scenario in Explore.
+    page = (st.context.url or "").split("?")[0]
+    query = STATE.to_query(View(lesson=step))
+    if where != PLACES[0]:
+        page = page.removesuffix("/").removesuffix("learn")
+        query = explore_query(BY_SLUG[step].scenario, against=BY_SLUG[step].against)
+    query |= Teaching(hide=tuple(hide), large=large).to_query()
+    url = f"{page}?{urlencode(query, safe=',')}" if query else page
     st.code(url, language=None, wrap_lines=True)
     st.link_button("Open in a new tab", url, icon=":material/open_in_new:")
-
-
-def link(slug: str, where: str, teaching: Teaching) -> str:
-    """Return the address of a step, on Learn or as a scenario in Explore."""
-    page = (st.context.url or "").split("?")[0]
-    if where == PLACES[0]:
-        query = STATE.to_query(View(lesson=slug))
-    else:
-        page = page.removesuffix("/").removesuffix("learn")
-        lesson = BY_SLUG[slug]
-        query = explore_query(lesson.scenario, against=lesson.against)
-    query |= teaching.to_query()
-    return f"{page}?{urlencode(query, safe=',')}" if query else page
