@@ -3,12 +3,24 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpsco_app.parts.look import BLUE, GREEN, MAGENTA, ORANGE, Look, lay_out, translucent
+from dpsco_app.parts.look import (
+    BLUE,
+    GREEN,
+    MAGENTA,
+    ORANGE,
+    Look,
+    Pair,
+    lay_out,
+    note,
+    set_axes,
+    translucent,
+)
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     Directions,
@@ -22,8 +34,6 @@ from dpsco_core.explain.geometry import (
     polar_mesh,
 )
 from dpsco_core.geometry import row_norms
-
-Pair = tuple[str, str]
 
 SET, POLAR, POINT, NEEDLE = BLUE, ORANGE, MAGENTA, GREEN
 LARGEST_SPAN = 2.6  # what is further out leaves the picture
@@ -42,8 +52,10 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
     boundary, polar = curve(shape), polar_curve(shape)
     _outline(figure, polar, "its polar set", look.colour(POLAR), dash="dash", fill=0.07)
     _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
-    span = max(_span((boundary, _inside(polar))), ROOM[bool(np.abs(x).max() > NEAR)])
+    inside = np.clip(polar, -LARGEST_SPAN, LARGEST_SPAN) / 1.1  # decides what is shown
+    span = max(_span(boundary, inside), ROOM[bool(np.abs(x).max() > NEAR)])
     centre, nothing = np.zeros(2), np.zeros((0, 2))
+    ink, needle, orange, magenta = look.ink, *map(look.colour, (NEEDLE, POLAR, POINT))
     reach = across = touching = residual = ray = nothing
     if len(found.farthest):
         reach, across = np.stack([centre, found.foot]), line_across(found.foot, x, LONG)
@@ -53,45 +65,37 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
     if found.dual_point is not None:
         ray = np.stack([centre, found.dual_point])
     for role, points, name, colour, width, dash in (
-        ("across", across, "supporting line at the farthest point", NEEDLE, 1.2, "dot"),
-        ("reach", reach, "reach in the direction of x", NEEDLE, 2, "solid"),
-        ("touching", touching, "supporting line at P(x)", None, 1.2, "dot"),
-        ("ray", ray, "direction of the residual", POLAR, 1.5, "solid"),
-        ("residual", residual, "residual x − P(x)", POINT, 3, "solid"),
-        ("farthest", found.farthest, "farthest edge", NEEDLE, 5, "solid"),
+        ("across", across, "supporting line at the farthest point", needle, 1.2, "dot"),
+        ("reach", reach, "reach in the direction of x", needle, 2, "solid"),
+        ("touching", touching, "supporting line at P(x)", ink, 1.2, "dot"),
+        ("ray", ray, "direction of the residual", orange, 1.5, "solid"),
+        ("residual", residual, "residual x − P(x)", magenta, 3, "solid"),
+        ("farthest", found.farthest, "farthest edge", needle, 5, "solid"),
     ):
-        ink = look.colour(colour) if colour else look.ink
-        _line(figure, points, name, ink, width=width, dash=dash)
-        figure.data[-1].meta = role
+        _line(figure, points, name, colour, width=width, dash=dash, meta=role)
     for role, points, name, colour, symbol, size in (
-        ("farthest", found.farthest, "farthest point", NEEDLE, "square", 13),
-        ("dual", ray[1:], "dual point y", POLAR, "circle", 10),
-        ("nearest", found.nearest[None], "projection P(x)", POINT, "diamond", 9),
-        ("point", x[None], "point x", None, "circle", 9),
+        ("farthest", found.farthest, "farthest point", needle, "square", 13),
+        ("dual", ray[1:], "dual point y", orange, "circle", 10),
+        ("nearest", found.nearest[None], "projection P(x)", magenta, "diamond", 9),
+        ("point", x[None], "point x", ink, "circle", 9),
     ):
-        ink = look.colour(colour) if colour else look.ink
-        _dots(figure, points, name, ink, symbol=symbol, size=size)
-        figure.data[-1].meta = role
+        _dots(figure, points, name, colour, symbol=symbol, size=size, meta=role)
     for role, text, points, colour, anchor, up in (
-        ("point", "x", x[None], None, "left", 9),
-        ("", "the set", boundary.mean(axis=0)[None], SET, "right", 12),
-        ("", "its polar set", _at_top(polar, span)[None], POLAR, "center", 10),
-        ("farthest", "farthest", found.farthest, NEEDLE, "right", -14),
-        ("dual", "y", ray, POLAR, "left", 14),
-        ("residual", "P(x)", residual, POINT, "left", -9),
+        ("point", "x", x[None], ink, "left", 9),
+        ("", "the set", boundary.mean(axis=0)[None], look.colour(SET), "right", 12),
+        ("", "its polar set", _at_top(polar, span)[None], orange, "center", 10),
+        ("farthest", "farthest", found.farthest, needle, "right", -14),
+        ("dual", "y", ray, orange, "left", 14),
+        ("residual", "P(x)", residual, magenta, "left", -9),
     ):
-        at = points[-1] if len(points) else centre
+        at_x, at_y = map(float, points[-1] if len(points) else centre)
         figure.add_annotation(
-            text=f"<b>{text}</b>",
+            **note(f"<b>{text}</b>", at_x, at_y, colour, 14),
             name=role or None,
             visible=len(points) > 0,
-            x=float(at[0]),
-            y=float(at[1]),
-            showarrow=False,
             xanchor=anchor,
             xshift={"right": -9, "left": 9}.get(anchor, 0),
             yshift=up,
-            font={"size": 14, "color": look.colour(colour) if colour else look.ink},
         )
     _plane(figure, span, look, narrow=False)
     figure.update_layout(showlegend=False, height=460 if look.compact else 510)
@@ -108,24 +112,18 @@ def _at_top(points: Matrix, span: float) -> Matrix:
 def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
     """Return a few random directions with the lines that support the set there; or needles."""
     figure = go.Figure()
-    boundary = curve(shape) if shape.d == 2 else None
-    if boundary is None:
-        _surface(figure, mesh(shape), "the set", look.colour(SET), look)
+    colour = look.colour(NEEDLE)
+    if shape.d == 3:
+        surface = mesh(shape)
+        _surface(figure, surface, "the set", look.colour(SET))
         for k, foot in enumerate(found.feet):
             needle = np.stack([np.zeros(3), foot])
-            _line(
-                figure,
-                needle,
-                "as far as the set reaches",
-                look.colour(NEEDLE),
-                width=4,
-                first=not k,
-            )
-        _dots(figure, found.feet, "foot on the supporting plane", look.colour(NEEDLE))
-        _space(figure, _span((mesh(shape).points, found.feet)), look)
+            _line(figure, needle, "as far as the set reaches", colour, width=4, first=not k)
+        _dots(figure, found.feet, "foot on the supporting plane", colour)
+        _space(figure, _span(surface.points, found.feet), look)
         return figure
+    boundary = curve(shape)
     _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
-    colour = look.colour(NEEDLE)
     for k, (xi, foot) in enumerate(zip(found.directions, found.feet, strict=True)):
         touching = line_across(foot, xi, LONG)
         _line(figure, touching, "supporting lines", look.ink, dash="dot", width=1, first=not k)
@@ -133,33 +131,33 @@ def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
         _line(figure, arrow, "random directions ξ", colour, width=2, first=not k)
     _dots(figure, found.directions, "their ends", colour, symbol="triangle-up", hover=found.heights)
     _dots(figure, found.feet, "how far the set reaches", look.ink, size=6)
-    _plane(figure, _span((boundary, found.feet, found.directions)), look)
+    _plane(figure, _span(boundary, found.feet, found.directions), look)
     return figure
 
 
 def space_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
     """Return a set of the space, a point and its projection; one can turn it."""
     figure, surface = go.Figure(), mesh(shape)
-    _surface(figure, surface, "the set", look.colour(SET), look)
+    _surface(figure, surface, "the set", look.colour(SET))
     if found.normal is not None:
         residual = np.stack([found.point, found.nearest])
         _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=7)
     _dots(figure, found.farthest, "farthest point", look.colour(NEEDLE), symbol="square")
     _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
     _dots(figure, found.point[None], "point x", look.ink)
-    _space(figure, _span((surface.points, found.point[None])), look, turn)
+    _space(figure, _span(surface.points, found.point[None]), look, turn)
     return figure
 
 
 def polar_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
     """Return the polar of a set of the space, with the direction of the residual."""
     figure, surface = go.Figure(), polar_mesh(shape)
-    _surface(figure, surface, "its polar set", look.colour(POLAR), look)
+    _surface(figure, surface, "its polar set", look.colour(POLAR))
     if found.dual_point is not None:
         ray = np.stack([np.zeros(3), found.dual_point])
         _line(figure, ray, "direction of the residual", look.colour(POINT), width=7)
         _dots(figure, found.dual_point[None], "dual point y", look.colour(POINT))
-    _space(figure, _span((surface.points,)), look, turn)
+    _space(figure, _span(surface.points), look, turn)
     return figure
 
 
@@ -186,12 +184,7 @@ def cloud_figure(
     return figure
 
 
-def _inside(points: Matrix) -> Matrix:
-    """Return the points that decide what the picture shows."""
-    return np.clip(points, -LARGEST_SPAN, LARGEST_SPAN) / 1.1
-
-
-def _span(groups: Sequence[Matrix]) -> float:
+def _span(*groups: Matrix) -> float:
     """Return how far the axes go; in space also so far that no corner leaves the picture."""
     every = np.concatenate(groups)
     reach = float(np.abs(every).max())
@@ -203,17 +196,15 @@ def _span(groups: Sequence[Matrix]) -> float:
 def _outline(
     figure: go.Figure, points: Matrix, name: str, colour: str, *, fill: float, dash: str = "solid"
 ) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=points[:, 0],
-            y=points[:, 1],
-            mode="lines",
-            line={"color": colour, "width": 2.5, "dash": dash},
-            fill="toself" if len(points) > 2 else None,
-            fillcolor=translucent(colour, fill),
-            name=name,
-            hoverinfo="skip",
-        )
+    figure.add_scatter(
+        x=points[:, 0],
+        y=points[:, 1],
+        mode="lines",
+        line={"color": colour, "width": 2.5, "dash": dash},
+        fill="toself" if len(points) > 2 else None,
+        fillcolor=translucent(colour, fill),
+        name=name,
+        hoverinfo="skip",
     )
 
 
@@ -226,16 +217,19 @@ def _line(
     width: float,
     dash: str = "solid",
     first: bool = True,
+    **more: Any,  # of the trace
 ) -> None:
-    shared = {
-        "mode": "lines",
-        "line": {"color": colour, "width": width, "dash": dash},
-        "name": name,
-        "legendgroup": name,
-        "showlegend": first,
-        "hoverinfo": "skip",
-    }
-    figure.add_trace(_trace(points, shared))
+    _add(
+        figure,
+        points,
+        mode="lines",
+        line={"color": colour, "width": width, "dash": dash},
+        name=name,
+        legendgroup=name,
+        showlegend=first,
+        hoverinfo="skip",
+        **more,
+    )
 
 
 def _dots(
@@ -247,55 +241,48 @@ def _dots(
     symbol: str = "circle",
     size: float = 9,
     hover: NDArray[np.float64] | None = None,
+    **more: Any,
 ) -> None:
     places = ", ".join(f"%{{{axis}:.2f}}" for axis in "xyz"[: points.shape[1]])
     reach = "" if hover is None else "<br>reach h(ξ) %{customdata:.2f}"
-    flat = points.shape[1] == 2
-    shared = {
-        "mode": "markers",
-        "marker": {
+    _add(
+        figure,
+        points,
+        mode="markers",
+        marker={
             "color": colour,
-            "size": size if flat else 0.5 * size,
-            "symbol": symbol if flat or symbol != "triangle-up" else "circle",
+            "size": size if points.shape[1] == 2 else 0.5 * size,
+            "symbol": symbol,
             "line": {"width": 0},
         },
-        "name": name,
-        "customdata": hover,
-        "hovertemplate": f"{name}<br>({places}){reach}<extra></extra>",
-    }
-    figure.add_trace(_trace(points, shared))
-
-
-def _trace(points: Matrix, shared: dict[str, object]) -> go.Scatter | go.Scatter3d:
-    if points.shape[1] == 2:
-        return go.Scatter(x=points[:, 0], y=points[:, 1], **shared)
-    return go.Scatter3d(x=points[:, 0], y=points[:, 1], z=points[:, 2], **shared)
-
-
-def _surface(figure: go.Figure, surface: Mesh, name: str, colour: str, look: Look) -> None:
-    x, y, z = surface.points.T
-    i, j, k = surface.faces.T
-    figure.add_trace(
-        go.Mesh3d(
-            x=x,
-            y=y,
-            z=z,
-            i=i,
-            j=j,
-            k=k,
-            color=colour,
-            opacity=0.5,
-            flatshading=surface.flat,
-            lighting={"ambient": 0.6, "diffuse": 0.6, "specular": 0.15, "roughness": 0.7},
-            lightposition={"x": 1000, "y": -600, "z": 2000},
-            name=name,
-            showlegend=True,
-            hoverinfo="skip",
-        )
+        name=name,
+        customdata=hover,
+        hovertemplate=f"{name}<br>({places}){reach}<extra></extra>",
+        **more,
     )
-    gaps = [np.concatenate([line, np.full((1, 3), np.nan)]) for line in surface.lines]
-    _line(figure, np.concatenate(gaps), "its edges", colour, width=4 if surface.flat else 2)
-    figure.data[-1].showlegend = False
+
+
+def _add(figure: go.Figure, points: Matrix, **shared: Any) -> None:
+    add = figure.add_scatter if points.shape[1] == 2 else figure.add_scatter3d
+    add(**dict(zip("xyz", points.T, strict=False)), **shared)
+
+
+def _surface(figure: go.Figure, surface: Mesh, name: str, colour: str) -> None:
+    figure.add_mesh3d(
+        **dict(zip("xyz", surface.points.T, strict=True)),
+        **dict(zip("ijk", surface.faces.T, strict=True)),
+        color=colour,
+        opacity=0.5,
+        flatshading=surface.flat,
+        lighting={"ambient": 0.6, "diffuse": 0.6, "specular": 0.15, "roughness": 0.7},
+        lightposition={"x": 1000, "y": -600, "z": 2000},
+        name=name,
+        showlegend=True,
+        hoverinfo="skip",
+    )
+    gap = np.full((1, 3), np.nan)
+    edges = np.concatenate([part for line in surface.lines for part in (line, gap)])
+    _line(figure, edges, "its edges", colour, width=4 if surface.flat else 2, first=False)
 
 
 def _plane(
@@ -307,19 +294,18 @@ def _plane(
     narrow: bool = True,
 ) -> None:
     lay_out(figure, replace(look, short=True, narrow=narrow))
-    for update, name in ((figure.update_xaxes, names[0]), (figure.update_yaxes, names[1])):
-        update(
-            range=[-span, span],
-            title_text=name,
-            gridcolor=look.grid,
-            zeroline=True,
-            zerolinecolor=translucent("#808080", 0.7),
-            zerolinewidth=1,
-            tickformat="~g",
-        )
+    axis = {
+        "range": [-span, span],
+        "gridcolor": look.grid,
+        "zeroline": True,
+        "zerolinecolor": translucent("#808080", 0.7),
+        "zerolinewidth": 1,
+        "tickformat": "~g",
+        "constrain": "domain",
+    }
+    x, y = (axis | {"title": {"text": name}} for name in names[:2])
     # The picture is square whatever its place: a unit set fills it.
-    figure.update_xaxes(constrain="domain")
-    figure.update_yaxes(scaleanchor="x", scaleratio=1, constrain="domain")
+    set_axes(figure, x, y | {"scaleanchor": "x", "scaleratio": 1})
     _finish(figure, look, 460 if look.compact else 440)
 
 
@@ -328,7 +314,20 @@ def _space(
 ) -> None:
     lay_out(figure, replace(look, short=True, narrow=True))
     angle = math.radians(turn)
-    _axes(figure, span, look, names)
+    for j, name in enumerate(names):  # the axes through 0, with the places of −1 and 1
+        ends = np.zeros((4, 3))
+        ends[:, j] = (-span, -1, 1, span)
+        _line(figure, ends, "axes", translucent("#808080", 0.9), width=2, first=False)
+        _add(
+            figure,
+            ends[1:],
+            mode="markers+text",
+            marker={"size": [2.5, 2.5, 0.01], "color": "#808080"},
+            text=["−1", "1", name],
+            textfont={"color": look.ink, "size": [10, 10, 14]},
+            showlegend=False,
+            hoverinfo="skip",
+        )
     hidden = {"range": [-span, span], "visible": False}
     figure.update_layout(
         scene={
@@ -349,28 +348,6 @@ def _space(
     figure.update_layout(
         title=None, margin={"l": 0, "r": 0, "t": 0, "b": 10}, legend={"y": -0.02, "yanchor": "top"}
     )
-
-
-def _axes(figure: go.Figure, span: float, look: Look, names: Sequence[str]) -> None:
-    """Draw the axes through 0, with their names at the ends and the places of −1 and 1."""
-    for j, name in enumerate(names):
-        ends = np.zeros((4, 3))
-        ends[:, j] = (-span, -1, 1, span)
-        _line(figure, ends, "axes", translucent("#808080", 0.9), width=2)
-        figure.data[-1].showlegend = False
-        figure.add_trace(
-            go.Scatter3d(
-                x=ends[1:, 0],
-                y=ends[1:, 1],
-                z=ends[1:, 2],
-                mode="markers+text",
-                marker={"size": [2.5, 2.5, 0.01], "color": "#808080"},
-                text=["−1", "1", name],
-                textfont={"color": look.ink, "size": [10, 10, 14]},
-                showlegend=False,
-                hoverinfo="skip",
-            )
-        )
 
 
 def _finish(figure: go.Figure, look: Look, height: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpsco_app.parts.curves import add_band, add_curve, named_line
 from dpsco_app.parts.look import (
@@ -17,6 +16,7 @@ from dpsco_app.parts.look import (
     ROLES,
     Label,
     Look,
+    Pair,
     lay_out,
     log_axes,
     log_axis,
@@ -27,16 +27,9 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.explain.geometry import COMPARED, GUIDES, DualSquare, RunningMean, WidthRow
 from dpsco_core.geometry import Width
 
-Pair = tuple[str, str]
-Values = Sequence[float] | NDArray[np.float64] | NDArray[np.intp]
-
 NOISE_COLOURS: dict[str, Pair] = {"generalized gaussian": PURPLE, "gaussian": CYAN}
-# Of `COMPARED`, in order.
-COLOURS = (
-    *("blue", "orange", "purple", "green", "gold"),
-    *("brown", "magenta", "cyan", "lime", "slate"),
-)
-SET_COLOURS = {kind: ROLES[colour] for kind, colour in zip(COMPARED, COLOURS, strict=True)}
+COLOURS = "blue orange purple green gold brown magenta cyan lime slate"  # of `COMPARED`, in order
+SET_COLOURS = {kind: ROLES[name] for kind, name in zip(COMPARED, COLOURS.split(), strict=True)}
 TALL_LINES = 22  # of text that fit beside a tall figure
 
 
@@ -46,17 +39,15 @@ def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
     colour = look.colour(GREEN)
     x = running.draws
     add_band(figure, x, running.low, running.high, colour, "95 % interval")
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=running.means,
-            mode="lines",
-            line={"color": colour, "width": 2.8},
-            name="mean of the draws so far",
-            customdata=np.stack([running.low, running.high], axis=1),
-            hovertemplate="%{x:,} draws: mean %{y:.3f}<br>interval %{customdata[0]:.3f} to "
-            "%{customdata[1]:.3f}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=x,
+        y=running.means,
+        mode="lines",
+        line={"color": colour, "width": 2.8},
+        name="mean of the draws so far",
+        customdata=np.stack([running.low, running.high], axis=1),
+        hovertemplate="%{x:,} draws: mean %{y:.3f}<br>interval %{customdata[0]:.3f} to "
+        "%{customdata[1]:.3f}<extra></extra>",
     )
     ends = [float(x[0]), float(x[-1])]
     levels = (width.value,) if width.exact else (width.lower, width.upper)
@@ -107,10 +98,7 @@ def growth_figure(
         labels.append(Label(text=name, y=y[-1], colour=look.quiet, rank=10 + rank))
     for kind, name in sorted(names.items(), key=lambda item: item[0] == chosen):
         mine = [row for row in rows if row.kind == kind]
-        if not mine:
-            continue
-        colour = look.colour(SET_COLOURS[kind])
-        bold = kind == chosen
+        colour, bold = look.colour(SET_COLOURS[kind]), kind == chosen
         upper, lower = [r.width.upper for r in mine], [r.width.lower for r in mine]
         if not all(r.width.exact for r in mine):
             add_band(figure, x, lower, upper, colour)
@@ -164,9 +152,8 @@ def sweep_figure(
         colour = look.colour(NOISE_COLOURS[noise])
         x = [r.q for r in mine]
         add_band(figure, x, [r.low for r in mine], [r.high for r in mine], colour)
-        bound = [r.bound for r in mine]
+        bound, mean = [r.bound for r in mine], [r.mean for r in mine]
         _curve(figure, x, bound, f"{name}: proven bound", colour, width=1.8, dash="dash")
-        mean = [r.mean for r in mine]
         spread = [f"80 % of the draws: {r.low:.2g} to {r.high:.2g}" for r in mine]
         _curve(figure, x, mean, f"{name}: measured", colour, width=3.2, about=spread)
         figure.data[-1].mode = "lines+markers"

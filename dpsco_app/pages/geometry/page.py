@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
-from dpsco_app.pages.geometry.hand import draw_hand
 from dpsco_app.pages.geometry.places import figure_of, latest, remember
 from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
 from dpsco_app.pages.geometry.state import (
@@ -24,25 +23,37 @@ from dpsco_app.pages.geometry.words import (
     HOW_TO_READ,
     INTRODUCTION,
     LOOK_AT_SET,
+    SENTENCES,
     SETS,
     UNBOUNDED,
     exponent_text,
     headed,
     plane_note,
     polar_name,
+    projection_sentence,
     projection_title,
     set_name,
 )
-from dpsco_app.parts.export import draw_page_files
+from dpsco_app.parts.export import PAGE, draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.scripts import geometry_script
+from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
-from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
+from dpsco_core.explain.geometry import (
+    KINDS,
+    LARGEST_SEED,
+    SHORTEST_AXIS,
+    nearest,
+    outline,
+    unbounded_polar,
+)
 
+HAND = "geometry_hand"  # which moves the point in the picture of the plane
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
 STYLE = """<style>
 .st-key-geometry_scenes { gap: 0.5rem; }
@@ -54,11 +65,14 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     draw_views("geometry")
     STATE.restore()
-    _follow_the_visit()
+    # The set of the visit's scenario is shown when that has changed, unless the address names one.
+    mine = set_of(visit.mine())
+    if st.session_state.get(FOLLOWED) != mine and not {"geometry", "q"} & set(st.query_params):
+        _show(*mine)
+    st.session_state[FOLLOWED] = mine
     view, wrong = opened(STATE)
     st.title("Geometry: norms, sets, and the noise that fits them")
     draw_wrong(wrong)
@@ -73,14 +87,6 @@ def page() -> None:
     fold_words(
         "How to read these figures, and what the symbols mean", HOW_TO_READ, "geometry_fold_reading"
     )
-
-
-def _follow_the_visit() -> None:
-    """Show the set of the visit's scenario when that has changed, unless the address names one."""
-    mine = set_of(visit.mine())
-    if st.session_state.get(FOLLOWED) != mine and not {"geometry", "q"} & set(st.query_params):
-        _show(*mine)
-    st.session_state[FOLLOWED] = mine
 
 
 def _show(kind: str, q: float | None) -> None:
@@ -107,7 +113,6 @@ def _apart(view: View) -> None:
 
 
 def _choose(view: View) -> None:
-    """Draw the controls of the set."""
     left, middle, right, apart = st.columns([6, 5, 5, 10], vertical_alignment="bottom")
     with apart:
         _apart(view)
@@ -145,6 +150,13 @@ def _choose(view: View) -> None:
             st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=STATE.key("hull"))
 
 
+def _moved() -> None:
+    """Put the point where the hand has let it go."""
+    x1, x2 = st.session_state[HAND]["chosen"]
+    if all(isinstance(x, int | float) and abs(x) <= SPAN for x in (x1, x2)):
+        STATE.change({"x1": float(x1), "x2": float(x2)})
+
+
 @st.fragment
 def _set_part() -> None:
     view = STATE.current()
@@ -167,11 +179,26 @@ def _set_part() -> None:
                 help="Or drag a picture with the mouse or a finger.",
             )
         with st.container(key="geometry_said"):
-            draw_hand(view, found)
+            look = Look(dark=st.context.theme.type == "dark")
+            component("point", "hand.css", "point.css")(
+                key=HAND,
+                data={
+                    "figure": "set_figure_",
+                    "set": outline(view.shape) if view.dimensions == 2 else None,
+                    "at": view.point,
+                    "limit": SPAN,
+                    "step": STEP,
+                    "said": projection_sentence(found),
+                    "sentences": SENTENCES,
+                    "colours": {"ink": look.ink, "page": look.colour(PAGE)},
+                },
+                on_chosen_change=_moved,
+                height="content",
+            )
     title, table = projection_title(found), partial(tables.projection_table, found)
     with pictures:
         if view.dimensions == 2:
-            figure_of("set", title, partial(set_figure, shape, found), table, space=False)
+            figure_of("set", title, partial(set_figure, shape, found), table)
         else:
             left, right = st.columns(2)
             with left:
@@ -189,10 +216,6 @@ def _set_part() -> None:
         now = latest()
         draw_page_files("geometry", lambda: geometry_script(now()))
         link(STATE, view)
-        _to_explore(view)
-
-
-def _to_explore(view: View) -> None:
-    scenario = on_this_set(view, visit.mine())
-    if scenario is not None:
-        to_explore(scenario, "Run algorithms on this set in Explore")
+        scenario = on_this_set(view, visit.mine())
+        if scenario is not None:
+            to_explore(scenario, "Run algorithms on this set in Explore")

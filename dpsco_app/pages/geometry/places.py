@@ -33,7 +33,7 @@ def figure_of(
     draw: Callable[[Look], go.Figure],
     table: Callable[[], pd.DataFrame],
     *,
-    space: bool,
+    space: bool = False,
     memo: Hashable = None,
 ) -> None:
     """Draw a figure under its takeaway, and its numbers and files under it.

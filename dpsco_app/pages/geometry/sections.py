@@ -48,9 +48,7 @@ from dpsco_core.explain.geometry import (
     NOISES,
     Cloud,
     DualSquare,
-    RunningMean,
     Shape,
-    WidthRow,
     cloud,
     contour,
     dual_square,
@@ -62,12 +60,10 @@ from dpsco_core.explain.geometry import (
 )
 
 CLOUD_DRAWS = 1200
-HASHED = {Shape: repr}
-
-
-@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=HASHED)
-def _running(shape: Shape, draws: int, seed: int) -> RunningMean:
-    return running_mean(shape, draws, seed)
+_kept = partial(st.cache_data, show_spinner=False)
+_running = _kept(max_entries=500, hash_funcs={Shape: repr})(running_mean)
+_widths = _kept(max_entries=100)(width_table)
+_grid = _kept(max_entries=100)(sweep)
 
 
 @st.fragment
@@ -106,23 +102,17 @@ def width_part() -> None:
             partial(running_figure, running, width),
             partial(tables.running_table, running),
         )
-        figure_of("running", title, draw, table, space=False, memo=memo)
+        figure_of("running", title, draw, table, memo=memo)
     first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
     st.caption(first + LOOK_AT_INTERVAL)
     st.caption(f"Width: {width_text(width)}.")
 
 
-@st.cache_data(max_entries=100, show_spinner=False)
-def widths(q: float) -> tuple[WidthRow, ...]:
-    """Return the widths of the compared sets."""
-    return width_table(q)
-
-
 def growth_part(view: View) -> None:
-    """Draw the widths against the dimension."""
     st.header("Width against dimension")
-    rows = widths(view.q)
-    names, kind = compared_names(view), view.geometry
+    rows, kind = _widths(view.q), view.geometry
+    names = {compared: SETS[compared].name for compared in COMPARED}
+    names["lq"] = f"ℓ_q ball, q = {exponent_text(view.q)}"
     told = kind if kind in names else "l1"
     mine = [row.width.value for row in rows if row.kind == told]
     title = growth_title(mine[0], mine[-1], names[told], MANY[0], MANY[-1])
@@ -130,22 +120,16 @@ def growth_part(view: View) -> None:
         partial(growth_figure, rows, names, kind),
         partial(tables.width_frame, rows, names),
     )
-    figure_of("growth", title, draw, table, space=False, memo=(view.q, kind))
+    figure_of("growth", title, draw, table, memo=(view.q, kind))
     st.caption(LOOK_AT_GROWTH)
 
 
-def compared_names(view: View) -> dict[str, str]:
-    """Return the names of the compared sets."""
-    names = {kind: SETS[kind].name for kind in COMPARED}
-    return names | {"lq": f"ℓ_q ball, q = {exponent_text(view.q)}"}
-
-
-@st.cache_data(max_entries=100, show_spinner=False)
+@_kept(max_entries=100)
 def _clouds(d: int, q: float, seed: int) -> tuple[Cloud, ...]:
     return tuple(cloud(d, q, noise, CLOUD_DRAWS, seed) for noise in NOISES)
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
+@_kept(max_entries=500)
 def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
     return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
 
@@ -195,19 +179,6 @@ def _clouds_part(view: View) -> None:
     st.caption(LOOK_AT_NOISE)
 
 
-@st.cache_data(max_entries=100, show_spinner=False)
-def _grid(d: int, seed: int) -> tuple[DualSquare, ...]:
-    return sweep(d, seed)
-
-
-def sweep_rows(view: View) -> tuple[DualSquare, ...]:
-    """Return both noises' squared dual norms over the grid of q and at the chosen one."""
-    grid = _grid(view.noise_d, view.noise_seed)
-    if any(row.q == view.noise_q for row in grid):
-        return grid
-    return (*grid, *_squares(view.noise_d, view.noise_q, view.noise_seed))
-
-
 def _sweep_part(view: View) -> None:
     st.header("The noise's dual norm against q")
     slider(
@@ -217,10 +188,12 @@ def _sweep_part(view: View) -> None:
         DIMENSION_OPTIONS,
         format_func=lambda d: f"{d:,}",
     )
-    rows, q = sweep_rows(view), view.noise_q
+    rows, q = _grid(view.noise_d, view.noise_seed), view.noise_q
+    if not any(row.q == q for row in rows):
+        rows = (*rows, *_squares(view.noise_d, q, view.noise_seed))
     title, memo = sweep_title(rows, q, view.noise_d), (q, view.noise_d, view.noise_seed)
     draw, table = partial(sweep_figure, rows, NOISE_NAMES, q), partial(tables.noise_table, rows)
-    figure_of("sweep", title, draw, table, space=False, memo=memo)
+    figure_of("sweep", title, draw, table, memo=memo)
     st.caption(LOOK_AT_SWEEP)
 
 

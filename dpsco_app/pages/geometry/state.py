@@ -26,8 +26,6 @@ DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows."""
-
     geometry: str = BASE.geometry  # the set, one of `dpsco_core.explain.geometry.KINDS`
     q: float = 1.5  # of the lq ball, at least 1, infinity allowed
     half_axis: float = held(0.5, real, SHORTEST_AXIS, 1)  # the shortest half-axis of the ellipsoid
@@ -69,13 +67,11 @@ class View(PageView):
 
     @property
     def point(self) -> tuple[float, ...]:
-        """The coordinates of the point, as many as dimensions."""
         return (self.x1, self.x2, self.x3)[: self.dimensions]
 
 
 DEFAULT = View()
 STATE = PageState(name="geometry", default=DEFAULT)
-
 
 SCENES = (
     Scene(
@@ -109,7 +105,6 @@ SCENES = (
 
 
 def set_of(scenario: Scenario) -> tuple[str, float | None]:
-    """Return the set of a scenario: its kind, and its exponent where it has one."""
     return scenario.geometry, scenario.q
 
 
@@ -123,12 +118,11 @@ def on_this_set(view: View, scenario: Scenario) -> Scenario | None:
     if view.geometry not in GEOMETRIES:
         return None
     kind, q = shown_set(view)
-    d = scenario.d
     if kind == "group-l1":
-        d = GROUP_SIZE * max(1, round(d / GROUP_SIZE))
-    axis, grid = (None, ()) if scenario.axis in ("d", "q") else (scenario.axis, scenario.grid)
-    made = replace(scenario, geometry=kind, q=q, d=d, axis=axis, grid=grid)
+        scenario = replace(scenario, d=GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE)))
+    if scenario.axis in ("d", "q"):
+        scenario = replace(scenario, axis=None, grid=())
     try:
-        return made.validate(DASHBOARD)
+        return replace(scenario, geometry=kind, q=q).validate(DASHBOARD)
     except InvalidInput:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dpsco_app.pages.geometry.words import NOISE_NAMES
+from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     Cloud,
     Directions,
@@ -32,19 +33,11 @@ def projection_table(found: Nearest) -> pd.DataFrame:
 
 
 def running_table(running: RunningMean) -> pd.DataFrame:
-    """Return the running mean with its interval."""
-    return pd.DataFrame(
-        {
-            "Draws": running.draws,
-            "Mean": running.means,
-            "Low": running.low,
-            "High": running.high,
-        }
-    )
+    ends = {"Low": running.low, "High": running.high}
+    return pd.DataFrame({"Draws": running.draws, "Mean": running.means} | ends)
 
 
 def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFrame:
-    """Return the widths, a set and a dimension a row."""
     return pd.DataFrame(
         {
             "Set": [names[row.kind] for row in rows],
@@ -57,7 +50,6 @@ def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFr
 
 
 def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
-    """Return what is known and measured of the noises' squared dual norms."""
     columns = {
         "Noise": [NOISE_NAMES[row.noise] for row in rows],
         "q": [row.q for row in rows],
@@ -88,10 +80,12 @@ def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
 
 def reach_table(few: Directions) -> pd.DataFrame:
     """Return the directions and how far the set reaches in each, a direction a row."""
-    columns = {f"Direction {j + 1}": column for j, column in enumerate(few.directions.T)}
-    return pd.DataFrame(columns | {"Reach": few.heights})
+    return _columns("Direction", few.directions).assign(Reach=few.heights)
 
 
 def cloud_table(found: Cloud) -> pd.DataFrame:
-    """Return the draws of a noise, a draw a row."""
-    return pd.DataFrame({f"Coordinate {j + 1}": column for j, column in enumerate(found.draws.T)})
+    return _columns("Coordinate", found.draws)
+
+
+def _columns(name: str, points: Matrix) -> pd.DataFrame:
+    return pd.DataFrame(points, columns=[f"{name} {j + 1}" for j in range(points.shape[1])])

@@ -14,8 +14,6 @@ NOISE_NAMES = {"generalized gaussian": "generalized Gaussian", "gaussian": "Gaus
 
 @dataclass(frozen=True, kw_only=True)
 class SetWords:
-    """A set's name, its formula, what it is, and what its polar is."""
-
     name: str
     formula: str
     what: str
@@ -101,19 +99,16 @@ SETS = {
 
 
 def exponent_text(q: float) -> str:
-    """Return an exponent as people write it."""
     return "∞" if math.isinf(q) else f"{q:.3g}"
 
 
 def set_name(view: View) -> str:
-    """Return the name of the chosen set, with its exponent."""
     if view.geometry == "lq":
         return f"ℓ_q ball, q = {exponent_text(view.q)}"
     return SETS[view.geometry].name
 
 
 def polar_name(view: View) -> str:
-    """Return what the polar of the chosen set is."""
     if view.geometry == "lq":
         return f"the ball of the dual exponent q′ = {exponent_text(dual_exponent(view.q))}"
     return SETS[view.geometry].polar
@@ -131,7 +126,6 @@ def plane_note(view: View) -> str:
 
 
 def projection_title(found: Nearest) -> str:
-    """Return what the projection does to the point."""
     d = len(found.point)
     if found.normal is None:
         return "The point lies in the set: it is its own projection"
@@ -147,7 +141,6 @@ def headed(name: str) -> str:
 
 
 def coordinates(values: Sequence[float]) -> str:
-    """Return a point as people write it."""
     up = [value + math.copysign(HALF_UP, value) for value in values]
     return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in up) + ")"
 
@@ -173,7 +166,6 @@ SENTENCES = {
 
 
 def projection_sentence(found: Nearest) -> str:
-    """Return the projection, the dual point and the farthest point in numbers."""
     farthest = found.farthest.tolist()
     parts = ["inside" if found.normal is None else "outside"]
     parts += [] if found.dual_point is None else ["dual"]
@@ -199,21 +191,17 @@ def width_text(width: Width) -> str:
 
 
 def width_title(running: RunningMean, width: Width) -> str:
-    """Return how near the mean of the draws is to the width."""
-    mean, draws = running.sample.mean, running.sample.draws
-    if width.exact:
-        away = 100 * (mean / width.value - 1)
-        return (
-            f"After {draws:,} draws the mean is {mean:.3f}; the width is {width.value:.3f} "
-            f"({away:+.1f} %)".replace("-", "−")
-        )
-    return f"After {draws:,} draws the mean is {mean:.3f}; the width is {width_text(width)}"
+    mean = running.sample.mean
+    said = f"After {running.sample.draws:,} draws the mean is {mean:.3f}; the width is"
+    if not width.exact:
+        return f"{said} {width_text(width)}"
+    away = 100 * (mean / width.value - 1)
+    return f"{said} {width.value:.3f} ({away:+.1f} %)".replace("-", "−")
 
 
 def cloud_title(found: DualSquare) -> str:
-    """Return how large one kind of noise is."""
-    name = NOISE_NAMES[found.noise]
-    return f"{headed(name)} noise: expected squared dual norm {found.exact:.2f} units"
+    name = headed(NOISE_NAMES[found.noise])
+    return f"{name} noise: expected squared dual norm {found.exact:.2f} units"
 
 
 def clouds_sentence(shown: Cloud, gg: DualSquare, gaussian: DualSquare) -> str:
@@ -235,7 +223,6 @@ def clouds_sentence(shown: Cloud, gg: DualSquare, gaussian: DualSquare) -> str:
 
 
 def sweep_title(rows: Sequence[DualSquare], q: float, d: int) -> str:
-    """Return what both noises measure at the chosen exponent."""
     gg, gaussian = (
         min((r for r in rows if r.noise == noise), key=lambda r: abs(r.q - q))
         for noise in NOISE_NAMES
@@ -250,7 +237,6 @@ def sweep_title(rows: Sequence[DualSquare], q: float, d: int) -> str:
 
 
 def growth_title(low: float, high: float, name: str, smallest: int, largest: int) -> str:
-    """Return how much a set's width grows over the chart."""
     return (
         f"From {smallest} to {largest:,} dimensions the width of the {name} grows "
         f"{high / low:.2g} times"

@@ -85,7 +85,6 @@ def bulk_figure(centres: Vector, shares: Mapping[str, Vector], look: Look) -> go
 
 
 def largest_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
-    """Return the largest record over n, for both laws, with bands over the samples."""
     titles = ("Number of records n (log)", "Largest record (log)")
     return _banded(table, LAW_NAMES, LAW_COLOURS, look, titles, "median", room)
 
@@ -145,7 +144,6 @@ def exceedance_figure(errors: pd.DataFrame, look: Look, room: Sequence[float] = 
 
 
 def densities_figure(outputs: Vector, without: Vector, with_it: Vector, look: Look) -> go.Figure:
-    """Return the densities of what is released for two neighbours."""
     x, top = list(100 * outputs), float(without.max())
     figure = go.Figure()
     for name, pair, y, side, anchor in (

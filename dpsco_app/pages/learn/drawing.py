@@ -31,14 +31,12 @@ class Answering:
         return value, float((errors.min() * errors.max()) ** 0.5)
 
     def start(self, evidence: LessonEvidence) -> Point | None:
-        """Return where the line of a prediction begins."""
         if not self.line:
             return None
         own = curve(evidence.table, self.line)
         return float(own.index[0]), float(own.iloc[0])
 
     def trials(self, evidence: LessonEvidence, last: float) -> list[Point]:
-        """Return the trials that land, in their order."""
         if self.lands == RIGHT:  # the share so far, in percent
             counts, shares = running_share(evidence.rows)
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]

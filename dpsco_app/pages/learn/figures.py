@@ -74,7 +74,6 @@ def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
 
 
 def radius_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the errors by radius, a column a line."""
     wide = table.pivot(index="x", columns="series", values="mean").reset_index()
     names = {"x": "Clip radius R", CUT: "Share of the records that is cut"}
     return wide.rename(columns=names | charts.RADIUS_NAMES)

@@ -64,7 +64,6 @@ class Lesson:
 
     @property
     def last(self) -> float:
-        """The x at which a number is read."""
         return float(self.scenario.grid[-1]) if self.experiment is None else LAST[self.experiment]
 
     @property
@@ -74,8 +73,6 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """How a prediction compares with what was measured."""
-
     close: bool
     sentence: str
 

@@ -109,7 +109,6 @@ def _place(view: View) -> None:
 
 
 def _marks() -> str:
-    """Return which steps are answered, and how well."""
     steps: dict[str, list[str]] = {"Right or close": [], "Off": []}
     for i, slug in enumerate(SLUGS, start=1):
         run = state.runs().get(slug)
@@ -246,7 +245,6 @@ def _answer(
 
 
 def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome]]:
-    """Run what the lesson shows before its run."""
     outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
     pace = Pace(0.3)
     for after_cell in state.given(lesson) if lesson.experiment is None else ():
@@ -281,7 +279,6 @@ def _step_button(label: str, to: int) -> None:
 
 
 def _go_on(lesson: Lesson) -> None:
-    """Draw the ways to the steps before and after, and to other pages."""
     at = SLUGS.index(lesson.slug)
     with st.container(horizontal=True, key="learn_path"):
         if at > 0:

@@ -31,8 +31,6 @@ START = "start"  # the picture, before the first lesson
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows."""
-
     # the slug of a lesson, or its number from 1, which becomes the slug; or `START`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
@@ -135,7 +133,6 @@ def evidence(
 def evidence_before(
     lesson: Lesson, outcomes: Sequence[Outcome], beside: Sequence[Outcome] = ()
 ) -> LessonEvidence:
-    """Return what is known before the run."""
     if lesson.experiment is None:
         return evidence(lesson, outcomes, beside)
     rows = tuple(row for part in parts(lesson.experiment) for row in cached_part(part))
@@ -152,7 +149,6 @@ def other_set(lesson: Lesson) -> Scenario | None:
 
 @st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
 def cached_part(part: Part) -> tuple[LessonRow, ...]:
-    """Return the rows of a part, from the cache if any session has run it before."""
     return run_part(part)
 
 
@@ -176,13 +172,11 @@ def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:
 
 
 def runs() -> dict[str, LessonRun]:
-    """Return the session's runs by lesson."""
     found: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
     return found
 
 
 def predictions() -> dict[str, Any]:
-    """Return the session's predictions by lesson, run or not."""
     found: dict[str, Any] = st.session_state.setdefault(PREDICTIONS, {})
     return found
 
@@ -217,12 +211,10 @@ def answered(slug: str, key: str) -> None:
 
 
 def press_cancel() -> None:
-    """Stop; a callback."""
     st.session_state[RUNNING] = None
 
 
 def forget() -> None:
-    """Forget all predictions and runs; a callback."""
     for name in (RUNS, PREDICTIONS, RUNNING):
         st.session_state.pop(name, None)
     for lesson in LESSONS:

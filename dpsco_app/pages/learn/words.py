@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
-    """The words of one lesson."""
-
     title: str
     text: str  # what is seen and why it matters, in Markdown
     question: str  # with one answer, which the run measures

@@ -54,7 +54,6 @@ class View:
     erratum: str = ""
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         for name, values in CHOICES.items():
             one_of(name, getattr(self, name), values)
         return self
@@ -64,7 +63,6 @@ STATE = PageState(name="errata", default=View())
 
 
 def listed(view: View) -> tuple[str, ...]:
-    """Return the errata that pass the filters, in order."""
     return tuple(
         e.slug
         for e in ERRATA
@@ -75,7 +73,6 @@ def listed(view: View) -> tuple[str, ...]:
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)

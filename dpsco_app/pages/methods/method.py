@@ -59,12 +59,10 @@ def method_page(slug: str, scenario: Scenario) -> None:
 
 
 def numbered(sentences: Sequence[str]) -> str:
-    """Return sentences as a numbered list."""
     return "\n".join(f"{i}. {text}" for i, text in enumerate(sentences, start=1))
 
 
 def listed(sentences: Sequence[str]) -> str:
-    """Return sentences as a list."""
     return "\n".join(f"- {text}" for text in sentences)
 
 
@@ -125,7 +123,6 @@ def cost_sentence(point: Scenario, done: Work) -> str:
 
 
 def point_text(point: Scenario) -> str:
-    """Describe a single point in words."""
     sizes = f"n = {point.n:,}, d = {point.d}" + (f", m = {point.m:,}" if point.m > 1 else "")
     budget = f"ε = {point.epsilon:g}" if point.epsilon is not None else f"ρ = {point.rho:g}"
     delta = f", δ = {number_text(point.delta)}" if point.delta else ""

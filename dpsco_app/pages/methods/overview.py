@@ -45,7 +45,6 @@ def overview(view: View, scenario: Scenario) -> None:
 
 @st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)
 def fits_of(point: Scenario) -> tuple[Fit, ...]:
-    """Return which methods run at a point; kept for later reruns."""
     return fitting(point)
 
 

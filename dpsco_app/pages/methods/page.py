@@ -25,7 +25,6 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     draw_views("methods")
     view, wrong = opened(STATE)

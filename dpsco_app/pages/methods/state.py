@@ -17,14 +17,11 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows."""
-
     method: str = ""  # the slug of the method that is told; empty for the overview
     slow: bool = False  # whether the methods that take their time are measured too
     every: bool = True  # whether the table shows the methods that do not run here too
 
     def validate(self) -> View:
-        """Return the view; raises `InvalidInput` in one sentence."""
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
         return self

@@ -33,7 +33,6 @@ GUIDE = """
 
 
 def family(slug: str) -> str:
-    """Return the name of a method's family."""
     card = method_card(slug)
     if "mean" in card.problems:
         return "Mean estimators"
@@ -51,7 +50,6 @@ def method_label(slug: str) -> str:
 
 
 def problems_text(card: MethodCard) -> str:
-    """Return what a method is made for, in a word or two."""
     if card.problems == ("mean",):
         return "the mean"
     return "any loss" if len(card.problems) > 1 else card.problems[0]

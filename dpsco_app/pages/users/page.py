@@ -19,7 +19,6 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     draw_views("users")
     found = opened_with_scenario(STATE, "Users: what hiding a whole user costs")

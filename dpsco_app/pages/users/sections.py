@@ -132,7 +132,6 @@ def _measured(view: View) -> Iterator[Contest]:
 
 
 def law_part(view: View) -> None:
-    """Draw the measured crossover in m and the 1/sqrt(m) law."""
     own = {f: getattr(view, f) for f in OF_BOTH}
     scenario = crossing_scenario(**own, methods=view.methods).validate(DASHBOARD)
     place, pace = st.empty(), Pace(0.3)
@@ -193,7 +192,6 @@ def _frontier_here(at: UserLevel) -> tuple[dict[str, float], float, float]:
 
 
 def frontier_part(view: View) -> None:
-    """Draw how many users the algorithms need."""
     st.header("The feasibility frontier: how many users it takes to run at all")
     st.markdown(ABOUT_FRONTIER)
     at = view.level
@@ -217,7 +215,6 @@ def _gradients(m: int, condition: float) -> tuple[Curve, ...]:
 
 
 def gradients_part(view: View) -> None:
-    """Draw the gradient counts of the comparison."""
     st.header("What optimal risk costs: gradients against n·m")
     st.markdown(ABOUT_GRADIENTS)
     curves = _gradients(view.m, view.condition)

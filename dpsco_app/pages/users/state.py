@@ -27,8 +27,6 @@ CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows."""
-
     # users, items per user, dimension
     n: int = held(10_000, whole, *N_ENDS)
     m: int = held(100, whole, 1, MOST_ITEMS)
@@ -58,7 +56,6 @@ class View(PageView):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """All methods that are measured."""
         return (FILTERED, PLAIN, *self.others)
 
     @property

@@ -31,7 +31,6 @@ def law_table(curves: Sequence[Errors]) -> pd.DataFrame:
 
 
 def frontier_table(needs: Mapping[str, Sequence[float]]) -> pd.DataFrame:
-    """Return the least users, an epsilon a row."""
     columns = {
         NEED_NAMES[n.slug]: [v if math.isfinite(v) else None for v in needs[n.slug]] for n in NEEDS
     }

@@ -133,7 +133,6 @@ SYMBOLS = r"""
 
 
 def crossing_title(found: Crossing | None) -> str:
-    """Return the takeaway of the measured crossover."""
     if found is None:
         return "Filtered gradients stay above clipped user gradients at every m measured"
     return (
@@ -170,7 +169,6 @@ def _two(value: float) -> str:
 
 
 def law_title(slope: float, start: float) -> str:
-    """Return the takeaway of the law."""
     said = f"{slope:.2f}".replace("-", "−")
     return (
         f"The error of filtered gradients falls with slope {said} from m = {number_text(start)} "
@@ -179,7 +177,6 @@ def law_title(slope: float, start: float) -> str:
 
 
 def frontier_title(needs: Mapping[str, float], view: View) -> str:
-    """Return the takeaway of the frontier at the chosen epsilon."""
     return (
         f"At ε = {view.epsilon:g}, Theorem C.1 needs {number_text(needs['theorem-c1'])} users, "
         f"the calibrated algorithm runs with {number_text(needs['step-calibrated'])}"
@@ -210,7 +207,6 @@ def frontier_sentence(
 
 
 def gradients_title(curves: Sequence[Curve]) -> str:
-    """Return the takeaway of the gradient counts at the largest n."""
     ends = {(c.slug, c.loss): c.gradients[-1] for c in curves}
     ratio = ends["asi-liu-2024", "smooth"] / ends["algorithm-3", "smooth"]
     items = curves[0].items[-1]
