@@ -159,6 +159,18 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
         yield result.finished, f"{so_far(result)}, about {left.seconds:.0f} s left"
 
 
+def run_here(scenario: Scenario) -> list[Outcome]:
+    """Run a study in the middle of a page, and say how far it is."""
+    place, pace = st.empty(), Pace(0.3)
+    found: list[Outcome] = []
+    for done, cell in enumerate(cells(scenario), start=1):
+        found.append(cached_cell(cell))
+        if pace.due():
+            place.progress(done / scenario.cells, f"{done} of {scenario.cells} runs")
+    place.empty()
+    return found
+
+
 def _work(cell: Cell) -> float:
     """Return the seconds that a cell is predicted to take: next to none from the cache."""
     if cell.trial < _trials(cell.point, cell.method, cell.x)[0]:

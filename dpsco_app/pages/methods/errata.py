@@ -1,7 +1,5 @@
 """Methods: the errata, one in full, and its experiment at the press of a button."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +9,7 @@ import streamlit as st
 from dpsco_app.pages.bounds import words
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, link, opened
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import method_card
@@ -35,28 +33,14 @@ STYLE = """<style>
 
 
 ALL = "all"
-# What each of the page's parameters may be, the default first.
-CHOICES: dict[str, tuple[str, ...]] = {
-    "paper": (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)),
-    "severity": (ALL, *SEVERITIES),
-    "runs": ("no", "yes"),
-    "erratum": ("", *SLUGS),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    """What the page shows: of each name in `CHOICES` one value."""
-
-    paper: str = ALL
-    severity: str = ALL
-    runs: str = "no"
-    erratum: str = ""
-
-    def validate(self) -> View:
-        for name, values in CHOICES.items():
-            one_of(name, getattr(self, name), values)
-        return self
+class View(PageView):
+    paper: str = held(ALL, one_of, (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)))
+    severity: str = held(ALL, one_of, (ALL, *SEVERITIES))
+    runs: str = held("no", one_of, ("no", "yes"))
+    erratum: str = held("", one_of, ("", *SLUGS))
 
 
 STATE = PageState(name="errata", default=View())
@@ -79,26 +63,21 @@ def page() -> None:
     draw_views("errata")
     st.title("Errata: what was wrong in print")
     draw_wrong(wrong)
-    _entries(view)
-    link(STATE, view)
-
-
-def _entries(view: View) -> None:
     st.markdown(words.ERRATA_INTRODUCTION)
     _filters()
     slugs = listed(view)
     with st.container(key="errata_said"):
         st.markdown(_said(slugs))
-    if not slugs:
+    if slugs:
+        _table(slugs)
+        _one(erratum(view.erratum if view.erratum in slugs else slugs[0]), slugs)
+    else:
         st.info("No entry passes these filters.")
-        return
-    chosen = view.erratum if view.erratum in slugs else slugs[0]
-    _table(slugs)
-    _one(erratum(chosen), slugs)
+    link(STATE, view)
 
 
 def _filters() -> None:
-    severities = {name: name for name in CHOICES["severity"]} | {ALL: "every kind"}
+    severities = {ALL: "every kind"} | {name: name for name in SEVERITIES}
     choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
         ("paper", "Paper", words.PAPER_NAMES),
         ("severity", "What is wrong", severities),
@@ -114,7 +93,7 @@ def _filters() -> None:
 def _said(slugs: Sequence[str]) -> str:
     entries = [erratum(slug) for slug in slugs]
     runs = sum(e.experiment is not None for e in entries)
-    grave = sum(e.severity == CHOICES["severity"][1] for e in entries)
+    grave = sum(e.severity == SEVERITIES[0] for e in entries)
     total = "" if len(slugs) == len(ERRATA) else f" of {len(ERRATA)}"
     return (
         f"**{len(slugs)}{total} entries**, **{runs}** with an experiment. **{grave}** published "
@@ -161,8 +140,8 @@ def _one(entry: Erratum, slugs: Sequence[str]) -> None:
                 label,
                 key=f"errata_{label}",
                 disabled=not inside,
-                on_click=_go,
-                args=(slugs[there] if inside else entry.slug,),
+                on_click=STATE.change,
+                args=({"erratum": slugs[there] if inside else entry.slug},),
             )
     st.caption(f"{place + 1} of {len(slugs)}. {entry.paper}, {entry.statement}.")
     for label, text in (
@@ -219,7 +198,3 @@ def _numbers(found: Finding) -> pd.DataFrame:
         for row in found.rows
     ]
     return pd.DataFrame(lines, columns=list(found.columns))
-
-
-def _go(slug: str) -> None:
-    st.session_state[STATE.key("erratum")] = slug

@@ -14,7 +14,7 @@ from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import Pace, cached_cell, without_data
+from dpsco_app.parts.running import run_here, without_data
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card
@@ -23,16 +23,17 @@ from dpsco_core.explain.methods.guide import Advice, Fit, advice, comparison_poi
 from dpsco_core.explain.methods.stories import story
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import machine_speed
-from dpsco_core.runs.study import Outcome, cells
+from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 BY_TEXT = {Scenario: lambda s: str(s.to_query())}
+_fits = st.cache_data(fitting, max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)
 
 
 def overview(view: View, scenario: Scenario) -> None:
     """Draw the overview: which method to start with at the scenario, then everything else."""
     point = comparison_point(scenario)
-    fits = fits_of(point)
+    fits = _fits(point)
     # What runs something comes last, so that all the rest is there while it runs.
     measured, rest = st.container(), st.container()
     with rest:
@@ -41,11 +42,6 @@ def overview(view: View, scenario: Scenario) -> None:
         _table(view, fits)
     with measured:
         _measured(view, point, fits)
-
-
-@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)
-def fits_of(point: Scenario) -> tuple[Fit, ...]:
-    return fitting(point)
 
 
 def answer(fits: Sequence[Fit]) -> str:
@@ -66,16 +62,15 @@ def answer(fits: Sequence[Fit]) -> str:
 def start_with(found: Advice, start: float) -> str:
     """Say which method to start with, and why; `start` is the error without data."""
     (best, error), *others = found.ranked
-    name = method_card(best).name
+    text = f"Start with **{method_card(best).name}**"
     if not others:
-        text = f"Start with **{name}**: it is the only private method that was run here."
+        text += ": it is the only private method that was run here."
     else:
         (second, second_error), *_ = others
         next_one = f"{method_card(second).name} ({short_text(second_error)})"
-        text = (
-            f"Start with **{name}**, because its mean error at your settings, "
-            f"**{short_text(error)}**, is the smallest of the {len(found.ranked)} private methods "
-            "that were run"
+        text += (
+            f", because its mean error at your settings, **{short_text(error)}**, is the smallest "
+            f"of the {len(found.ranked)} private methods that were run"
         )
         if found.tied:
             text += f". {TRIALS} runs do not tell it apart from {next_one}."
@@ -86,18 +81,6 @@ def start_with(found: Advice, start: float) -> str:
     if error >= start:
         text += f" An answer that ignores the data is no worse here: {short_text(start)}."
     return text
-
-
-def _open_buttons(slugs: Sequence[str]) -> None:
-    with st.container(horizontal=True, key="methods_open"):
-        for slug in slugs:
-            st.button(
-                method_card(slug).name,
-                key=f"methods_open_{slug}",
-                help=method_card(slug).summary,
-                on_click=STATE.change,
-                args=({"method": slug},),
-            )
 
 
 def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
@@ -112,7 +95,7 @@ def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
         said.error(f"Nothing is measured here. {problem}")
         return
     if chosen:
-        outcomes = _outcomes(shown)
+        outcomes = run_here(shown)
         table = summary(frame(outcomes))
         found = advice(outcomes)
         if found.ranked:
@@ -155,19 +138,16 @@ def _draw_errors(
         f"Every point is one run: {shown.trials} of each method, on the same data. At other sizes "
         "other methods lead: Explore sweeps them. Open a method's page:"
     )
-    _open_buttons([slug for slug, _ in found.ranked])
+    with st.container(horizontal=True, key="methods_open"):
+        for slug, _ in found.ranked:
+            st.button(
+                method_card(slug).name,
+                key=f"methods_open_{slug}",
+                help=method_card(slug).summary,
+                on_click=STATE.change,
+                args=({"method": slug},),
+            )
     to_explore(shown, "Open this in Explore")
-
-
-def _outcomes(scenario: Scenario) -> list[Outcome]:
-    place, pace = st.empty(), Pace(0.3)
-    found: list[Outcome] = []
-    for done, cell in enumerate(cells(scenario), start=1):
-        found.append(cached_cell(cell))
-        if pace.due():
-            place.progress(done / scenario.cells, f"{done} of {scenario.cells} runs")
-    place.empty()
-    return found
 
 
 def exact(table: pd.DataFrame) -> list[str]:

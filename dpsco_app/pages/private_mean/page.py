@@ -1,8 +1,5 @@
 """A private mean: how one is made from records like those of the scenario."""
 
-from dataclasses import dataclass
-from typing import Self
-
 import streamlit as st
 
 from dpsco_app.parts.figures import SHARED_STYLE
@@ -10,24 +7,14 @@ from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.picture import TITLE, draw_picture
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.picture import picture
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """What the page shows beside the scenario: nothing."""
-
-    def validate(self) -> Self:
-        """Return the view."""
-        return self
-
 
 WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
 STATE = PageState(
     name="private_mean",
-    default=View(),
+    default=PageView(),
     use=visit.Use(
         fit=lambda scenario: visit.item_level(visit.with_problem(scenario, MEAN, (MEAN,))),
         why="The picture is about a mean, with one item per user.",

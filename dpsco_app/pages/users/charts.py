@@ -15,46 +15,39 @@ from dpsco_app.parts.look import (
     Look,
     colour_of,
     mark_chosen,
+    note,
     translucent,
 )
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
 
 HOVER = "%{{x:,.6g}}: %{{y:.3g}} {}"
+OVER_ITEMS = "Items per user m (log)"
 SIZES = {"heights": (450, 580), "bottom": 44}
 
 
 def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look) -> go.Figure:
     """Return the measured mean excess risks over m, and where the first two cross."""
     figure = go.Figure()
-    labels: list[Label] = []
     positive = [float(v) for c in curves for v in c.mean if v > 0]
-    low, high = min(positive) / 2, max(positive) * 2
-    for rank, curve in enumerate(curves):
-        _points(figure, curve, curve.mean, 2 * curve.standard_error, rank, look, labels)
+    ends = min(positive) / 2, max(positive) * 2
+    labels: list[Label] = []
+    for rank, c in enumerate(curves):
+        labels += _points(figure, c, c.mean, 2 * c.standard_error, rank, look)
     if found is not None:
-        ends = [e if math.isfinite(e) else curves[0].items[-1] for e in found.interval]
+        low, high = (e if math.isfinite(e) else curves[0].items[-1] for e in found.interval)
         figure.add_vline(x=found.items, line={"color": look.ink, "width": 1.5, "dash": "dash"})
-        if not math.isnan(ends[0]):
-            figure.add_vrect(
-                x0=ends[0], x1=ends[1], fillcolor=look.ink, opacity=0.08, line={"width": 0}
-            )
-        figure.add_annotation(
-            text=f"<b>cross at m ≈ {number_text(float(f'{found.items:.2g}'))}</b>",
-            x=math.log10(found.items),
-            y=0.02,
-            yref="paper",
-            xanchor="left",
-            yanchor="bottom",
-            xshift=6,
-            showarrow=False,
-            font={"size": 12 if look.compact else 14, "color": look.ink},
-        )
-    titles = ("Items per user m (log)", "Mean excess risk (log)")
-    return finish(figure, look, (0.7, 1.4e6), (low, high), titles, labels, **SIZES)
+        if not math.isnan(low):
+            figure.add_vrect(x0=low, x1=high, fillcolor=look.ink, opacity=0.08, line={"width": 0})
+        text = f"<b>cross at m ≈ {short_text(found.items, 2)}</b>"
+        at = {"yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 6}
+        size = 12 if look.compact else 14
+        figure.add_annotation(**note(text, math.log10(found.items), 0.02, look.ink, size, **at))
+    titles = (OVER_ITEMS, "Mean excess risk (log)")
+    return finish(figure, look, (0.7, 1.4e6), ends, titles, labels, **SIZES)
 
 
 def law_figure(
@@ -62,16 +55,13 @@ def law_figure(
 ) -> go.Figure:
     """Return the root mean square distances over m with a 1/sqrt(m) guide from m = `start` on."""
     figure = go.Figure()
-    labels: list[Label] = []
     values = [float(v) for c in curves for v in c.distance if v > 0]
-    low, high = min(values) / 2, max(values) * 2
-    for rank, curve in enumerate(curves):
-        _points(figure, curve, curve.distance, None, rank, look, labels)
-    first = curves[0]
-    keep = first.items >= start
-    x = first.items[keep]
+    labels: list[Label] = []
+    for rank, c in enumerate(curves):
+        labels += _points(figure, c, c.distance, None, rank, look)
+    keep = curves[0].items >= start
+    x, y = curves[0].items[keep], curves[0].distance[keep]
     if len(x):
-        y = first.distance[keep]
         middle = math.exp(float(np.mean(np.log(y) + 0.5 * np.log(x))))
         guide = middle / np.sqrt(x)
         name, hover = "1/√m, a guide", HOVER.format("")
@@ -79,17 +69,13 @@ def law_figure(
         labels.append(Label(text=name, y=float(guide[-1]), colour=look.quiet, rank=9))
     for curve in curves[:2]:
         before_last = max(len(curve.items) - 2, 0)
-        figure.add_annotation(
-            text=f"slope {slopes[curve.method]:.2f}".replace("-", "−"),
-            x=math.log10(curve.items[before_last]),
-            y=math.log10(float(curve.distance[before_last])),
-            yshift=14,
-            xanchor="right" if look.compact else "left",
-            showarrow=False,
-            font={"size": 13, "color": look.colour(colour_of(curve.method))},
-        )
-    titles = ("Items per user m (log)", "Root mean square distance (log)")
-    return finish(figure, look, (0.7, 1.4e6), (low, high), titles, labels, **SIZES)
+        at = (math.log10(float(v[before_last])) for v in (curve.items, curve.distance))
+        text = f"slope {slopes[curve.method]:.2f}".replace("-", "−")
+        colour, side = look.colour(colour_of(curve.method)), "right" if look.compact else "left"
+        figure.add_annotation(**note(text, *at, colour, 13, yshift=14, xanchor=side))
+    titles = (OVER_ITEMS, "Root mean square distance (log)")
+    y_ends = min(values) / 2, max(values) * 2
+    return finish(figure, look, (0.7, 1.4e6), y_ends, titles, labels, **SIZES)
 
 
 def frontier_figure(
@@ -105,7 +91,7 @@ def frontier_figure(
     low, high = min(*finite, chosen[1]) / 1.7, max(*finite, chosen[1]) * 1.7
     for rank, need in enumerate(NEEDS):
         name, colour = NEED_NAMES[need.slug], look.colour(colour_of(need.method))
-        y = np.array([v if math.isfinite(v) else np.nan for v in needs[need.slug]])
+        y = np.array([v if math.isfinite(v) else math.nan for v in needs[need.slug]])
         dash = "solid" if need.printed else "dash"
         if need.slug in ("groups-printed", "recommended-c1"):
             dash = "dot" if need.printed else "dashdot"
@@ -116,16 +102,9 @@ def frontier_figure(
             labels.append(Label(text=name, y=last, colour=colour, rank=rank))
     if low < most < high:
         figure.add_hline(y=most, line={"color": look.quiet, "width": 1.3, "dash": "longdash"})
-        figure.add_annotation(
-            text="n = 1/(δm): Theorem 3.2 needs fewer users",
-            xref="paper",
-            x=0.01,
-            y=math.log10(most),
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 11 if look.compact else 12, "color": look.quiet},
-        )
+        at = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        text, size = "n = 1/(δm): Theorem 3.2 needs fewer users", 11 if look.compact else 12
+        figure.add_annotation(**note(text, 0.01, math.log10(most), look.quiet, size, **at))
     mark_chosen(figure, [chosen[0]], [chosen[1]], look)
     ends = EPSILONS[0] / 1.1, EPSILONS[-1] * 1.1
     titles = ("Privacy budget ε (log)", "Least number of users n (log)")
@@ -166,26 +145,22 @@ def _points(
     bars: NDArray[np.float64] | None,
     rank: int,
     look: Look,
-    labels: list[Label],
-) -> None:
+) -> list[Label]:
+    """Draw a method's points; return the name at their end, if any is known."""
     colour = look.colour(colour_of(curve.method))
-    name = method_card(curve.method).name
-    # A bar that would leave the log axis ends at a tenth of its point.
-    lower = None if bars is None else np.minimum(bars, 0.9 * y)
-    figure.add_trace(
-        go.Scatter(
-            x=curve.items,
-            y=y,
-            mode="lines+markers",
-            line={"color": colour, "width": 2.8},
-            marker={"size": 8, "color": colour},
-            error_y=None
-            if bars is None
-            else {"array": bars, "arrayminus": lower, "symmetric": False, "thickness": 1.3},
-            name=name,
-            hovertemplate=f"{name}<br>m = %{{x:,}}: %{{y:.3g}}<extra></extra>",
-        )
+    name, error = method_card(curve.method).name, None
+    if bars is not None:  # one that would leave the log axis ends at a tenth of its point
+        lower = np.minimum(bars, 0.9 * y)
+        error = {"array": bars, "arrayminus": lower, "symmetric": False, "thickness": 1.3}
+    figure.add_scatter(
+        x=curve.items,
+        y=y,
+        mode="lines+markers",
+        line={"color": colour, "width": 2.8},
+        marker={"size": 8, "color": colour},
+        error_y=error,
+        name=name,
+        hovertemplate=f"{name}<br>m = %{{x:,}}: %{{y:.3g}}<extra></extra>",
     )
     known = y[np.isfinite(y)]
-    if len(known):
-        labels.append(Label(text=f"<b>{name}</b>", y=float(known[-1]), colour=colour, rank=rank))
+    return [Label(text=f"<b>{name}</b>", y=float(v), colour=colour, rank=rank) for v in known[-1:]]

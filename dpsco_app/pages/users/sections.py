@@ -34,9 +34,8 @@ from dpsco_app.pages.who_wins.drawing import draw_contest
 from dpsco_app.pages.who_wins.words import READING_NAMES, nearest_cell, point_sentence
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import slider
-from dpsco_app.parts.running import Pace, cached_cell
+from dpsco_app.parts.running import cached_cell, run_here
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import READINGS, Contest, contest_cells, measured_contest
 from dpsco_core.explain.users.crossing import (
@@ -64,8 +63,9 @@ from dpsco_core.explain.users.regions import (
     measured_cells,
 )
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.runs.study import Outcome, cells
+from dpsco_core.runs.study import Outcome
 
+HASHED = {UserLevel: repr}
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 
 
@@ -96,23 +96,22 @@ def map_part(view: View) -> None:
             help="Of the losses in bounds and counts; the measured loss has its own.",
         )
     st.markdown(ABOUT_MAP[view.basis])
+    at = (view.d, view.epsilon, view.delta, view.condition)
+    if view.basis == "measured":
+        stages = _measured(view)
+    elif view.basis == "rates":
+        stages = iter([_rates(view.loss, *at)])
+    else:
+        stages = bounds_map("proven", "smooth", *at)
     draw_contest(
         "users_map",
-        _maps(view),
+        stages,
         view,
         view.basis,
         words=lambda found: point_sentence(found, view, view.basis),
         limits={"n": N_ENDS},
     )
     st.caption(LOOK_AT_MAP[view.basis] + " A click moves the chosen point, the crossed circle.")
-
-
-def _maps(view: View) -> Iterator[Contest]:
-    if view.basis == "measured":
-        return _measured(view)
-    if view.basis == "rates":
-        return iter([_rates(view.loss, view.d, view.epsilon, view.delta, view.condition)])
-    return bounds_map("proven", "smooth", view.d, view.epsilon, view.delta, view.condition)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -134,13 +133,7 @@ def _measured(view: View) -> Iterator[Contest]:
 def law_part(view: View) -> None:
     own = {f: getattr(view, f) for f in OF_BOTH}
     scenario = crossing_scenario(**own, methods=view.methods).validate(DASHBOARD)
-    place, pace = st.empty(), Pace(0.3)
-    outcomes: list[Outcome] = []
-    for done, cell in enumerate(cells(scenario), start=1):
-        outcomes.append(cached_cell(cell))
-        if pace.due():
-            place.progress(done / scenario.cells, f"{done} of {scenario.cells} runs")
-    place.empty()
+    outcomes = run_here(scenario)
     curves = [errors_of(outcomes, method) for method in view.methods]
     refused = {o.method: o.not_applicable for o in outcomes if o.not_applicable}
     for method, why in refused.items():
@@ -179,12 +172,11 @@ def law_part(view: View) -> None:
     st.code(command(crossing_scenario(**own)), language="bash", wrap_lines=True)
 
 
-@st.cache_data(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
-def _frontier(at: UserLevel) -> dict[str, tuple[float, ...]]:
-    return frontier(at)
+_frontier = st.cache_data(frontier, max_entries=200, show_spinner=False, hash_funcs=HASHED)
+_gradients = st.cache_data(complexity_curves, max_entries=200, show_spinner=False)
 
 
-@st.cache_data(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
+@st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
 def _frontier_here(at: UserLevel) -> tuple[dict[str, float], float, float]:
     """Return the least users at a point, those of the printed run, and the printed shortfall."""
     least = {need.slug: need.least(at) for need in NEEDS}
@@ -207,11 +199,6 @@ def frontier_part(view: View) -> None:
     with st.container(key="users_frontier_said"):
         st.markdown(frontier_sentence(here, runs, most, shortfall, view))
     st.caption(LOOK_AT_FRONTIER)
-
-
-@st.cache_data(max_entries=200, show_spinner=False)
-def _gradients(m: int, condition: float) -> tuple[Curve, ...]:
-    return complexity_curves(m, condition)
 
 
 def gradients_part(view: View) -> None:

@@ -51,8 +51,7 @@ class View(PageView):
     @property
     def others(self) -> tuple[str, ...]:
         """The further methods, in the order of `OTHERS` where they are known."""
-        named = [slug for slug in self.also.split(",") if slug]
-        return tuple(dict.fromkeys(named))
+        return tuple(dict.fromkeys(slug for slug in self.also.split(",") if slug))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -85,16 +84,11 @@ def fit(scenario: Scenario) -> Scenario:
         found = replace(found, methods=default_methods(found.problem, "user"))
     if found.rho is not None:
         found = replace(found, rho=None, epsilon=DEFAULT.epsilon, delta=DEFAULT.delta)
-    lowest, highest = DELTA_ENDS
-    return replace(
-        found,
-        n=min(max(found.n, N_ENDS[0]), N_ENDS[1]),
-        m=min(found.m, MOST_ITEMS),
-        d=min(found.d, MOST_DIMENSIONS),
-        epsilon=min(max(found.epsilon or 1.0, EPSILON_ENDS[0]), EPSILON_ENDS[1]),
-        delta=min(max(found.delta or DEFAULT.delta, lowest), highest),
-        trials=min(found.trials, MOST_TRIALS),
-    )
+    between = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
+    between |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
+    values = {name: getattr(found, name) or getattr(DEFAULT, name) for name in between}
+    ends = between.items()
+    return replace(found, **{k: min(max(values[k], low), high) for k, (low, high) in ends})
 
 
 def fill(view: View, scenario: Scenario) -> View:
@@ -108,7 +102,7 @@ STATE = PageState(
     default=DEFAULT,
     lists=("also",),
     fill=fill,
-    filled=("n", "m", "d", "epsilon", "delta", "trials", "seed"),
+    filled=("m", *OF_BOTH),
     use=visit.Use(
         fit=fit,
         why="These figures are about users with several items, and an (ε, δ) budget.",

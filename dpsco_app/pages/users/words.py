@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from dpsco_app.pages.users.state import View
 from dpsco_app.parts.look import BLUE, BROWN, CYAN, GOLD, MAGENTA, ORANGE, PURPLE
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Reading
@@ -136,8 +136,8 @@ def crossing_title(found: Crossing | None) -> str:
     if found is None:
         return "Filtered gradients stay above clipped user gradients at every m measured"
     return (
-        f"From m ≈ {_two(found.items)} items per user on, filtered gradients have a smaller error "
-        "than clipped user gradients"
+        f"From m ≈ {short_text(found.items, 2)} items per user on, filtered gradients have a "
+        "smaller error than clipped user gradients"
     )
 
 
@@ -150,22 +150,19 @@ def crossing_sentence(found: Crossing | None, view: View) -> str:
             f"{where}: the mean error of **{names[0]}** does not fall below that of **{names[1]}** "
             f"over {view.trials} trials."
         )
-    low, high = found.interval
-    known = "" if math.isnan(low) else f" (95 % interval {_two(low)} to {_two(high)})"
+    interval = " to ".join(short_text(end, 2) for end in found.interval)
+    known = "" if math.isnan(found.interval[0]) else f" (95 % interval {interval})"
     again = (
         ""
         if found.reversals == 0
         else f" Their order changes {found.reversals} times before: take more trials."
     )
     return (
-        f"{where}: the mean errors of **{names[0]}** and **{names[1]}** cross at "
-        f"**m ≈ {_two(found.items)}**{known}, between the measured m = {number_text(found.low)} "
-        f"and {number_text(found.high)}, over {view.trials} trials.{again}"
+        f"{where}: the mean errors of **{names[0]}** and **{names[1]}** cross at **m ≈ "
+        f"{short_text(found.items, 2)}**{known}, between the measured m = "
+        f"{number_text(found.low)} and {number_text(found.high)}, over {view.trials} "
+        f"trials.{again}"
     )
-
-
-def _two(value: float) -> str:
-    return number_text(float(f"{value:.2g}"))
 
 
 def law_title(slope: float, start: float) -> str:
@@ -191,26 +188,22 @@ def frontier_sentence(
     first = f"With n = {view.n:,} users at ε = {view.epsilon:g}: " + (
         f"enough for **{'; '.join(able)}**." if able else "too few for **all** of these."
     )
-    if math.isfinite(runs):
-        second = f" Filtered gradients as printed run from n = {number_text(runs)} on"
-    else:
-        second = (
-            " Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm) too, and so "
-            f"n < {number_text(float(f'{most:.3g}'))} here"
-        )
-    third = (
-        ". The batches K that it prints would be up to "
-        f"{number_text(float(f'{shortfall:.2g}'))} times as many users as a phase has: every step "
-        "takes all of them instead."
+    second = (
+        f"Filtered gradients as printed run from n = {number_text(runs)} on"
+        if math.isfinite(runs)
+        else "Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm) too, and so "
+        f"n < {short_text(most)} here"
     )
-    return first + second + third
+    return (
+        f"{first} {second}. The batches K that it prints would be up to {short_text(shortfall, 2)} "
+        "times as many users as a phase has: every step takes all of them instead."
+    )
 
 
 def gradients_title(curves: Sequence[Curve]) -> str:
     ends = {(c.slug, c.loss): c.gradients[-1] for c in curves}
     ratio = ends["asi-liu-2024", "smooth"] / ends["algorithm-3", "smooth"]
-    items = curves[0].items[-1]
     return (
-        f"At n·m = {number_text(float(items))}, filtered gradients take {_two(ratio)} times fewer "
-        "gradients than Asi and Liu on smooth losses"
+        f"At n·m = {number_text(float(curves[0].items[-1]))}, filtered gradients take "
+        f"{short_text(ratio, 2)} times fewer gradients than Asi and Liu on smooth losses"
     )
