@@ -46,9 +46,9 @@ class View(PageView):
 STATE = PageState(name="errata", default=View())
 
 
-def listed(view: View) -> tuple[str, ...]:
+def listed(view: View) -> tuple[Erratum, ...]:
     return tuple(
-        e.slug
+        e
         for e in ERRATA
         if view.paper in (ALL, e.slug.split(".")[0])
         and view.severity in (ALL, e.severity)
@@ -65,12 +65,12 @@ def page() -> None:
     draw_wrong(wrong)
     st.markdown(words.ERRATA_INTRODUCTION)
     _filters()
-    slugs = listed(view)
+    entries = listed(view)
     with st.container(key="errata_said"):
-        st.markdown(_said(slugs))
-    if slugs:
-        _table(slugs)
-        _one(erratum(view.erratum if view.erratum in slugs else slugs[0]), slugs)
+        st.markdown(_said(entries))
+    if entries:
+        _table(entries)
+        _one(next((i for i, e in enumerate(entries) if e.slug == view.erratum), 0), entries)
     else:
         st.info("No entry passes these filters.")
     link(STATE, view)
@@ -90,19 +90,17 @@ def _filters() -> None:
             )
 
 
-def _said(slugs: Sequence[str]) -> str:
-    entries = [erratum(slug) for slug in slugs]
+def _said(entries: Sequence[Erratum]) -> str:
     runs = sum(e.experiment is not None for e in entries)
     grave = sum(e.severity == SEVERITIES[0] for e in entries)
-    total = "" if len(slugs) == len(ERRATA) else f" of {len(ERRATA)}"
+    total = "" if len(entries) == len(ERRATA) else f" of {len(ERRATA)}"
     return (
-        f"**{len(slugs)}{total} entries**, **{runs}** with an experiment. **{grave}** published "
+        f"**{len(entries)}{total} entries**, **{runs}** with an experiment. **{grave}** published "
         f"{'statement is' if grave == 1 else 'statements are'} not private as printed."
     )
 
 
-def _table(slugs: Sequence[str]) -> None:
-    entries = [erratum(slug) for slug in slugs]
+def _table(entries: Sequence[Erratum]) -> None:
     frame = pd.DataFrame(
         {
             "About": [words.about(e) for e in entries],
@@ -118,32 +116,31 @@ def _table(slugs: Sequence[str]) -> None:
         hide_index=True,
         width="stretch",
         height=min(HEIGHT, 38 + 35 * len(frame)),
-        on_select=lambda: _selected(list(slugs)),
+        on_select=lambda: _selected(entries),
         selection_mode="single-row",
     )
 
 
-def _selected(slugs: list[str]) -> None:
+def _selected(entries: Sequence[Erratum]) -> None:
     chosen = st.session_state[FRAME].selection.rows
-    if chosen and chosen[0] < len(slugs):
-        st.session_state[STATE.key("erratum")] = slugs[chosen[0]]
+    if chosen and chosen[0] < len(entries):
+        STATE.change({"erratum": entries[chosen[0]].slug})
 
 
-def _one(entry: Erratum, slugs: Sequence[str]) -> None:
-    place = slugs.index(entry.slug)
+def _one(place: int, entries: Sequence[Erratum]) -> None:
+    entry = entries[place]
     st.header(f"{words.about(entry)}: {entry.severity}")
     with st.container(horizontal=True, key="errata_walk"):
-        for label, step in (("Previous", -1), ("Next", 1)):
-            there = place + step
-            inside = 0 <= there < len(slugs)
+        for label, there in (("Previous", place - 1), ("Next", place + 1)):
+            inside = 0 <= there < len(entries)
             st.button(
                 label,
                 key=f"errata_{label}",
                 disabled=not inside,
                 on_click=STATE.change,
-                args=({"erratum": slugs[there] if inside else entry.slug},),
+                args=({"erratum": entries[there if inside else place].slug},),
             )
-    st.caption(f"{place + 1} of {len(slugs)}. {entry.paper}, {entry.statement}.")
+    st.caption(f"{place + 1} of {len(entries)}. {entry.paper}, {entry.statement}.")
     for label, text in (
         ("Printed", entry.printed),
         ("Wrong or missing", entry.wrong),
@@ -151,8 +148,7 @@ def _one(entry: Erratum, slugs: Sequence[str]) -> None:
     ):
         st.markdown(f"**{label}.** {text}")
     st.caption("In the code: " + ", ".join(f"`{m}`" for m in entry.modules))
-    methods = methods_of(entry)
-    if methods:
+    if methods := methods_of(entry):
         with st.container(horizontal=True, key="errata_methods"):
             for slug in methods:
                 link_to("methods", method_card(slug).name, {"method": slug})

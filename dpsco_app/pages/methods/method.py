@@ -33,12 +33,16 @@ def method_page(slug: str, scenario: Scenario) -> None:
     near = method_scenario(scenario, slug)
     point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
     card, told = method_card(slug), story(slug)
-    st.html(code_style(dark=st.context.theme.type == "dark"))
+    st.html(code_style(Look(dark=st.context.theme.type == "dark")))
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
     st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
     with st.container(key="methods_said"):
         st.markdown(told.what)
-    _links(slug, scenario)
+    with st.container(horizontal=True, key="methods_links"):
+        to_explore(with_method(scenario, slug), "See it in Explore")
+        if query := method_anatomy_query(scenario, slug):
+            link_to("one-run", "Take a run apart", query)
+        link_to("bounds", "Its place in the tables of the papers")
     draw_apart(STATE, near, f"At your settings {card.name} cannot run.")
     st.header("Its steps")
     st.markdown(numbered(told.steps))
@@ -47,13 +51,19 @@ def method_page(slug: str, scenario: Scenario) -> None:
     st.header("Why it is private")
     _proof(told, card.level)
     st.header("What it costs")
-    _cost(slug, point)
+    st.markdown(f"{told.cost} Time: ${told.order}$.")
+    st.markdown(cost_sentence(point, work(point, slug)))
     st.header("What is proven of its error")
     _bounds(slug, point)
     st.header("When to choose it, and what goes wrong")
     st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
     st.header("Known flaws in the paper")
-    _flaws(slug)
+    st.markdown(listed(told.errata) if told.errata else "None that concern its calibration.")
+    if entries := errata_of(slug):
+        st.markdown("What its code does otherwise than the paper, each in full:")
+        with st.container(horizontal=True, key="methods_errata"):
+            for entry in entries:
+                link_to("errata", about(entry), {"erratum": entry.slug})
     st.header("The code that runs it")
     _code(slug)
 
@@ -64,26 +74,6 @@ def numbered(sentences: Sequence[str]) -> str:
 
 def listed(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in sentences)
-
-
-def _links(slug: str, scenario: Scenario) -> None:
-    with st.container(horizontal=True, key="methods_links"):
-        to_explore(with_method(scenario, slug), "See it in Explore")
-        query = method_anatomy_query(scenario, slug)
-        if query is not None:
-            link_to("one-run", "Take a run apart", query)
-        link_to("bounds", "Its place in the tables of the papers")
-
-
-def _flaws(slug: str) -> None:
-    flaws = story(slug).errata
-    st.markdown(listed(flaws) if flaws else "None that concern its calibration.")
-    entries = errata_of(slug)
-    if entries:
-        st.markdown("What its code does otherwise than the paper, each in full:")
-        with st.container(horizontal=True, key="methods_errata"):
-            for entry in entries:
-                link_to("errata", about(entry), {"erratum": entry.slug})
 
 
 def _proof(told: Story, level: Level) -> None:
@@ -100,12 +90,6 @@ def _proof(told: Story, level: Level) -> None:
         "included. The noise is drawn through a ledger, which refuses what the budget does not "
         "allow."
     )
-
-
-def _cost(slug: str, point: Scenario) -> None:
-    told = story(slug)
-    st.markdown(f"{told.cost} Time: ${told.order}$.")
-    st.markdown(cost_sentence(point, work(point, slug)))
 
 
 def cost_sentence(point: Scenario, done: Work) -> str:
@@ -183,12 +167,11 @@ def _source(*parts: Source) -> None:
         st.code(part.text.rstrip(), language="python", wrap_lines=True)
 
 
-def code_style(*, dark: bool) -> str:
+def code_style(look: Look) -> str:
     """Return a style sheet for code whose colours stand out enough from its ground.
 
     Those of Streamlit's theme have contrasts of 3.8 (light) and 4.1 (dark) there.
     """
-    look = Look(dark=dark)
     colours = {
         ".token.comment": look.quiet,
         ".token.string, .stCode .token.triple-quoted-string": look.colour(GREEN),

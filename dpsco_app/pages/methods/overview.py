@@ -116,15 +116,14 @@ def _draw_errors(
     shown: Scenario, outcomes: list[Outcome], table: pd.DataFrame, found: Advice
 ) -> None:
     """Draw the errors, the smallest first, and a button for each method in the same order."""
-    best_first = table.sort_values("mean_error")["method"].tolist()
-    hidden = exact(table)
+    best_first, hidden = tuple(table.sort_values("mean_error")["method"]), exact(table)
     name = method_card(found.ranked[0][0]).name
-    title = f"{name} has the smallest measured error of the private methods"
     if len(hidden) < len(table):
-        ordered = replace(shown, methods=tuple(best_first))
+        ordered = replace(shown, methods=best_first)
         responsive(
             "methods_race",
-            title + (", in a tie" if found.tied else ""),
+            f"{name} has the smallest measured error of the private methods"
+            f"{', in a tie' * found.tied}",
             lambda look: point_figure(ordered, outcomes, [], look),
             table=lambda: numbers(shown, table),
             setting=setting_line(shown),

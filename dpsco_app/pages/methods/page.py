@@ -49,18 +49,14 @@ def _choose(view: View) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         st.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
-    before, after = neighbours(view.method)
+    turns = zip(("Previous", "Next"), ("back", "forward"), neighbours(view.method), strict=True)
     with right, st.container(horizontal=True, key="methods_turn"):
-        _turn("Previous", ":material/arrow_back:", before)
-        _turn("Next", ":material/arrow_forward:", after)
-
-
-def _turn(label: str, icon: str, to: str | None) -> None:
-    st.button(
-        label,
-        icon=icon,
-        disabled=to is None,
-        help=None if to is None else method_label(to),
-        on_click=STATE.change,
-        args=({"method": to or ""},),
-    )
+        for label, way, to in turns:
+            st.button(
+                label,
+                icon=f":material/arrow_{way}:",
+                disabled=to is None,
+                help=None if to is None else method_label(to),
+                on_click=STATE.change,
+                args=({"method": to or ""},),
+            )

@@ -38,10 +38,9 @@ ORDER: tuple[str, ...] = ("", *METHOD_SLUGS)
 
 def neighbours(method: str) -> tuple[str | None, str | None]:
     """Return the pages before and after that of a method; the overview comes first."""
-    at = ORDER.index(method)
-    before = ORDER[at - 1] if at else None
-    after = ORDER[at + 1] if at + 1 < len(ORDER) else None
-    return before, after
+    padded = (None, *ORDER, None)
+    at = padded.index(method)
+    return padded[at - 1], padded[at + 1]
 
 
 method_scenario = lru_cache(maxsize=1000)(nearest)

@@ -1,9 +1,10 @@
-"""The figures of the page Users but the map; no Streamlit in here."""
+"""The figures of the page Users but the map, and their numbers; no Streamlit in here."""
 
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
@@ -164,3 +165,48 @@ def _points(
     )
     known = y[np.isfinite(y)]
     return [Label(text=f"<b>{name}</b>", y=float(v), colour=colour, rank=rank) for v in known[-1:]]
+
+
+# -- the numbers behind them --
+
+
+def law_table(curves: Sequence[Errors]) -> pd.DataFrame:
+    """Return the measured errors, a method and an m a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": method_card(c.method).name,
+                "m": c.items.astype(int),
+                "Mean excess risk": c.mean,
+                "Standard error": c.standard_error,
+                "RMS distance": c.distance,
+                "Trials": c.risks.shape[1],
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def frontier_table(needs: Mapping[str, Sequence[float]]) -> pd.DataFrame:
+    columns = {
+        NEED_NAMES[n.slug]: [v if math.isfinite(v) else None for v in needs[n.slug]] for n in NEEDS
+    }
+    return pd.DataFrame({"ε": EPSILONS} | columns)
+
+
+def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
+    """Return the counts, a row of the comparison and an n a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": ROW_NAMES[c.slug, c.loss],
+                "Losses": c.loss,
+                "n·m": c.items,
+                "Gradients": [g if math.isfinite(g) else None for g in c.gradients],
+                "Assumptions hold": c.applies,
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)

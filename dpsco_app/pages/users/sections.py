@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from dpsco_app.pages.users import tables
 from dpsco_app.pages.users.charts import (
     crossing_figure,
     frontier_figure,
+    frontier_table,
     gradients_figure,
+    gradients_table,
     law_figure,
+    law_table,
 )
 from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, OF_BOTH, OTHERS, STATE, View
 from dpsco_app.pages.users.words import (
@@ -146,7 +148,7 @@ def law_part(view: View) -> None:
         "users_crossing",
         crossing_title(found),
         lambda look: crossing_figure(curves, found, look),
-        table=lambda: tables.law_table(curves),
+        table=lambda: law_table(curves),
     )
     with st.container(key="users_said"):
         st.markdown(crossing_sentence(found, view))
@@ -165,7 +167,7 @@ def law_part(view: View) -> None:
         "users_law",
         law_title(slopes[FILTERED], start),
         lambda look: law_figure(curves, slopes, start, look),
-        table=lambda: tables.law_table(curves),
+        table=lambda: law_table(curves),
     )
     st.caption(LOOK_AT_LAW)
     st.markdown("The same crossover from the command line: where the order of the means changes.")
@@ -194,7 +196,7 @@ def frontier_part(view: View) -> None:
         "users_frontier",
         frontier_title(here, view),
         lambda look: frontier_figure(needs, (view.epsilon, view.n), most, look),
-        table=lambda: tables.frontier_table(needs),
+        table=lambda: frontier_table(needs),
     )
     with st.container(key="users_frontier_said"):
         st.markdown(frontier_sentence(here, runs, most, shortfall, view))
@@ -209,6 +211,6 @@ def gradients_part(view: View) -> None:
         "users_gradients",
         gradients_title(curves),
         lambda look: gradients_figure(curves, view.n * view.m, look),
-        table=lambda: tables.gradients_table(curves),
+        table=lambda: gradients_table(curves),
     )
     st.caption(LOOK_AT_GRADIENTS + " The dashed vertical line is the chosen n·m.")

@@ -13,12 +13,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.users import tables
 from dpsco_app.pages.users.charts import (
     crossing_figure,
     frontier_figure,
+    frontier_table,
     gradients_figure,
+    gradients_table,
     law_figure,
+    law_table,
 )
 from dpsco_app.pages.users.state import DEFAULT, OTHERS, SCENES, STATE, View, fill, fit
 from dpsco_app.pages.users.words import (
@@ -134,7 +136,7 @@ def test_the_frontier_holds_every_need() -> None:
         line = named(figure, NEED_NAMES[need.slug])
         assert values(line) == pytest.approx(needs[need.slug])
         assert values({"y": line["x"]}) == pytest.approx(EPSILONS)
-    assert len(tables.frontier_table(needs)) == len(EPSILONS)
+    assert len(frontier_table(needs)) == len(EPSILONS)
     here = {need.slug: need.least(DEFAULT.level) for need in NEEDS}
     said = frontier_sentence(here, math.inf, 1e4, 1200, DEFAULT)
     assert "**no** n" in said and NEED_NAMES["step-calibrated"] in said
@@ -161,7 +163,7 @@ def test_the_gradients_hold_every_row_of_the_comparison() -> None:
     bassily = [t for t in figure.data if t.name == ROW_NAMES["bassily-sun-2023", "smooth"]]
     assert np.isnan(np.array(bassily[1].y, dtype=float)).any()  # faint where it does not apply
     assert not np.isnan(np.array(bassily[0].y, dtype=float)).any()
-    assert set(tables.gradients_table(curves)["Method"]) == set(ROW_NAMES.values())
+    assert set(gradients_table(curves)["Method"]) == set(ROW_NAMES.values())
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -310,9 +312,9 @@ def test_a_method_that_cannot_run_says_why() -> None:
 
 def test_tables_are_csv_that_parses() -> None:
     for table in (
-        tables.law_table([FALLING, FLAT]),
-        tables.gradients_table(complexity_curves(10, 1.0)),
+        law_table([FALLING, FLAT]),
+        gradients_table(complexity_curves(10, 1.0)),
     ):
         again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
         assert list(again.columns) == list(table.columns) and len(again) == len(table)
-    assert OTHERS and tables.law_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
+    assert OTHERS and law_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
