@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.geometry import tables
@@ -31,10 +32,9 @@ from dpsco_app.pages.geometry.words import (
     LOOK_AT_SWEEP,
     NOISE_NAMES,
     SETS,
-    cloud_title,
     clouds_sentence,
     exponent_text,
-    growth_title,
+    headed,
     sweep_title,
     width_text,
     width_title,
@@ -94,15 +94,15 @@ def width_part() -> None:
         title = (
             f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
         )
-        draw, table = partial(reach_figure, shape, few), partial(tables.reach_table, few)
-        figure_of("reach", title, draw, table, space=shape.d == 3, memo=(shape, view.seed))
+        reach = tables.columns("Direction", few.directions).assign(Reach=few.heights)
+        draw, memo = partial(reach_figure, shape, few), (shape, view.seed)
+        figure_of("reach", title, draw, lambda: reach, space=shape.d == 3, memo=memo)
     with right:
         title, memo = width_title(running, width), (shape, view.draws, view.seed)
-        draw, table = (
-            partial(running_figure, running, width),
-            partial(tables.running_table, running),
-        )
-        figure_of("running", title, draw, table, memo=memo)
+        means = {"Draws": running.draws, "Mean": running.means}
+        means |= {"Low": running.low, "High": running.high}
+        draw = partial(running_figure, running, width)
+        figure_of("running", title, draw, lambda: pd.DataFrame(means), memo=memo)
     first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
     st.caption(first + LOOK_AT_INTERVAL)
     st.caption(f"Width: {width_text(width)}.")
@@ -115,12 +115,12 @@ def growth_part(view: View) -> None:
     names["lq"] = f"ℓ_q ball, q = {exponent_text(view.q)}"
     told = kind if kind in names else "l1"
     mine = [row.width.value for row in rows if row.kind == told]
-    title = growth_title(mine[0], mine[-1], names[told], MANY[0], MANY[-1])
-    draw, table = (
-        partial(growth_figure, rows, names, kind),
-        partial(tables.width_frame, rows, names),
+    title = (
+        f"From {MANY[0]} to {MANY[-1]:,} dimensions the width of the {names[told]} grows "
+        f"{mine[-1] / mine[0]:.2g} times"
     )
-    figure_of("growth", title, draw, table, memo=(view.q, kind))
+    draw, memo = partial(growth_figure, rows, names, kind), (view.q, kind)
+    figure_of("growth", title, draw, lambda: tables.width_frame(rows, names), memo=memo)
     st.caption(LOOK_AT_GROWTH)
 
 
@@ -169,9 +169,10 @@ def _clouds_part(view: View) -> None:
             name = f"90 % of the {NOISE_NAMES[noise]} draws"
             lines.append((name, curves[k], NOISE_COLOURS[noise]))
         draw = partial(cloud_figure, found.draws, lines, NOISE_COLOURS[found.noise], span)
-        table, memo = partial(tables.cloud_table, found), (d, q, view.noise_seed, i)
+        table = partial(tables.columns, "Coordinate", found.draws)
+        memo, name = (d, q, view.noise_seed, i), headed(NOISE_NAMES[found.noise])
+        title = f"{name} noise: expected squared dual norm {squares[i].exact:.2f} units"
         with column:
-            title = cloud_title(squares[i])
             figure_of(f"cloud_{i}", title, draw, table, space=d == 3, memo=memo)
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))

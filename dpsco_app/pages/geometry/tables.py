@@ -8,11 +8,8 @@ import pandas as pd
 from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
-    Cloud,
-    Directions,
     DualSquare,
     Nearest,
-    RunningMean,
     WidthRow,
 )
 
@@ -30,11 +27,6 @@ def projection_table(found: Nearest) -> pd.DataFrame:
     if len(found.farthest):
         columns["Farthest point"] = found.farthest[0]
     return pd.DataFrame(columns)
-
-
-def running_table(running: RunningMean) -> pd.DataFrame:
-    ends = {"Low": running.low, "High": running.high}
-    return pd.DataFrame({"Draws": running.draws, "Mean": running.means} | ends)
 
 
 def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFrame:
@@ -78,14 +70,6 @@ def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
     )
 
 
-def reach_table(few: Directions) -> pd.DataFrame:
-    """Return the directions and how far the set reaches in each, a direction a row."""
-    return _columns("Direction", few.directions).assign(Reach=few.heights)
-
-
-def cloud_table(found: Cloud) -> pd.DataFrame:
-    return _columns("Coordinate", found.draws)
-
-
-def _columns(name: str, points: Matrix) -> pd.DataFrame:
+def columns(name: str, points: Matrix) -> pd.DataFrame:
+    """Return points, a point a row."""
     return pd.DataFrame(points, columns=[f"{name} {j + 1}" for j in range(points.shape[1])])

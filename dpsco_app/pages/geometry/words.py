@@ -199,11 +199,6 @@ def width_title(running: RunningMean, width: Width) -> str:
     return f"{said} {width.value:.3f} ({away:+.1f} %)".replace("-", "−")
 
 
-def cloud_title(found: DualSquare) -> str:
-    name = headed(NOISE_NAMES[found.noise])
-    return f"{name} noise: expected squared dual norm {found.exact:.2f} units"
-
-
 def clouds_sentence(shown: Cloud, gg: DualSquare, gaussian: DualSquare) -> str:
     """Return whose squared dual norm is smaller at equal privacy, and what the shape follows."""
     dual = dual_exponent(gg.q)
@@ -233,13 +228,6 @@ def sweep_title(rows: Sequence[DualSquare], q: float, d: int) -> str:
     return (
         f"{at}: {gg.mean:.2g} units with generalized Gaussian noise, {gaussian.mean:.2g} with "
         "Gaussian"
-    )
-
-
-def growth_title(low: float, high: float, name: str, smallest: int, largest: int) -> str:
-    return (
-        f"From {smallest} to {largest:,} dimensions the width of the {name} grows "
-        f"{high / low:.2g} times"
     )
 
 

@@ -67,7 +67,7 @@ BELOW = 0.4  # times the height of the mark above
 
 def luck(evidence: LessonEvidence) -> dict[str, list[Point]]:
     """Lesson 2: the line of the median of means, from the sample mean's own line."""
-    own = _exceeded(evidence, "mean.sample")
+    own = sorted(_exceeded(evidence, "mean.sample"))
     low = math.log(own[-1][1] / 100) or -1.0  # equal errors are one point, at 100 %
     ends = {"mean": (MORE, MORE), "split": (1.0, LESS), "sturdy": (LESS, LESS)}
     return {
@@ -79,15 +79,14 @@ def luck(evidence: LessonEvidence) -> dict[str, list[Point]]:
 def luck_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:
     """Lesson 2: every sample's error of the median of means, at its place on the line."""
     method = "mean.median-of-means"
-    return [(x, y, method) for x, y in _exceeded(evidence, method, in_order=False)]
+    return [(x, y, method) for x, y in _exceeded(evidence, method)]
 
 
-def _exceeded(evidence: LessonEvidence, method: str, *, in_order: bool = True) -> list[Point]:
+def _exceeded(evidence: LessonEvidence, method: str) -> list[Point]:
     """Return every trial's error with the percentage of trials whose error is not smaller."""
     errors = evidence.errors.loc[evidence.errors["method"] == method, "error"]
     above = 100 * errors.rank(method="first", ascending=False) / len(errors)
-    found = [(float(x), float(y)) for x, y in zip(errors, above, strict=True)]
-    return sorted(found) if in_order else found
+    return [(float(x), float(y)) for x, y in zip(errors, above, strict=True)]
 
 
 def cut(evidence: LessonEvidence) -> dict[str, list[Point]]:

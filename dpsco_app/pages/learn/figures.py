@@ -48,11 +48,12 @@ def draw_figures(lesson: Lesson, found: LessonEvidence, title: str, *, done: boo
         _densities()
         return
     table, places = found.table, _places(lesson, found)
-    draw, shown = {
-        "tails": (charts.largest_figure, table.replace({"series": charts.LAW_NAMES})),
-        "radius": (charts.radius_figure, radius_table(table)),
-        "look": (charts.radius_figure, table.replace({"series": charts.RADIUS_NAMES})),
-    }[lesson.experiment]
+    draw = charts.largest_figure if lesson.experiment == "tails" else charts.radius_figure
+    shown = table.replace({"series": charts.LAW_NAMES | charts.RADIUS_NAMES})
+    if lesson.experiment == "radius":
+        wide = table.pivot(index="x", columns="series", values="mean").reset_index()
+        names = {"x": "Clip radius R", CUT: "Share of the records that is cut"}
+        shown = wide.rename(columns=names | charts.RADIUS_NAMES)
     _draw("learn", title, lambda look: draw(table, look, places), table=lambda: shown)
     if lesson.experiment == "tails":
         if done:
@@ -71,12 +72,6 @@ def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
     if lesson.draw is None or lesson.draw.height is None:
         return []
     return [lesson.draw.place(found, value, lesson.last)[1] for value in lesson.numbers]
-
-
-def radius_table(table: pd.DataFrame) -> pd.DataFrame:
-    wide = table.pivot(index="x", columns="series", values="mean").reset_index()
-    names = {"x": "Clip radius R", CUT: "Share of the records that is cut"}
-    return wide.rename(columns=names | charts.RADIUS_NAMES)
 
 
 def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:

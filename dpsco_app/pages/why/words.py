@@ -1,6 +1,7 @@
 """What the steps say, and what the picture shows beside each; every number is computed."""
 
 import math
+from functools import partial
 
 from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
@@ -30,6 +31,9 @@ def setting() -> str:
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
+    shown = partial(PictureState, at=heavy.at)
+    clipped = partial(shown, radius=best.radius, view=NEAR)
+    closer = partial(clipped, zoom=CLOSER)
     return (
         ScrollStep(
             title="A few records are enormous",
@@ -41,7 +45,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "coordinate has a variance of at most 1; nothing is known about higher moments. We "
                 f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
             ),
-            state=PictureState(at=heavy.at, view=FAR, parts=("records",)),
+            state=shown(view=FAR, parts=("records",)),
         ),
         ScrollStep(
             title="Without privacy, the average copes",
@@ -51,7 +55,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"{SCENARIO.n}.",
                 "If nothing had to stay secret, we could stop here.",
             ),
-            state=PictureState(at=heavy.at, view=FAR, parts=AVERAGES, main="means"),
+            state=shown(view=FAR, parts=AVERAGES, main="means"),
         ),
         ScrollStep(
             title="But one record can move it without limit",
@@ -63,9 +67,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Random noise can hide such a move, but only if the noise is larger still. A "
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
-            state=PictureState(
-                at=heavy.at, view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"
-            ),
+            state=shown(view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"),
         ),
         ScrollStep(
             title="So clip",
@@ -77,13 +79,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"The price: {best.clipped} records are no longer where they were, and this moves "
                 f"the average by {short(best.bias)}. The shift is the <b>bias</b>.",
             ),
-            state=PictureState(
-                at=heavy.at,
-                radius=best.radius,
-                moved=MOVED,
-                view=NEAR,
-                parts=(*AVERAGES, "change", "radius"),
-            ),
+            state=clipped(moved=MOVED, parts=(*AVERAGES, "change", "radius")),
         ),
         ScrollStep(
             title="The radius: bias against noise",
@@ -97,13 +93,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "one to the other. The error has a third part, <b>sampling</b>, which is there "
                 "without privacy, too.",
             ),
-            state=PictureState(
-                at=heavy.at,
-                radius=large.radius,
-                view=MIDDLE,
-                parts=(*CLOUD, "bars"),
-                main="means",
-            ),
+            state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
         ),
         ScrollStep(
             title="What ε means: odds",
@@ -117,15 +107,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
                 f"of δ = {number_text(DELTA)}.",
             ),
-            state=PictureState(
-                at=heavy.at,
-                radius=best.radius,
-                moved="worst",
-                view=NEAR,
-                zoom=CLOSER,
-                parts=(*CLOUD, "change"),
-                main="means",
-            ),
+            state=closer(moved="worst", parts=(*CLOUD, "change"), main="means"),
         ),
         ScrollStep(
             title="Even the best radius is expensive",
@@ -137,14 +119,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "circle. Nor may we simply read the best radius off the data: looking costs a part "
                 "of the privacy budget.",
             ),
-            state=PictureState(
-                at=heavy.at,
-                radius=best.radius,
-                view=NEAR,
-                zoom=CLOSER,
-                parts=(*CLOUD, "bars", "curve", "best"),
-                main="curve",
-            ),
+            state=closer(parts=(*CLOUD, "bars", "curve", "best"), main="curve"),
         ),
         ScrollStep(
             title="A light tail asks for less",
@@ -177,15 +152,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",
             ),
-            state=PictureState(
-                at=heavy.at,
-                radius=best.radius,
-                view=NEAR,
-                zoom=CLOSER,
-                floor=heavy.floor,
-                parts=(*CLOUD, "bars", "curve"),
-                main="curve",
-            ),
+            state=closer(floor=heavy.floor, parts=(*CLOUD, "bars", "curve"), main="curve"),
         ),
     )
 
