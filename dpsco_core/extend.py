@@ -175,6 +175,8 @@ def _add(names: Mapping[str, Any], source: str) -> Addition:
         known = isinstance(law, type) and issubclass(law, ScaledLaw) and is_dataclass(law)
         must = "frozen dataclasses that extend ScaledLaw"
         _demand(known and _has_card(law, Card), "DISTRIBUTIONS", must, law, source)
+        missing = " and ".join(sorted(law.__abstractmethods__))
+        _demand(not missing, "DISTRIBUTIONS", f"laws that define {missing}", law, source)
     addition = Addition(
         methods=rows["METHODS"], bounds=rows["BOUNDS"], distributions=rows["DISTRIBUTIONS"]
     )

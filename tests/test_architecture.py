@@ -13,6 +13,7 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS
+from dpsco_core.scenario import Scenario
 from tests.folded import each
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,7 +114,7 @@ FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
-MOST_LINES = {"dpsco_core": 49_600, "dpsco_app": 20_660}  # of code; lower them as it gets smaller
+MOST_LINES = {"dpsco_core": 49_660, "dpsco_app": 20_130}  # of code; lower them as it gets smaller
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
@@ -372,6 +374,19 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
     return found
 
 
+def a_refusal_names_fields(module: str, source: str) -> list[str]:
+    """The change that a refusal offers is one of a field of a scenario, or another method."""
+    known = {"reason", "otherwise", "nearest", "changes", "method"}
+    known |= {field.name for field in fields(Scenario)}
+    return [
+        f"{module}: {word.arg}"
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "NotApplicable"
+        for word in node.keywords
+        if word.arg is not None and word.arg not in known
+    ]
+
+
 RULES: tuple[Rule, ...] = (
     imports_point_down,
     a_scenario_knows_methods_by_slug,
@@ -386,6 +401,7 @@ RULES: tuple[Rule, ...] = (
     a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
+    a_refusal_names_fields,
 )
 
 
@@ -409,6 +425,11 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
 
 
 WRONG = [
+    (
+        a_refusal_names_fields,
+        "dpsco_core.methods.refusals",
+        'NotApplicable("No.", tunning="paper")',
+    ),
     (
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",
@@ -529,6 +550,7 @@ WRONG = [
 ]
 
 RIGHT = [
+    (a_refusal_names_fields, "dpsco_core.methods.user", 'NotApplicable("No.", tuning="paper")'),
     (
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",

@@ -236,6 +236,13 @@ def test_the_workers_of_a_cluster_get_the_files_as_text(folder: Path) -> None:
         ("METHODS = (1,)", r"^METHODS must hold frozen dataclasses, got int"),
         ("BOUNDS = (1,)", r"^BOUNDS must hold objects of the class Bound, got int"),
         ("DISTRIBUTIONS = (int,)", r"^DISTRIBUTIONS must hold frozen dataclasses that extend"),
+        (
+            "from dataclasses import dataclass\nfrom dpsco_core.base.cards import Card\n"
+            "from dpsco_core.data import StudentT\nfrom dpsco_core.data.base import ScaledLaw\n"
+            "@dataclass(frozen=True, kw_only=True)\nclass Mine(ScaledLaw):\n"
+            "    card = StudentT.card\nDISTRIBUTIONS = (Mine,)",
+            r"^DISTRIBUTIONS must hold laws that define _fill_centred and _log_moment, got Mine",
+        ),
         (CLIPPED + "METHODS = (Clipped,)", r"^slug must be one .* got slug=mean\.clipped in "),
         (
             CLIPPED + "@dataclass\nclass Mine:\n    card = Clipped.card\nMETHODS = (Mine,)",

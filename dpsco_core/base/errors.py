@@ -32,6 +32,7 @@ class NotApplicable(Exception):
         changes: tuple[tuple[str, float | str | None], ...] = (),
         **change: float | str,
     ) -> None:
+        assert len(change) <= 1 and not (change and nearest) and (change or not otherwise)
         for name, value in change.items():
             said = f"{value:g}" if isinstance(value, float) else str(value)
             nearest = CHOSEN.get(name, f"set {name}=") + said

@@ -14,7 +14,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from dpsco_core.base.errors import InvalidInput, require
@@ -53,7 +53,7 @@ class Formula:
 
     text: str
     letters: tuple[str, ...]  # those in it, each once
-    value: Value  # NaN where it has none, infinite where it is too large
+    value: Value = field(compare=False)  # NaN where it has none, infinite where it is too large
 
 
 def parse_formula(text: str) -> Formula:

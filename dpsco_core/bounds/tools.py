@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Hypothesis, Terms
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
 from dpsco_core.methods.mean.base import hinge_bias
@@ -18,6 +19,11 @@ KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 # The sharp bias of clipping at distance t from the mean: `hinge_bias`.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
+
+
+def check_beta(beta: float) -> None:
+    """Refuse what is not a failure probability."""
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,7 +68,7 @@ def read_number(name: str, text: str) -> float:
 def read_whole(name: str, value: float) -> int:
     """Return the number of a flag as an integer; raises `InvalidInput`."""
     if not (math.isfinite(value) and value == int(value)):
-        raise InvalidInput(f"{name} must be an integer, got {name}={value:g}.")
+        raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
     return int(value)
 
 

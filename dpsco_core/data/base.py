@@ -35,9 +35,9 @@ class Distribution(ABC):
     moment_order: float  # the order p, at least 2, of the coordinate moment that is at most 1
 
     @property
+    @abstractmethod
     def tail_index(self) -> float:
         """Moments of order below this exist; infinite if all do."""
-        return math.inf
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class ScaledLaw(Distribution):
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
     """
 
-    symmetric: ClassVar[bool] = False  # about the mean
+    symmetric: ClassVar[bool] = False  # about the mean: sharpens `direction_factor`
 
     d: int = 20
     moment_order: float = 3.0  # of the moment that is 1; finite

@@ -33,6 +33,7 @@ class HardInstance(Distribution):
     spike_probability: float  # the probability q, in (0, 1]
 
     smallest_d: ClassVar[int] = 1
+    tail_index = math.inf  # records are bounded
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order, self.smallest_d)

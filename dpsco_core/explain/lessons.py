@@ -22,6 +22,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data import DenseRows
 from dpsco_core.data.gaussian import Gaussian
@@ -85,6 +86,7 @@ def parts(experiment: Experiment, trials: int | None = None, seed: int = 0) -> t
     one_of("experiment", experiment, EXPERIMENTS)
     count = TRIALS[experiment] if trials is None else trials
     whole("trials", count, 1, 1000)
+    whole("seed", seed, 0, SEED_MAX)
     return tuple(Part(experiment=experiment, trial=t, seed=seed) for t in range(count))
 
 

@@ -43,9 +43,9 @@ class NormBall(Sized, Symmetric):
     def support(self, g: Vector) -> float:
         return self.radius * lq_norm(g, dual_exponent(self.exponent))
 
-    def diameter_in(self, exponent: float) -> float:
-        """Return the diameter in the l_q norm, attained along an axis or a diagonal."""
-        return 2 * self.radius * norm_ratio(self.d, exponent, self.exponent)
+    def radius_in(self, exponent: float) -> float:
+        """Return the largest l_q norm, attained along an axis or a diagonal."""
+        return self.radius * norm_ratio(self.d, exponent, self.exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
         return lq_norm(w, self.exponent) / self.radius
@@ -229,8 +229,8 @@ class Box(Symmetric):
         found: Vector = self.half_widths * np.sign(g)
         return found
 
-    def diameter_in(self, exponent: float) -> float:
-        return 2 * lq_norm(self.half_widths, exponent)
+    def radius_in(self, exponent: float) -> float:
+        return lq_norm(self.half_widths, exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
         return float((np.abs(w) / self.half_widths).max())
@@ -286,12 +286,12 @@ class Ellipsoid(Symmetric):
         found: Vector = self.half_axes * unit_vector(self.half_axes * g, 2.0)
         return found
 
-    def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2\max a_j` for q >= 2, and :math:`2\|a\|_c`, 1/c = 1/q - 1/2, below."""
+    def radius_in(self, exponent: float) -> float:
+        r"""Return :math:`\max a_j` for q >= 2, and :math:`\|a\|_c`, 1/c = 1/q - 1/2, below."""
         check_exponent(exponent)
         if exponent >= 2:
-            return 2 * float(self.half_axes.max())
-        return 2 * lq_norm(self.half_axes, 1 / (1 / exponent - 0.5))
+            return float(self.half_axes.max())
+        return lq_norm(self.half_axes, 1 / (1 / exponent - 0.5))
 
     def minkowski_norm(self, w: Vector) -> float:
         return lq_norm(w / self.half_axes, 2.0)

@@ -110,8 +110,8 @@ class Symmetric(ConstraintSet):
     def diameter(self) -> float:
         return 2 * self.l2_radius
 
-    def radius_in(self, exponent: float) -> float:
-        return self.diameter_in(exponent) / 2
+    def diameter_in(self, exponent: float) -> float:
+        return 2 * self.radius_in(exponent)
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         return bool(np.isfinite(w).all()) and self.minkowski_norm(w) <= 1 + tolerance

@@ -101,9 +101,9 @@ class CappedL1Ball(Sparse):
         found[top] = self.radius * np.sign(g[top])
         return found
 
-    def diameter_in(self, exponent: float) -> float:
+    def radius_in(self, exponent: float) -> float:
         check_exponent(exponent)
-        return 2 * self.radius * math.pow(self.sparsity, 1 / exponent)
+        return self.radius * math.pow(self.sparsity, 1 / exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
         return max(lq_norm(w, 1.0) / self.sparsity, lq_norm(w, math.inf)) / self.radius
@@ -173,9 +173,9 @@ class SparseHull(Sparse):
         shrunk = _shrink_to_ratio(size, self.sparsity)
         return np.copysign(self.radius * unit_vector(shrunk, 2.0), g)
 
-    def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
-        return 2 * self.radius * norm_ratio(self.sparsity, exponent, 2.0)
+    def radius_in(self, exponent: float) -> float:
+        r"""Return :math:`rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
+        return self.radius * norm_ratio(self.sparsity, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
         return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)
@@ -287,9 +287,9 @@ class GroupBall(Sized, Symmetric):
         found[top] = self.radius * unit_vector(g.reshape(found.shape)[top], 2.0)
         return found.ravel()
 
-    def diameter_in(self, exponent: float) -> float:
-        """Return the diameter in the l_q norm, attained within one block."""
-        return 2 * self.radius * norm_ratio(self.group_size, exponent, 2.0)
+    def radius_in(self, exponent: float) -> float:
+        """Return the largest l_q norm, attained within one block."""
+        return self.radius * norm_ratio(self.group_size, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
         return float((self._norms(w) / self.radius).sum())

@@ -39,7 +39,7 @@ class Constants:
     variance_trace: float  # bound on the trace of Cov(g)
     # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
-    # bound on it at the minimiser, where it grows from there like the square of the distance (see
+    # bound on that trace at the minimiser, where it grows like the square of the distance (see
     # `variance_growth`); infinite where that is not certified
     minimum_variance: float = math.inf
     # twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
@@ -125,4 +125,5 @@ class ExcessRisk:
     """The excess population risk of a parameter."""
 
     value: float  # not negative beyond rounding
-    standard_error: float = 0.0  # as an average over an evaluation sample; 0 where it is exact
+    # of the value, where that is an average over an evaluation sample; 0 where it is exact
+    standard_error: float = 0.0

@@ -1,10 +1,9 @@
 r"""The geometric median: a Lipschitz loss with a kink at every record.
 
-The geometric median of independent equal coordinates, by quadrature.
-
-The coordinates are exchangeable and the risk is convex, so that a minimiser is :math:`c(1,\dots,1)`
-with one number c. Since :math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty e^{-u^2\|y\|^2}du`, and the
-coordinates are independent, a coordinate of the gradient of the risk there is
+Where the coordinates are independent and equal, it is found by quadrature. They are exchangeable
+and the risk is convex, so that a minimiser is :math:`c(1,\dots,1)` with one number c. Since
+:math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty e^{-u^2\|y\|^2}du`, a coordinate of the gradient of
+the risk there is
 
 .. math:: h(c) = E\frac{c-Y_1}{\|c\mathbf 1-Y\|} = \frac2{\sqrt\pi}\int_0^\infty A(u)\,L(u)^{d-1}du,
     \quad A(u) = E\,(c-Y_1)e^{-u^2(c-Y_1)^2},\quad L(u) = E\,e^{-u^2(c-Y_1)^2}.

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.data.base import Distribution, ScaledLaw
+from dpsco_core.data.base import Distribution, ScaledLaw, centred_direction_bound
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.hard import HardInstance, TwoPoint
 from dpsco_core.geometry.ball import Ball
@@ -107,7 +107,9 @@ def central_direction(law: Distribution, k: float) -> float:
     if isinstance(law, HardInstance):  # exact for two points, else Jensen's inequality
         return math.sqrt(law.weight) * math.pow(law.moment(order), 1 / order)
     root = math.pow(law.moment(order), 1 / order)
-    return root * (law.direction_factor(order) if isinstance(law, ScaledLaw) else 1.0)
+    if isinstance(law, ScaledLaw):
+        return root * law.direction_factor(order)
+    return root * centred_direction_bound(law.d, order)
 
 
 def raw_direction(law: Distribution, k: float) -> float:

@@ -25,7 +25,7 @@ def softplus(x: Vector) -> Vector:
 class Link(ABC):
     r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
 
-    slope_bound: ClassVar[float] = 1.0  # on :math:`|\phi'|`; infinite if there is none
+    slope_bound: ClassVar[float] = math.inf  # on :math:`|\phi'|`; infinite if there is none
     curvature_bound: ClassVar[float] = math.inf  # on :math:`\phi''`; infinite where it has kinks
 
     @abstractmethod
@@ -53,6 +53,7 @@ class Link(ABC):
 class LogisticLink(Link):
     r""":math:`\phi(s, y) = \log(1+e^s) - ys` with y in {0, 1}: slope in [-1, 1], curvature 1/4."""
 
+    slope_bound = 1.0
     curvature_bound = 0.25
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -81,7 +82,6 @@ class LogisticLink(Link):
 class SquaredLink(Link):
     r""":math:`\phi(s, y) = \frac12(s-y)^2`: the slope has no bound, the curvature is 1."""
 
-    slope_bound = math.inf
     curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -101,6 +101,7 @@ class SquaredLink(Link):
 class HuberLink(Link):
     r"""Huber's loss of s - y with threshold 1: slope in [-1, 1], curvature at most 1."""
 
+    slope_bound = 1.0
     curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -126,6 +127,8 @@ class HuberLink(Link):
 class AbsoluteLink(Link):
     r""":math:`\phi(s, y) = |s-y|`: slope in [-1, 1], a kink at y, where the subgradient is 0."""
 
+    slope_bound = 1.0
+
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.abs(margins - targets)
@@ -145,6 +148,8 @@ class AbsoluteLink(Link):
 @dataclass(frozen=True)
 class HingeLink(Link):
     r""":math:`\phi(s, y) = (1-ys)_+` with y in {-1, 1}: slope in [-1, 1], a kink at s = y."""
+
+    slope_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -78,7 +78,7 @@ class MeanEstimation:
         return float(np.linalg.norm(estimate - self.distribution.mean))
 
     def excess_risk(self, estimate: NDArray[np.float64]) -> ExcessRisk:
-        """Return the error of `estimate`, shape (d,), once it is restricted to the set."""
+        """Return the l2 error of `estimate`, shape (d,), once it is restricted to the set."""
         return ExcessRisk(value=self.error(self.restrict(estimate)))
 
     @property

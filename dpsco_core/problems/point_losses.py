@@ -14,7 +14,7 @@ from dpsco_core.data.rows import row_norms
 class PointLoss(ABC):
     """A convex loss of the parameter and a point, vectorised over points."""
 
-    needs_only_the_mean: ClassVar[bool] = True  # the mean gradient is that at the mean record
+    needs_only_the_mean: ClassVar[bool] = False  # the mean gradient is that at the mean record
 
     @abstractmethod
     def value(self, w: Vector, points: Vector) -> Vector:
@@ -33,6 +33,8 @@ class PointLoss(ABC):
 class HalfSquaredDistance(PointLoss):
     r""":math:`\ell(w, z) = \frac12\|w-z\|_2^2`."""
 
+    needs_only_the_mean = True
+
     def value(self, w: Vector, points: Vector) -> Vector:
         steps = w - points
         return np.asarray(0.5 * np.vecdot(steps, steps))
@@ -47,6 +49,8 @@ class HalfSquaredDistance(PointLoss):
 @dataclass(frozen=True)
 class NegativeProduct(PointLoss):
     r""":math:`\ell(w, z) = -\langle w, z\rangle`."""
+
+    needs_only_the_mean = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
         return -(points @ w)
@@ -65,8 +69,6 @@ class Distance(PointLoss):
     Computed as :math:`(\|w\|^2 - 2\langle w, z\rangle)/(\|w-z\|+\|z\|)`: it is at most
     :math:`\|w\|` in size, keeps its digits for every z however large, and its mean needs no moment.
     """
-
-    needs_only_the_mean = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
         lengths = row_norms(points)

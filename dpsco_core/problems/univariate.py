@@ -18,18 +18,20 @@ ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 @dataclass(frozen=True, kw_only=True)
 class Univariate(ABC):
-    """A law on the line with a density; symmetric about 0 by default. A key of caches."""
+    """A law on the line with a density. A key of caches."""
 
     scale: float
-    symmetric: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = False  # about 0
 
     @property
+    @abstractmethod
     def mean(self) -> float:
-        return 0.0
+        """The mean."""
 
     @property
+    @abstractmethod
     def median(self) -> float:
-        return 0.0
+        """A median."""
 
     @property
     @abstractmethod
@@ -59,7 +61,15 @@ class Univariate(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalLaw(Univariate):
+class EvenLaw(Univariate):
+    """A law that is symmetric about 0."""
+
+    symmetric = True
+    mean = median = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalLaw(EvenLaw):
     """The normal law with standard deviation `scale`."""
 
     @property
@@ -83,7 +93,7 @@ class NormalLaw(Univariate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudentLaw(Univariate):
+class StudentLaw(EvenLaw):
     """Student's law with `nu` > 2 degrees of freedom, times `scale`."""
 
     nu: float
@@ -120,7 +130,7 @@ class StudentLaw(Univariate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymmetricParetoLaw(Univariate):
+class SymmetricParetoLaw(EvenLaw):
     r"""A fair sign times :math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
 
     alpha: float
@@ -165,7 +175,6 @@ class OneSidedParetoLaw(Univariate):
     r""":math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
 
     alpha: float
-    symmetric = False
 
     @property
     def mean(self) -> float:
@@ -206,7 +215,6 @@ class LogNormalLaw(Univariate):
     r""":math:`s\,e^{\sigma Z}`, with s = `scale` and Z standard normal."""
 
     sigma: float
-    symmetric = False
     jumps = (0.0,)
 
     @property

@@ -6,12 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.lq.rates import share_of
 from dpsco_core.bounds.mean import clipped as upper_clipped
 from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative as upper_iterative
 from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.tools import joint_bias
+from dpsco_core.methods.lq.phased import phases
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
@@ -400,3 +403,33 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
     assert bound.failures(replace(where, d=16)) and bound.failures(replace(where, n=1))
     far = replace(where, constants=replace(constants, mean_gradient_bound=50.0))
     assert "without a centre" in bound.failures(far)[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda at: upper_iterative.iterative_rate(at, 2.0), "beta must be between 0 and 1, got"),
+        (lambda at: upper_iterative.iterative_amplified_rate(at, 0.5), "between 0 and 1/e, got"),
+        (
+            lambda at: upper_iterative.unsplit_radius(100, 2, 1.0, 1.0, 1.0, 9, 0.1, 0.9),
+            "tau must be between 0 and 1/2, got tau=0.9",
+        ),
+        (lambda at: upper_coordinatewise.even_blocks(10, 40.0), "beta must be between 0 and 1"),
+        (
+            lambda at: upper_coordinatewise.mean_square(at, "gaussian", blocks=0),
+            "blocks must be a positive integer, got blocks=0",
+        ),
+        (
+            lambda at: upper_coordinatewise.mean_square(at, "gaussian", tau=-1.0),
+            "tau must be positive, got tau=-1.0",
+        ),
+        (lambda at: upper_clipped.covering_log(3, 3.0), "beta must be between 0 and 1, got"),
+        (lambda at: upper_smoothed.high_probability(at, 1.5), "beta must be between 0 and 1, got"),
+        (lambda at: smoothed_supremum(-1.0), "smoothing_variance must be a positive number, got"),
+        (lambda at: phases(1), "n must be at least 2, got n=1"),
+        (lambda at: share_of(1.5), "exponent must be at least 2, got exponent=1.5"),
+    ],
+)
+def test_a_formula_refuses_what_it_is_not_proven_for(call, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        call(zcdp(100, 3, 2, 0.5))

@@ -485,3 +485,23 @@ def test_experiments_of_errata_run_when_they_are_asked_for(
         rows = json.loads(capsys.readouterr().out)["errata"]
         found.append([row.get("finding") is None for row in rows])
     assert all(found[0]) and not all(found[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("fano", "--d=20.0000001"), "d must be an integer, got d=20.0000001."),
+        (
+            ("budget", "--releases=1000000.5"),
+            "releases must be an integer, got releases=1000000.5.",
+        ),
+        (
+            ("experiment", "tails", "--seed=-1"),
+            "seed must be an integer between 0 and 9,223,372,036,854,775,807, got seed=-1.",
+        ),
+    ],
+)
+def test_a_number_is_refused_as_it_was_typed(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert refused(capsys, *arguments).endswith(f"dpsco: {sentence}")

@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.geometry import RegularSpace, dual_exponent, lq_norm, norm_ratio, row_norms
+from dpsco_core.geometry import (
+    Ball,
+    RegularSpace,
+    SparseHull,
+    dual_exponent,
+    lq_norm,
+    norm_ratio,
+    row_norms,
+)
 from tests.folded import each
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 3.0, 40.0, 1e4, math.inf)
@@ -158,3 +166,8 @@ def test_an_exponent_outside_is_refused(q: float) -> None:
     if q < 1:
         with pytest.raises(InvalidInput, match="exponent must be at least 1"):
             lq_norm(X, q)
+
+
+def test_a_ball_as_large_as_a_float_has_a_radius() -> None:
+    for body in (Ball(d=3, radius=1e308), SparseHull(d=3, radius=1e308, sparsity=1)):
+        assert body.l2_radius == body.radius_in(2.0) == 1e308

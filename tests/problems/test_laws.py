@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.data import DISTRIBUTIONS, Hypercube, LogNormal, Pareto, SkewedPareto, Tracing
+from dpsco_core.data.base import Distribution
 from dpsco_core.problems.laws import (
     bounded_central_moment,
     central_direction,
@@ -106,3 +107,24 @@ def test_central_direction_uses_the_laws_own_bound_at_its_order() -> None:
     for family in (Pareto, SkewedPareto, LogNormal, Hypercube):
         law = law_of(family)
         assert central_direction(law, 3.0) == pytest.approx(law.directional_moment)
+
+
+class RandomSigns(Distribution):
+    """Fair signs with mean 0: a law that says nothing of its directions."""
+
+    d, moment_order, tail_index, directional_moment = 50, 4.0, math.inf, 1.0
+    mean, variance_trace = np.zeros(50), 50.0
+
+    def moment(self, k: float) -> float:
+        return 1.0
+
+    def draw(self, rng: np.random.Generator) -> RandomSigns:
+        return self
+
+    def fill(self, out: Any, rng: np.random.Generator) -> None:
+        out[:] = rng.choice((-1.0, 1.0), size=out.shape)
+
+
+def test_the_direction_of_a_law_of_ones_own_is_bounded_for_every_centred_law() -> None:
+    exact = (3 - 2 / 50) ** 0.25  # E <u, X>^4 along the diagonal is 3 - 2/d
+    assert exact <= central_direction(RandomSigns(), 4.0) < 2 * exact

@@ -13,9 +13,11 @@ from dpsco_core.problems.links import (
     AbsoluteLink,
     HingeLink,
     HuberLink,
+    Link,
     LogisticLink,
     SquaredLink,
 )
+from dpsco_core.problems.point_losses import PointLoss
 
 LINKS = (LogisticLink(), SquaredLink(), HuberLink(), AbsoluteLink(), HingeLink())
 TARGETS = {LogisticLink: (0.0, 1.0, 0.3), HingeLink: (-1.0, 1.0, 0.4)}
@@ -97,3 +99,8 @@ def test_admissible_targets_keep_the_slope_bound_and_good_targets(link: Any) -> 
     # One record at a time: neighbours stay neighbours.
     for i in range(len(wild)):
         assert link.admissible(wild[i : i + 1])[0] == tame[i]
+
+
+def test_a_link_or_a_loss_that_promises_nothing_is_taken_at_the_worst() -> None:
+    assert Link.slope_bound == Link.curvature_bound == math.inf
+    assert not PointLoss.needs_only_the_mean

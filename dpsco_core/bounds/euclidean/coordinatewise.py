@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
-from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import scaled_mean_bound
@@ -26,7 +25,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import VOID, Risk, UniformOracle, best_risk, net_log
-from dpsco_core.bounds.tools import BETA, HINGE, enough_records
+from dpsco_core.bounds.tools import BETA, HINGE, check_beta, enough_records
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
@@ -49,7 +48,7 @@ def printed_rate(setting: Setting) -> tuple[float, float]:
 
 def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
     """Theorem B.8, with its logarithms."""
-    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    check_beta(beta)
     n, d, diameter = setting.n, setting.d, setting.constants.diameter
     sampling, private = printed_rate(setting)
     size = max(1.0, math.log(diameter) + math.log(d) + math.log(n) - math.log(beta))

@@ -13,6 +13,7 @@ from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -54,15 +55,22 @@ def size_of(d: int, budget: ApproxDP) -> float:
     return math.sqrt(-d * math.log(budget.delta))
 
 
+def share_of(exponent: float) -> float:
+    """Return 1/q, for q of at least 2."""
+    require(exponent >= 2, "exponent", "at least 2", exponent)
+    return 1 / exponent
+
+
 def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
     r"""Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1.
 
     `printed` has no :math:`\sqrt n` for q >= 2, which the prose and Theorem 8's remark have.
     """
-    n, d, epsilon, share = setting.n, setting.d, budget.epsilon, 1 / setting.exponent
+    n, d, epsilon = setting.n, setting.d, budget.epsilon
     if setting.exponent < 2:
         kappa = space_of(setting).printed_kappa
         return math.sqrt(kappa / n), kappa * math.sqrt(d) / (n * epsilon)
+    share = share_of(setting.exponent)
     sampling = math.pow(d, 0.5 - share)
     return sampling if printed else sampling / math.sqrt(n), math.pow(d, 1 - share) / (n * epsilon)
 
@@ -79,7 +87,7 @@ def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool 
     In units of L. `printed` has no 1, and vanishes at :math:`\theta^*=0`, which no algorithm does.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
-    unit = math.pow(d, 1 - 2 * (1 / setting.exponent)) * norm**2 + (0.0 if printed else 1.0)
+    unit = math.pow(d, 1 - 2 * share_of(setting.exponent)) * norm**2 + (0.0 if printed else 1.0)
     return unit / math.sqrt(n), unit * size_of(d, budget) / (epsilon * n)
 
 
@@ -119,7 +127,7 @@ def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False
     `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
     it is made of (theory/su-zhao-wang.md, 2.7).
     """
-    n, d, share = setting.n, setting.d, 1 / setting.exponent
+    n, d, share = setting.n, setting.d, share_of(setting.exponent)
     sampling = math.pow(d, 1.5 - share)
     private = math.pow(d, 1.5 - share / 2) / math.sqrt(n * budget.epsilon)
     return sampling if printed else sampling / math.sqrt(n), private

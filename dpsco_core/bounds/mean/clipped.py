@@ -25,6 +25,7 @@ from dpsco_core.bounds.tools import (
     DIRECTIONAL_CONDITIONS,
     KAPPA,
     Parts,
+    check_beta,
     directional_unit,
     rate_terms,
     root_sum_square,
@@ -104,6 +105,7 @@ def coordinate_bias(setting: Setting) -> ClippingBias:
 
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
     r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net."""
+    check_beta(beta)
     return d * math.log(net) + math.log(2 / beta)
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -30,6 +31,7 @@ from dpsco_core.bounds.tools import (
     PAPER_BETA,
     SMALL_MEAN,
     Parts,
+    check_beta,
     enough_records,
     joint_bias,
     rate_terms,
@@ -47,6 +49,7 @@ PRINTED_BIAS = 14.0  # the constant C of Lemma B.1
 
 def even_blocks(d: int, beta: float) -> int:
     r"""Return the least even :math:`m\ge4\ln(2d/\beta)`: an even one halves the sensitivity."""
+    check_beta(beta)
     return 2 * math.ceil(2 * math.log(2 * d / beta))
 
 
@@ -112,6 +115,7 @@ def mean_square(
     sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the parts
     are those whose squares add up to the squared sum, in the proportion of the two.
     """
+    require(blocks >= 1, "blocks", "a positive integer", blocks)
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
     if n < blocks:
         return void(math.inf)
@@ -199,6 +203,7 @@ def _at_threshold(
             options={"xatol": 1e-7},
         )
         tau = (mean_bound + math.exp(float(found.x))) / 3
+    require(tau > 0, "tau", "positive", tau)
     return at(tau).scaled(moment_scale(setting))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
@@ -22,6 +23,7 @@ from dpsco_core.bounds.tools import (
     BETA,
     DIRECTIONAL_CONDITIONS,
     KAPPA,
+    check_beta,
     directional_unit,
     enough_records,
     rate_terms,
@@ -34,6 +36,7 @@ from dpsco_core.problems.base import Setting
 
 def _rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
     """Return sampling, bias and noise in units of M; the number of groups is a hidden constant."""
+    check_beta(beta)
     n, d = setting.n, setting.d
     dimension, private = d - math.log(beta), math.inf
     if rho > 0:
@@ -49,6 +52,7 @@ def iterative_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
 
 def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
     """Zhao et al. (2024), Theorem 5, (21), under (epsilon, delta); infinite elsewhere."""
+    require(0 < beta < math.exp(-1), "beta", "between 0 and 1/e", beta)
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return math.inf, math.inf, math.inf
@@ -77,6 +81,8 @@ def unsplit_radius(
 
     See theory/zhao-et-al.md, 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
     """
+    check_beta(beta)
+    require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)
     margin = tau - math.sqrt(-math.log(beta) / (2 * groups))
     if margin <= 0:
         return math.inf

@@ -21,7 +21,15 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.mean.coordinatewise import printed_threshold
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
-from dpsco_core.bounds.tools import BETA, SMALL_MEAN, Parts, rate_terms, root_sum_square, terms_of
+from dpsco_core.bounds.tools import (
+    BETA,
+    SMALL_MEAN,
+    Parts,
+    check_beta,
+    rate_terms,
+    root_sum_square,
+    terms_of,
+)
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
@@ -61,6 +69,7 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
     Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
     bias and sampling together; they are reported as "bias" (falls with tau) and "sampling".
     """
+    check_beta(beta)
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     bias = _root_sum_of_squares(d, scaled_mean_bound(setting))
     deviation = math.sqrt(d) * math.log(4 * d / beta) / n

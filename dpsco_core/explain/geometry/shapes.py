@@ -114,9 +114,9 @@ class TwoGroups(Symmetric):
         r"""Return :math:`\sqrt{w_1^2+w_2^2} + |w_3|`."""
         return _PAIRS.minkowski_norm(np.append(w, 0.0))
 
-    def diameter_in(self, exponent: float) -> float:
-        """Return the diameter in the l_q norm, attained within the pair."""
-        return 2 * norm_ratio(2, exponent, 2.0)
+    def radius_in(self, exponent: float) -> float:
+        """Return the largest l_q norm, attained within the pair."""
+        return norm_ratio(2, exponent, 2.0)
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`E\max\{\chi_2, |\xi|\}`, exact by quadrature."""

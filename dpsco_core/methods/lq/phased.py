@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
@@ -168,6 +168,7 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
 
 def phases(n: int) -> int:
     r"""Return :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
+    require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
 

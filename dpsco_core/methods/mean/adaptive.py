@@ -236,7 +236,7 @@ class AdaptiveClipping(PrivateMethod):
         1.3); :math:`m_p = \sqrt d + B`.
         """
         if self.radius is not None:
-            return self.radius
+            return float(self.radius)
         if self.tuning != "theory":
             return practical_radius(setting, rho)
         scale, bound = scaled_bound(setting)

@@ -93,6 +93,7 @@ class SmoothTable:
 
 def smoothed_supremum(smoothing_variance: float) -> float:
     r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
+    require(smoothing_variance > 0, "smoothing_variance", "a positive number", smoothing_variance)
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 

@@ -172,7 +172,7 @@ class NoiseSmoothing(PrivateMethod):
         if variance is not None:
             choices: tuple[float, ...] = (variance,)
         else:  # at c = 1 the printed noise is enough
-            choices = VARIANCES if self.calibration == "tight" else (1.0,)
+            choices = (1.0,) if self.calibration == "paper" else VARIANCES
         if tau is not None:
             return tau, choices[-1]
         taus = {

@@ -27,6 +27,7 @@ from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.coinpress import tail
 from dpsco_core.methods.mean.ladder import (
     clipped_sums,
     ladder,
@@ -422,6 +423,12 @@ def test_levels_that_doubles_cannot_hold_are_refused() -> None:
         AdaptiveClipping(radius=1e-149).plan(replace(where, n=10**6))
     with pytest.raises(InvalidInput):
         CoinPress(covariance_scale=math.nan)
+    with pytest.raises(TypeError):
+        AdaptiveClipping(radius=np.array([1.0, 2.0])).plan(where)
+
+
+def test_the_norm_of_noise_is_below_its_tail() -> None:
+    assert tail(10, 0.01) == pytest.approx(5.725611, abs=5e-7)
 
 
 def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:

@@ -91,9 +91,8 @@ def accelerated_descent(
 
     .. math:: E[F(x^{ag}_T) - F^*] \le \frac{2L_F\|x_0-x^*\|^2}{T(T+1)} + \frac{8V^2}{\mu(T+1)},
 
-    which is `accelerated_gap`. A run that the oracle
-    ends returns the aggregate so far: a function of the start and of the gradients that were
-    released.
+    which is `accelerated_gap`. A run that the oracle ends returns the aggregate so far: a function
+    of the start and of the gradients that were released.
     """
     return staged_descent(start, (steps,), objective, constraint, oracle)
 
