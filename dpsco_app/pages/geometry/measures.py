@@ -1,12 +1,15 @@
-"""Geometry's charts of numbers: a running mean, widths, dual norms of noise; no Streamlit."""
+"""Geometry's numbers: charts of means, widths and norms of noise, and tables; no Streamlit."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
+from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.curves import add_band, add_curve, named_line
 from dpsco_app.parts.look import (
     CYAN,
@@ -24,7 +27,15 @@ from dpsco_app.parts.look import (
     place_labels,
 )
 from dpsco_app.parts.options import number_text
-from dpsco_core.explain.geometry import COMPARED, GUIDES, DualSquare, RunningMean, WidthRow
+from dpsco_core.base.arrays import Matrix
+from dpsco_core.explain.geometry import (
+    COMPARED,
+    GUIDES,
+    DualSquare,
+    Nearest,
+    RunningMean,
+    WidthRow,
+)
 from dpsco_core.geometry import Width
 
 NOISE_COLOURS: dict[str, Pair] = {"generalized gaussian": PURPLE, "gaussian": CYAN}
@@ -53,8 +64,8 @@ def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
     levels = (width.value,) if width.exact else (width.lower, width.upper)
     for k, level in enumerate(levels):
         name = "the width, exact" if width.exact else "proven bounds of the width"
-        _curve(figure, ends, [level, level], name, look.ink, width=1.8, dash="dash")
-        figure.data[-1].update(showlegend=k == 0, hovertemplate="%{y:.4g}<extra></extra>")
+        said = {"showlegend": k == 0, "hovertemplate": "%{y:.4g}<extra></extra>"}
+        _curve(figure, ends, [level, level], name, look.ink, width=1.8, dash="dash", **said)
     shown = running.draws >= min(5, x[-1])
     values = [*running.low[shown], *running.high[shown], *running.means, *levels]
     low, high = max(0.0, min(values)), max(values)
@@ -138,7 +149,7 @@ def _curve(
         "customdata": list(about) or None,
         "hovertemplate": f"<b>{name}</b><br>{hover}<extra></extra>",
     }
-    add_curve(figure, list(x), list(y), name, colour, hover, **style | data)
+    add_curve(figure, list(x), list(y), name, colour, hover, **data | style)
 
 
 def sweep_figure(
@@ -155,8 +166,8 @@ def sweep_figure(
         bound, mean = [r.bound for r in mine], [r.mean for r in mine]
         _curve(figure, x, bound, f"{name}: proven bound", colour, width=1.8, dash="dash")
         spread = [f"80 % of the draws: {r.low:.2g} to {r.high:.2g}" for r in mine]
-        _curve(figure, x, mean, f"{name}: measured", colour, width=3.2, about=spread)
-        figure.data[-1].mode = "lines+markers"
+        more = {"about": spread, "mode": "lines+markers"}
+        _curve(figure, x, mean, f"{name}: measured", colour, width=3.2, **more)
         labels += [
             Label(text=f"<b>{name}</b>", y=mean[0], colour=colour, rank=rank),
             Label(text="its bound", y=bound[0], colour=colour, rank=4 + rank),
@@ -176,3 +187,67 @@ def sweep_figure(
     lay_out(figure, replace(look, short=True))
     figure.update_layout(height=560 if look.compact else 440, margin={"t": 76})
     return figure
+
+
+# -- tables --
+
+
+def projection_table(found: Nearest) -> pd.DataFrame:
+    """Return the point, its projection and the residual, a coordinate a row."""
+    columns = {
+        "Coordinate": [f"{j + 1}" for j in range(len(found.point))],
+        "Point x": found.point,
+        "Projection P(x)": found.nearest,
+        "Residual": found.point - found.nearest,
+    }
+    if found.dual_point is not None:
+        columns["Dual point y"] = found.dual_point
+    if len(found.farthest):
+        columns["Farthest point"] = found.farthest[0]
+    return pd.DataFrame(columns)
+
+
+def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Set": [names[row.kind] for row in rows],
+            "d": [row.d for row in rows],
+            "At least": [row.width.lower for row in rows],
+            "At most": [row.width.upper for row in rows],
+            "Exact": [row.width.exact for row in rows],
+        }
+    )
+
+
+def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    columns = {
+        "Noise": [NOISE_NAMES[row.noise] for row in rows],
+        "q": [row.q for row in rows],
+        "Measured": [row.mean for row in rows],
+        "Standard error": [row.standard_error for row in rows],
+        "10 %": [row.low for row in rows],
+        "90 %": [row.high for row in rows],
+        "Exact": [row.exact for row in rows],
+        "Proven bound": [row.bound for row in rows],
+        "Draws": [row.draws for row in rows],
+    }
+    if all(math.isnan(value) for value in columns["Exact"]):
+        del columns["Exact"]
+    return pd.DataFrame(columns)
+
+
+def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return the same for a few rows, narrow enough for a phone."""
+    return pd.DataFrame(
+        {
+            "Noise": [NOISE_NAMES[row.noise] for row in rows],
+            "Measured": [f"{row.mean:.2f} ± {row.standard_error:.2f}" for row in rows],
+            "Exact": [row.exact for row in rows],
+            "Bound": [row.bound for row in rows],
+        }
+    )
+
+
+def columns(name: str, points: Matrix) -> pd.DataFrame:
+    """Return points, a point a row."""
+    return pd.DataFrame(points, columns=[f"{name} {j + 1}" for j in range(points.shape[1])])

@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
-from dpsco_app.pages.geometry.places import figure_of, latest, remember
+from dpsco_app.pages.geometry.measures import projection_table
+from dpsco_app.pages.geometry.places import SHOWN, figure_of, remember
 from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
 from dpsco_app.pages.geometry.state import (
     Q_OPTIONS,
@@ -195,7 +195,7 @@ def _set_part() -> None:
                 on_chosen_change=_moved,
                 height="content",
             )
-    title, table = projection_title(found), partial(tables.projection_table, found)
+    title, table = projection_title(found), partial(projection_table, found)
     with pictures:
         if view.dimensions == 2:
             figure_of("set", title, partial(set_figure, shape, found), table)
@@ -213,8 +213,8 @@ def _set_part() -> None:
     )
     st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
-        now = latest()
-        draw_page_files("geometry", lambda: geometry_script(now()))
+        shown = st.session_state[SHOWN]  # at a download, other parts may have run by themselves
+        draw_page_files("geometry", lambda: geometry_script(shown["view"]))
         link(STATE, view)
         scenario = on_this_set(view, visit.mine())
         if scenario is not None:

@@ -21,12 +21,6 @@ def remember(view: View) -> None:
     st.session_state.setdefault(SHOWN, {})["view"] = view
 
 
-def latest() -> Callable[[], View]:
-    """Return what gives the view at the time of a download, when parts have run by themselves."""
-    shown: dict[str, View] = st.session_state[SHOWN]
-    return lambda: shown["view"]
-
-
 def figure_of(
     name: str,
     title: str,

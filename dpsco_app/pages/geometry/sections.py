@@ -5,13 +5,16 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import cloud_figure, reach_figure
 from dpsco_app.pages.geometry.measures import (
     NOISE_COLOURS,
+    columns,
     growth_figure,
+    noise_table,
     running_figure,
+    short_noise_table,
     sweep_figure,
+    width_frame,
 )
 from dpsco_app.pages.geometry.places import figure_of, remember
 from dpsco_app.pages.geometry.state import (
@@ -94,7 +97,7 @@ def width_part() -> None:
         title = (
             f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
         )
-        reach = tables.columns("Direction", few.directions).assign(Reach=few.heights)
+        reach = columns("Direction", few.directions).assign(Reach=few.heights)
         draw, memo = partial(reach_figure, shape, few), (shape, view.seed)
         figure_of("reach", title, draw, lambda: reach, space=shape.d == 3, memo=memo)
     with right:
@@ -120,7 +123,7 @@ def growth_part(view: View) -> None:
         f"{mine[-1] / mine[0]:.2g} times"
     )
     draw, memo = partial(growth_figure, rows, names, kind), (view.q, kind)
-    figure_of("growth", title, draw, lambda: tables.width_frame(rows, names), memo=memo)
+    figure_of("growth", title, draw, lambda: width_frame(rows, names), memo=memo)
     st.caption(LOOK_AT_GROWTH)
 
 
@@ -169,14 +172,14 @@ def _clouds_part(view: View) -> None:
             name = f"90 % of the {NOISE_NAMES[noise]} draws"
             lines.append((name, curves[k], NOISE_COLOURS[noise]))
         draw = partial(cloud_figure, found.draws, lines, NOISE_COLOURS[found.noise], span)
-        table = partial(tables.columns, "Coordinate", found.draws)
+        table = partial(columns, "Coordinate", found.draws)
         memo, name = (d, q, view.noise_seed, i), headed(NOISE_NAMES[found.noise])
         title = f"{name} noise: expected squared dual norm {squares[i].exact:.2f} units"
         with column:
             figure_of(f"cloud_{i}", title, draw, table, space=d == 3, memo=memo)
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))
-    show_table(tables.short_noise_table(squares))
+    show_table(short_noise_table(squares))
     st.caption(LOOK_AT_NOISE)
 
 
@@ -193,7 +196,7 @@ def _sweep_part(view: View) -> None:
     if not any(row.q == q for row in rows):
         rows = (*rows, *_squares(view.noise_d, q, view.noise_seed))
     title, memo = sweep_title(rows, q, view.noise_d), (q, view.noise_d, view.noise_seed)
-    draw, table = partial(sweep_figure, rows, NOISE_NAMES, q), partial(tables.noise_table, rows)
+    draw, table = partial(sweep_figure, rows, NOISE_NAMES, q), partial(noise_table, rows)
     figure_of("sweep", title, draw, table, memo=memo)
     st.caption(LOOK_AT_SWEEP)
 

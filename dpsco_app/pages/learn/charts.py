@@ -49,20 +49,13 @@ RADIUS_NAMES = {
     NOISE: "The noise alone",
 }
 RADIUS_COLOURS = {PRIVATE: colour_of("mean.clipped"), CLIPPED: GREY, NOISE: REGION}
-# What chose its own radius, by the names of the methods.
-CHOICE_NAMES = {
-    BLIND: method_card("mean.clipped").name,
-    ADAPTIVE: method_card("mean.adaptive").name,
-}
-CHOICE_COLOURS = {BLIND: colour_of("mean.clipped"), ADAPTIVE: colour_of("mean.adaptive")}
+CHOOSES = {BLIND: "mean.clipped", ADAPTIVE: "mean.adaptive"}  # its own radius
+NO, YES = "You answer no", "You answer yes"
 
 
 def trial_colour(of: str) -> Pair:
     """Return the colour of a trial of a method, or of a line of an experiment."""
     return RADIUS_COLOURS.get(of) or colour_of(of)
-
-
-NO, YES = "You answer no", "You answer yes"
 
 
 def bulk_figure(centres: Vector, shares: Mapping[str, Vector], look: Look) -> go.Figure:
@@ -199,11 +192,11 @@ def radius_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -
     """
     titles = ("Clip radius R (log)", "Error ‖μ̂ − μ‖₂ (log)")
     figure = _banded(table, RADIUS_NAMES, RADIUS_COLOURS, look, titles, "mean", room)
-    for series, name in CHOICE_NAMES.items():  # each radius chosen, where its error stands
+    for series, method in CHOOSES.items():  # each radius chosen, where its error stands
         rows = table[table["series"] == series]
         if rows.empty:
             continue
-        colour = look.colour(CHOICE_COLOURS[series])
+        name, colour = method_card(method).name, look.colour(colour_of(method))
         figure.add_scatter(
             x=rows["x"].tolist(),
             y=rows["mean"].tolist(),

@@ -39,7 +39,19 @@ def overview(view: View, scenario: Scenario) -> None:
     with rest:
         st.header("How to choose")
         st.markdown(names.GUIDE)
-        _table(view, fits)
+        st.header("All methods, side by side")
+        st.toggle(
+            "Show those that do not run here too",
+            key=STATE.key("every"),
+            help="At the settings of the sidebar.",
+        )
+        with st.container(key="methods_table"):
+            st.markdown(comparison(fits, every=view.every))
+        st.caption(
+            "The rates have constant 1, and some hide logarithms; T is the number of steps. "
+            "Smooth: what must be, for the method to run or (where it says so) for its theorem. "
+            "The symbols are explained on each method's own page."
+        )
     with measured:
         _measured(view, point, fits)
 
@@ -165,22 +177,6 @@ def numbers(scenario: Scenario, table: pd.DataFrame) -> pd.DataFrame:
             f"Median {error}": rows["median_error"].to_list(),
             "Seconds a run": rows["seconds"].to_list(),
         }
-    )
-
-
-def _table(view: View, fits: Sequence[Fit]) -> None:
-    st.header("All methods, side by side")
-    st.toggle(
-        "Show those that do not run here too",
-        key=STATE.key("every"),
-        help="At the settings of the sidebar.",
-    )
-    with st.container(key="methods_table"):
-        st.markdown(comparison(fits, every=view.every))
-    st.caption(
-        "The rates have constant 1, and some hide logarithms; T is the number of steps. Smooth: "
-        "what must be, for the method to run or (where it says so) for its theorem. The symbols "
-        "are explained on each method's own page."
     )
 
 

@@ -125,8 +125,8 @@ def gradients_figure(curves: Sequence[Curve], total: int, look: Look) -> go.Figu
         able = np.array(curve.applies)
         dash = "solid" if curve.loss == "smooth" else "dash"
         name = ROW_NAMES[curve.slug, curve.loss]
-        add_curve(figure, x, y, name, translucent(colour, 0.35), "", dash="dot", width=1.6)
-        figure.data[-1].update(showlegend=False, hoverinfo="skip")
+        faint = {"dash": "dot", "width": 1.6, "showlegend": False, "hoverinfo": "skip"}
+        add_curve(figure, x, y, name, translucent(colour, 0.35), "", **faint)
         add_curve(
             figure, x, np.where(able, y, np.nan), name, colour, HOVER.format("gradients"), dash=dash
         )

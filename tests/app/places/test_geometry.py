@@ -13,14 +13,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import cloud_figure, reach_figure, set_figure, space_figure
 from dpsco_app.pages.geometry.measures import (
     NOISE_COLOURS,
     SET_COLOURS,
     growth_figure,
+    noise_table,
     running_figure,
     sweep_figure,
+    width_frame,
 )
 from dpsco_app.pages.geometry.state import DEFAULT, SCENES, STATE, View, on_this_set
 from dpsco_app.pages.geometry.words import (
@@ -384,10 +385,10 @@ def test_words_follow_the_numbers() -> None:
 
 def test_files_parse_to_what_is_shown() -> None:
     rows = width_table(1.5)
-    read = pd.read_csv(io.StringIO(tables.width_frame(rows, NAMES).to_csv(index=False)))
+    read = pd.read_csv(io.StringIO(width_frame(rows, NAMES).to_csv(index=False)))
     assert len(read) == len(rows)
     assert list(read["At most"]) == pytest.approx([row.width.upper for row in rows])
-    noise = tables.noise_table(sweep(3, 0))
+    noise = noise_table(sweep(3, 0))
     assert (noise["Proven bound"] + 1e-9 >= noise["Exact"]).all()
 
 
