@@ -152,13 +152,11 @@ def _curve(
     add_curve(figure, list(x), list(y), name, colour, hover, **data | style)
 
 
-def sweep_figure(
-    rows: Sequence[DualSquare], names: Mapping[str, str], q: float, look: Look
-) -> go.Figure:
+def sweep_figure(rows: Sequence[DualSquare], q: float, look: Look) -> go.Figure:
     """Return the squared dual norm of both kinds of noise against q, measured and bounded."""
     figure = go.Figure()
     labels = []
-    for rank, (noise, name) in enumerate(names.items()):
+    for rank, (noise, name) in enumerate(NOISE_NAMES.items()):
         mine = sorted((r for r in rows if r.noise == noise), key=lambda r: r.q)
         colour = look.colour(NOISE_COLOURS[noise])
         x = [r.q for r in mine]

@@ -196,7 +196,7 @@ def _sweep_part(view: View) -> None:
     if not any(row.q == q for row in rows):
         rows = (*rows, *_squares(view.noise_d, q, view.noise_seed))
     title, memo = sweep_title(rows, q, view.noise_d), (q, view.noise_d, view.noise_seed)
-    draw, table = partial(sweep_figure, rows, NOISE_NAMES, q), partial(noise_table, rows)
+    draw, table = partial(sweep_figure, rows, q), partial(noise_table, rows)
     figure_of("sweep", title, draw, table, memo=memo)
     st.caption(LOOK_AT_SWEEP)
 

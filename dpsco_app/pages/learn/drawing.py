@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpsco_app.pages.learn.findings import COMPARED, LessonEvidence, curve, cut_answer
+from dpsco_app.pages.learn.findings import COMPARED, LessonEvidence, cut_answer
 from dpsco_core.explain.lessons import CUT, PRIVATE, RIGHT, running_share
 
 Point = tuple[float, float]
@@ -20,7 +20,6 @@ class Answering:
     lands: str  # the method, or the line of an experiment, whose trials land
     # how high a number stands; none where it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
-    line: str = ""  # the method at whose first point the line of the prediction begins
     everywhere: bool = False  # whether the trials at every x land, and not only the last
 
     def place(self, evidence: LessonEvidence, value: float, last: float) -> Point:
@@ -29,12 +28,6 @@ class Answering:
         # A handle that moves sideways has the height of the middle.
         errors = evidence.table["mean_error"]
         return value, float((errors.min() * errors.max()) ** 0.5)
-
-    def start(self, evidence: LessonEvidence) -> Point | None:
-        if not self.line:
-            return None
-        own = curve(evidence.table, self.line)
-        return float(own.index[0]), float(own.iloc[0])
 
     def trials(self, evidence: LessonEvidence, last: float) -> list[Point]:
         if self.lands == RIGHT:  # the share so far, in percent

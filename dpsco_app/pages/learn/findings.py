@@ -113,14 +113,12 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
     ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
     kinds = tuple("sturdy" if r > ALIKE else "mean" if r < 1 / ALIKE else "alike" for r in ratios)
     answers = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
-    in_the_worst = {
-        "sturdy": f"{short(ratios[1])} times as far off as the median of means",
-        "mean": f"only {short(ratios[1])} times as far off as the median of means",
-        "alike": "as far off as the median of means",
-    }[kinds[1]]
+    often = f"{short(ratios[1])} times "
+    often = {"sturdy": often, "mean": f"only {often}", "alike": ""}[kinds[1]]
     return LessonFinding(
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
-        headline=f"In the worst of a hundred samples the sample mean is {in_the_worst}",
+        headline=f"In the worst of a hundred samples the sample mean is {often}as far off as the "
+        "median of means",
         said=f"In a typical sample the sample mean has an error of **{typical[mean]:.2g}** and the "
         f"median of means of **{typical[sturdy]:.2g}**; in the worst of a hundred, of "
         f"**{worst[mean]:.2g}** and **{worst[sturdy]:.2g}**.",

@@ -52,7 +52,8 @@ class Lesson:
     # the methods that are drawn before the run; those on the second set, where they differ
     given: tuple[str, ...] = ()
     given_beside: tuple[str, ...] = ()
-    first: str = ""  # the method of which the first point is drawn before the run, too
+    # the method of which the first point is drawn before the run, too: the prediction starts there
+    first: str = ""
     against: str = NO_SET  # the set that is drawn beside
     floor: str = ""  # slug of the lower bound that is drawn, if one is
     elsewhere: tuple[tuple[str, str], ...] = ()  # pages to go on with
@@ -214,7 +215,6 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" times",
         draw=Answering(
             height=lambda e, times: float(find.curve(e.table, "mean.clipped").iloc[0]) / times,
-            line="mean.clipped",
             lands="mean.clipped",
         ),
         given=("mean.sample",),

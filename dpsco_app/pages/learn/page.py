@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.charts import trial_colour
 from dpsco_app.pages.learn.figures import draw_figures
-from dpsco_app.pages.learn.findings import LessonEvidence
+from dpsco_app.pages.learn.findings import LessonEvidence, curve
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, step_name
 from dpsco_app.pages.learn.state import START, STATE, View
 from dpsco_app.pages.learn.teachers import for_teachers
@@ -177,7 +177,10 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
     else:
         kind, key = "prediction", state.prediction_key(lesson.slug)
         answer = run.finding.answer if run is not None and run.done else ""
-        measured = None
+        measured = start = None
+        if lesson.first:
+            own = curve(evidence.table, lesson.first)
+            start = (float(own.index[0]), float(own.iloc[0]))
         if not isinstance(answer, str):
             at = lesson.draw.place(evidence, answer, lesson.last)
             measured = (answer_text(lesson, answer), at)
@@ -186,7 +189,7 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
             texts=[answer_text(lesson, value) for value in lesson.numbers],
             places=[lesson.draw.place(evidence, value, lesson.last) for value in lesson.numbers],
             upright=lesson.draw.height is None,
-            start=lesson.draw.start(evidence),
+            start=start,
             trials=lesson.draw.trials(evidence, lesson.last) if done else [],
             measured=measured,
             **shared,

@@ -1,5 +1,7 @@
 """The words of the page Methods, and formulas as a page can show them."""
 
+import re
+
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
@@ -30,6 +32,9 @@ GUIDE = """
    gradients need less noise. With a few hundred users only group privacy and clipped user gradients
    run.
 """
+
+
+OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")
 
 
 def family(slug: str) -> str:
@@ -63,16 +68,13 @@ def parts(latex: str) -> tuple[str, ...]:
     >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
     ('\\min(a,\\ b)', 'a=1', 'b=2')
     """
-    found, depth, start, i = [], 0, 0, 0
-    while i < len(latex):
-        depth += (latex[i] in "{([") - (latex[i] in "})]")
-        gap = next((g for g in (",\\quad", ",\\ ") if latex.startswith(g, i)), "")
-        if gap and depth == 0:
-            found.append(latex[start:i])
-            i = start = i + len(gap)
-            continue
-        i += 1
-    found.append(latex[start:])
+    found, depth = [""], 0
+    for token in re.split(r"(,\\quad|,\\ |[{(\[\])}])", latex):
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth == 0 and token in GAPS:
+            found.append("")
+        else:
+            found[-1] += token
     return tuple(part.strip() for part in found)
 
 

@@ -191,7 +191,7 @@ def test_the_widths_are_drawn_with_the_chosen_set_thick() -> None:
 def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     assert set(NOISE_NAMES) == set(NOISE_COLOURS) == set(NOISES)
     rows = sweep(10, 0)
-    figure = json.loads(sweep_figure(rows, NOISE_NAMES, 1.25, Look()).to_json())
+    figure = json.loads(sweep_figure(rows, 1.25, Look()).to_json())
     for noise, name in NOISE_NAMES.items():
         mine = [row for row in rows if row.noise == noise]
         assert values(named(figure, f"{name}: measured")) == pytest.approx([r.mean for r in mine])
