@@ -66,7 +66,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         expect(drawn).to_be_visible(timeout=SLOW)
         before = drawn.bounding_box()
         assert before and before["y"] + before["height"] <= 900
-        if BY_SLUG[slug].stand is not None:
+        if BY_SLUG[slug].choices:
             choose_in_the_figure(page, slug)
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
@@ -77,7 +77,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             ready(page, seconds=60)
             after = drawn.bounding_box()
             assert after and after["y"] == pytest.approx(before["y"], abs=2)
-            if BY_SLUG[slug].stand is not None:  # every trial, and only the answer that was given
+            if BY_SLUG[slug].choices:  # every trial, and only the answer that was given
                 expect(page.locator("svg.prediction circle")).to_have_count(200, timeout=SLOW)
                 expect(page.locator("svg.prediction .answer")).to_have_count(1)
                 expect(page.locator("svg.prediction .hit")).to_have_count(0)

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpsco_app.pages.learn import charts
+from dpsco_app.pages.learn.drawing import Choosing
 from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import other_set
@@ -69,7 +70,7 @@ def draw_figures(lesson: Lesson, found: LessonEvidence, title: str, *, done: boo
 
 def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
     """Return the heights that a prediction can have, for which the figure leaves room."""
-    if lesson.draw is None or lesson.draw.height is None:
+    if isinstance(lesson.draw, Choosing) or lesson.draw.height is None:
         return []
     return [lesson.draw.place(found, value, lesson.last)[1] for value in lesson.numbers]
 
@@ -81,8 +82,8 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
         "setting": setting_line(scenario),
     }
     if scenario.axis is None:
-        assert lesson.stand is not None
-        room = [x for points in lesson.stand.places(found).values() for x, _ in points]
+        assert isinstance(lesson.draw, Choosing)
+        room = [x for points in lesson.draw.places(found).values() for x, _ in points]
         _draw(
             "learn", title, lambda look: charts.exceedance_figure(found.errors, look, room), **files
         )
@@ -111,7 +112,7 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
 
 def _ends(lesson: Lesson, found: LessonEvidence) -> tuple[float, float] | None:
     """Return the ends of the vertical axis: all that is measured, and every prediction."""
-    if lesson.draw is None:
+    if isinstance(lesson.draw, Choosing):
         return None
     tables = [t for t in (found.table, found.beside) if not t.empty]
     heights = [*_places(lesson, found), *found.floor.values(), *found.start.values()]

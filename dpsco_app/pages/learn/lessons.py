@@ -45,8 +45,7 @@ class Lesson:
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
     unit: str = ""  # of the number, with its space, as it follows it
     near: float = NEAR  # by which factor a number may be off to be close
-    draw: Answering | None = None  # where a number stands in the figure
-    stand: Choosing | None = None  # and where the choices do
+    draw: Answering | Choosing  # where a number, or the choices, stand in the figure
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
     # the methods that are drawn before the run; those on the second set, where they differ
@@ -143,7 +142,7 @@ LESSONS: tuple[Lesson, ...] = (
             "split": "They are level typically; the median of means in the worst",
             "sturdy": "The median of means in both",
         },
-        stand=Choosing(places=drawing.luck, trials=drawing.luck_trials),
+        draw=Choosing(places=drawing.luck, trials=drawing.luck_trials),
         given=("mean.sample",),
     ),
     Lesson(
@@ -182,7 +181,7 @@ LESSONS: tuple[Lesson, ...] = (
             "some": "Some: more than one in a hundred, less than half",
             "most": "Most of them",
         },
-        stand=Choosing(places=drawing.cut, trials=drawing.cut_trials, band=True),
+        draw=Choosing(places=drawing.cut, trials=drawing.cut_trials, band=True),
     ),
     Lesson(
         slug="look",
@@ -277,7 +276,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.least_risk,
         choices={"start": "The answer without data"}
         | {slug: method_card(slug).name for slug in find.COMPARED},
-        stand=Choosing(places=drawing.least, trials=drawing.least_trials),
+        draw=Choosing(places=drawing.least, trials=drawing.least_trials),
         given=("sco.erm",),
         elsewhere=(("methods", "The methods, one by one"),),
     ),

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.charts import trial_colour
+from dpsco_app.pages.learn.drawing import Choosing
 from dpsco_app.pages.learn.figures import draw_figures
 from dpsco_app.pages.learn.findings import LessonEvidence, curve
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, step_name
@@ -160,14 +161,13 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
         "fresh": fresh,
     }
     asked: Asked
-    if lesson.draw is None:
-        assert lesson.stand is not None
-        kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.stand.places(evidence)
+    if isinstance(lesson.draw, Choosing):
+        kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
         look = Look(dark=st.context.theme.type == "dark")
-        found = lesson.stand.trials(evidence) if done else []
+        found = lesson.draw.trials(evidence) if done else []
         asked = StandingChoice(
             answers=[
-                StandingAnswer(text=text, points=places[choice], band=lesson.stand.band)
+                StandingAnswer(text=text, points=places[choice], band=lesson.draw.band)
                 for choice, text in lesson.choices.items()
             ],
             done=done,

@@ -92,7 +92,7 @@ class LessonRun:
             assert self.lesson.experiment is not None
             todo = parts(self.lesson.experiment)
             for part in todo[len({r.trial for r in self.rows}) :]:
-                self.rows.extend(cached_part(part))
+                self.rows.extend(_rows_of(part))
                 yield (part.trial + 1) / len(todo), f"{part.trial + 1} of {len(todo)} repetitions"
         self.done = True
 
@@ -135,7 +135,7 @@ def evidence_before(
 ) -> LessonEvidence:
     if lesson.experiment is None:
         return evidence(lesson, outcomes, beside)
-    rows = tuple(row for part in parts(lesson.experiment) for row in cached_part(part))
+    rows = tuple(row for part in parts(lesson.experiment) for row in _rows_of(part))
     table = series_table(rows)
     return LessonEvidence(table=table[table["series"].isin(lesson.given)], rows=rows)
 
@@ -147,9 +147,8 @@ def other_set(lesson: Lesson) -> Scenario | None:
     return replace(lesson.scenario, geometry=lesson.against, q=None)
 
 
-@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
-def cached_part(part: Part) -> tuple[LessonRow, ...]:
-    return run_part(part)
+# The rows of a part, from the cache if any session has run it before.
+_rows_of = st.cache_data(run_part, max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
 
 
 def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:

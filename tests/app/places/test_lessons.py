@@ -263,21 +263,20 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
 
 def test_every_choice_stands_in_the_figure_and_no_other() -> None:
     choices = [lesson for lesson in LESSONS if lesson.choices]
-    assert [lesson.stand is not None for lesson in LESSONS] == [
-        bool(one.choices) for one in LESSONS
-    ]
+    for lesson in LESSONS:
+        assert isinstance(lesson.draw, drawing.Choosing) == bool(lesson.choices)
     for lesson in choices:
-        assert lesson.stand is not None
+        assert isinstance(lesson.draw, drawing.Choosing)
         for known in (False, True):
             run = LessonRun(lesson=lesson, prediction="")
             if known:
                 assert list(run.steps())
-                places = lesson.stand.places(run.evidence)
+                places = lesson.draw.places(run.evidence)
             else:
                 outcomes: list[Outcome] = []
                 if lesson.experiment is None:
                     *_, (outcomes, _) = given(lesson)
-                places = lesson.stand.places(evidence_before(lesson, outcomes))
+                places = lesson.draw.places(evidence_before(lesson, outcomes))
             assert set(places) == set(lesson.choices)
 
 
