@@ -206,8 +206,8 @@ def radius_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -
             hovertemplate=f"<b>{name}</b><br>R = %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
         )
         if not look.compact:
-            at = (math.log10(value) for value in (rows["x"].median(), rows["mean"].max()))
-            figure.add_annotation(**note(f"<b>{name}</b>", *at, colour, 13, yshift=18))
+            x, y = (math.log10(value) for value in (rows["x"].median(), rows["mean"].max()))
+            figure.add_annotation(**note(f"<b>{name}</b>", x, y, colour, 13, yshift=18))
     private = table[table["series"] == PRIVATE]
     if not private.empty:
         best = private.loc[private["mean"].idxmin()]

@@ -44,7 +44,7 @@ class Answering:
 
 @dataclass(frozen=True, kw_only=True)
 class Choosing:
-    """How the answers to choose from stand in a figure: see `StandingAnswer`."""
+    """How the answers to choose from stand in a figure: see `draw_question`."""
 
     # Takes what is known before the run, and returns the points of each answer.
     places: Callable[[LessonEvidence], dict[str, list[Point]]]

@@ -1,7 +1,7 @@
 """Learn: a guided path, each step a question, a prediction, and an answer that is measured."""
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,14 +20,7 @@ from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
-from dpsco_app.parts.touch.asking import (
-    Asked,
-    Prediction,
-    StandingAnswer,
-    StandingChoice,
-    draw_question,
-    to_the_top,
-)
+from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.parts.touch.picture import draw_picture
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import EXPLORE, PLACES, link_to, link_to_why
@@ -155,47 +148,39 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
     done, fresh = run is not None and run.done, 0
     if run is not None:
         fresh, run.landing = run.landing, 0
-    shared: dict[str, Any] = {
-        "figure": "learn_figure",
-        "chosen": None if held is None else lesson.answers.index(held),
-        "fresh": fresh,
-    }
-    asked: Asked
     if isinstance(lesson.draw, Choosing):
         kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
         look = Look(dark=st.context.theme.type == "dark")
         found = lesson.draw.trials(evidence) if done else []
-        asked = StandingChoice(
-            answers=[
-                StandingAnswer(text=text, points=places[choice], band=lesson.draw.band)
-                for choice, text in lesson.choices.items()
-            ],
-            done=done,
-            trials=[(x, y, look.colour(trial_colour(of))) for x, y, of in found],
-            **shared,
-        )
+        trials = [(x, y, look.colour(trial_colour(of))) for x, y, of in found]
+        answers = [
+            {"text": text, "points": places[choice], "band": lesson.draw.band}
+            for choice, text in lesson.choices.items()
+        ]
+        asked = {"answers": answers, "done": done}
     else:
         kind, key = "prediction", state.prediction_key(lesson.slug)
+        trials = lesson.draw.trials(evidence, lesson.last) if done else []
+        place_of = partial(lesson.draw.place, evidence, last=lesson.last)
         answer = run.finding.answer if run is not None and run.done else ""
         measured = start = None
+        if not isinstance(answer, str):
+            measured = (answer_text(lesson, answer), place_of(answer))
         if lesson.first:
             own = curve(evidence.table, lesson.first)
             start = (float(own.index[0]), float(own.iloc[0]))
-        if not isinstance(answer, str):
-            at = lesson.draw.place(evidence, answer, lesson.last)
-            measured = (answer_text(lesson, answer), at)
-        asked = Prediction(
-            question=lesson.words.question,
-            texts=[answer_text(lesson, value) for value in lesson.numbers],
-            places=[lesson.draw.place(evidence, value, lesson.last) for value in lesson.numbers],
-            upright=lesson.draw.height is None,
-            start=start,
-            trials=lesson.draw.trials(evidence, lesson.last) if done else [],
-            measured=measured,
-            **shared,
-        )
+        asked = {
+            "question": lesson.words.question,
+            "texts": [answer_text(lesson, value) for value in lesson.numbers],
+            "places": [place_of(value) for value in lesson.numbers],
+            "upright": lesson.draw.height is None,
+            "start": start,
+            "measured": measured,
+        }
+    chosen = None if held is None else lesson.answers.index(held)
+    shared = {"figure": "learn_figure", "chosen": chosen, "trials": trials, "fresh": fresh}
     with place:
-        draw_question(asked, kind, key, lambda: state.answered(lesson.slug, key))
+        draw_question(kind, key, lambda: state.answered(lesson.slug, key), **shared, **asked)
 
 
 def _answer(

@@ -148,7 +148,7 @@ def other_set(lesson: Lesson) -> Scenario | None:
 
 
 # The rows of a part, from the cache if any session has run it before.
-_rows_of = st.cache_data(run_part, max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
+_rows_of = st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})(run_part)
 
 
 def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:

@@ -27,7 +27,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 BY_TEXT = {Scenario: lambda s: str(s.to_query())}
-_fits = st.cache_data(fitting, max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)
+_fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(fitting)
 
 
 def overview(view: View, scenario: Scenario) -> None:

@@ -70,10 +70,10 @@ def law_figure(
         labels.append(Label(text=name, y=float(guide[-1]), colour=look.quiet, rank=9))
     for curve in curves[:2]:
         before_last = max(len(curve.items) - 2, 0)
-        at = (math.log10(float(v[before_last])) for v in (curve.items, curve.distance))
+        x_at, y_at = (math.log10(float(v[before_last])) for v in (curve.items, curve.distance))
         text = f"slope {slopes[curve.method]:.2f}".replace("-", "−")
         colour, side = look.colour(colour_of(curve.method)), "right" if look.compact else "left"
-        figure.add_annotation(**note(text, *at, colour, 13, yshift=14, xanchor=side))
+        figure.add_annotation(**note(text, x_at, y_at, colour, 13, yshift=14, xanchor=side))
     titles = (OVER_ITEMS, "Root mean square distance (log)")
     y_ends = min(values) / 2, max(values) * 2
     return finish(figure, look, (0.7, 1.4e6), y_ends, titles, labels, **SIZES)

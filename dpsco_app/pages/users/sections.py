@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import streamlit as st
 
@@ -68,6 +69,7 @@ from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.runs.study import Outcome
 
 HASHED = {UserLevel: repr}
+_kept = partial(st.cache_data, max_entries=200, show_spinner=False)
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 
 
@@ -174,11 +176,11 @@ def law_part(view: View) -> None:
     st.code(command(crossing_scenario(**own)), language="bash", wrap_lines=True)
 
 
-_frontier = st.cache_data(frontier, max_entries=200, show_spinner=False, hash_funcs=HASHED)
-_gradients = st.cache_data(complexity_curves, max_entries=200, show_spinner=False)
+_frontier = _kept(hash_funcs=HASHED)(frontier)
+_gradients = _kept()(complexity_curves)
 
 
-@st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
+@_kept(hash_funcs=HASHED)
 def _frontier_here(at: UserLevel) -> tuple[dict[str, float], float, float]:
     """Return the least users at a point, those of the printed run, and the printed shortfall."""
     least = {need.slug: need.least(at) for need in NEEDS}
