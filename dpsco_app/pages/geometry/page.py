@@ -116,22 +116,20 @@ def _choose(view: View) -> None:
     left, middle, right, apart = st.columns([6, 5, 5, 10], vertical_alignment="bottom")
     with apart:
         _apart(view)
-    with left:
-        st.selectbox(
-            "Set C",
-            KINDS,
-            format_func=lambda kind: SETS[kind].name,
-            key=STATE.key("geometry"),
-            help="The constraint set: where the parameter must lie.",
-        )
-    with middle:
-        st.segmented_control(
-            "Picture in",
-            [2, 3],
-            format_func=lambda d: f"{d} dimensions",
-            key=STATE.key("dimensions"),
-            required=True,
-        )
+    left.selectbox(
+        "Set C",
+        KINDS,
+        format_func=lambda kind: SETS[kind].name,
+        key=STATE.key("geometry"),
+        help="The constraint set: where the parameter must lie.",
+    )
+    middle.segmented_control(
+        "Picture in",
+        [2, 3],
+        format_func=lambda d: f"{d} dimensions",
+        key=STATE.key("dimensions"),
+        required=True,
+    )
     with right:
         if view.geometry == "lq":
             slider(

@@ -79,14 +79,8 @@ def width_part() -> None:
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
     with left:
         slider(STATE, "Random directions", "draws", DRAWS_OPTIONS, format_func=lambda n: f"{n:,}")
-    with middle:
-        st.number_input(
-            "Seed",
-            0,
-            LARGEST_SEED,
-            key=STATE.key("seed"),
-            help="Another one draws other directions.",
-        )
+    again = "Another one draws other directions."
+    middle.number_input("Seed", 0, LARGEST_SEED, key=STATE.key("seed"), help=again)
     with right:
         _draw_again("seed", view.seed)
     shape = view.shape
@@ -177,8 +171,7 @@ def _clouds_part(view: View) -> None:
         title = f"{name} noise: expected squared dual norm {squares[i].exact:.2f} units"
         with column:
             figure_of(f"cloud_{i}", title, draw, table, space=d == 3, memo=memo)
-    with st.container(key="geometry_said_noise"):
-        st.markdown(clouds_sentence(clouds[0], *squares))
+    st.container(key="geometry_said_noise").markdown(clouds_sentence(clouds[0], *squares))
     show_table(short_noise_table(squares))
     st.caption(LOOK_AT_NOISE)
 

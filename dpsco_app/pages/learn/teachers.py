@@ -35,26 +35,24 @@ def for_teachers(view: View) -> None:
     """Draw the explanation, the controls, and the link that they make."""
     st.markdown(ABOUT)
     left, right = st.columns(2)
-    with left:
-        step = st.selectbox(
-            "Step",
-            SLUGS,
-            index=SLUGS.index(view.lesson),
-            format_func=step_name,
-            key=f"teachers_step_{view.lesson}",
-        )
-        where = st.segmented_control(
-            "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
-        )
-    with right:
-        hide = st.pills(
-            "Hide",
-            [*PARTS, *GROUP_FIELDS],
-            selection_mode="multi",
-            format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
-            key="teachers_hide",
-        )
-        large = st.toggle("Large type, for a projector", key="teachers_large")
+    step = left.selectbox(
+        "Step",
+        SLUGS,
+        index=SLUGS.index(view.lesson),
+        format_func=step_name,
+        key=f"teachers_step_{view.lesson}",
+    )
+    where = left.segmented_control(
+        "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
+    )
+    hide = right.pills(
+        "Hide",
+        [*PARTS, *GROUP_FIELDS],
+        selection_mode="multi",
+        format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
+        key="teachers_hide",
+    )
+    large = right.toggle("Large type, for a projector", key="teachers_large")
     # The address of the step, on Learn or as a scenario in Explore.
     page = (st.context.url or "").split("?")[0]
     query = STATE.to_query(View(lesson=step))

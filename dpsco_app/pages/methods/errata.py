@@ -66,8 +66,7 @@ def page() -> None:
     st.markdown(words.ERRATA_INTRODUCTION)
     _filters()
     entries = listed(view)
-    with st.container(key="errata_said"):
-        st.markdown(_said(entries))
+    st.container(key="errata_said").markdown(_said(entries))
     if entries:
         _table(entries)
         _one(next((i for i, e in enumerate(entries) if e.slug == view.erratum), 0), entries)
@@ -171,8 +170,7 @@ def _experiment(entry: Erratum) -> None:
             return
         ran.add(entry.slug)
     found = _finding(entry.slug)
-    with st.container(key="errata_found"):
-        st.markdown(f"**{found.sentence}**")
+    st.container(key="errata_found").markdown(f"**{found.sentence}**")
     st.table(_numbers(found), hide_index=True)
     if found.inside:
         met = "; ".join(condition for condition, _ in found.conditions)

@@ -36,8 +36,7 @@ def method_page(slug: str, scenario: Scenario) -> None:
     st.html(code_style(Look(dark=st.context.theme.type == "dark")))
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
     st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
-    with st.container(key="methods_said"):
-        st.markdown(told.what)
+    st.container(key="methods_said").markdown(told.what)
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")
         if query := method_anatomy_query(scenario, slug):

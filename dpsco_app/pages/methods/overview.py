@@ -45,8 +45,7 @@ def overview(view: View, scenario: Scenario) -> None:
             key=STATE.key("every"),
             help="At the settings of the sidebar.",
         )
-        with st.container(key="methods_table"):
-            st.markdown(comparison(fits, every=view.every))
+        st.container(key="methods_table").markdown(comparison(fits, every=view.every))
         st.caption(
             "The rates have constant 1, and some hide logarithms; T is the number of steps. "
             "Smooth: what must be, for the method to run or (where it says so) for its theorem. "
@@ -99,8 +98,7 @@ def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     slow = [f for f in fits if f.runs and not f.quick]
     chosen = tuple(f.slug for f in fits if f.quick or (f.runs and view.slow))
-    with st.container(key="methods_said"):
-        said = st.empty()
+    said = st.container(key="methods_said").empty()
     try:
         shown = replace(point, methods=chosen).validate(DASHBOARD)
     except InvalidInput as problem:

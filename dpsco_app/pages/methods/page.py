@@ -47,8 +47,7 @@ def page() -> None:
 def _choose(view: View) -> None:
     """Draw the selector of the method, and the buttons to the ones before and after."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        st.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
+    left.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
     turns = zip(("Previous", "Next"), ("back", "forward"), neighbours(view.method), strict=True)
     with right, st.container(horizontal=True, key="methods_turn"):
         for label, way, to in turns:

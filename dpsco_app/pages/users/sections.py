@@ -77,20 +77,18 @@ def map_part(view: View) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     st.header("Who is best where: the map over m and n")
     left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
-    with left:
-        st.segmented_control(
-            "Compare",
-            READINGS,
-            format_func=lambda key: READING_NAMES[key],
-            key=STATE.key("basis"),
-            required=True,
-            help="Proven bounds and measured risks take some seconds the first time.",
+    left.segmented_control(
+        "Compare",
+        READINGS,
+        format_func=lambda key: READING_NAMES[key],
+        key=STATE.key("basis"),
+        required=True,
+        help="Proven bounds and measured risks take some seconds the first time.",
+    )
+    if view.basis == "rates":
+        middle.selectbox(
+            "Losses", LOSSES, format_func=lambda key: LOSS_NAMES[key], key=STATE.key("loss")
         )
-    with middle:
-        if view.basis == "rates":
-            st.selectbox(
-                "Losses", LOSSES, format_func=lambda key: LOSS_NAMES[key], key=STATE.key("loss")
-            )
     with right:
         slider(
             STATE,
@@ -152,8 +150,7 @@ def law_part(view: View) -> None:
         lambda look: crossing_figure(curves, found, look),
         table=lambda: law_table(curves),
     )
-    with st.container(key="users_said"):
-        st.markdown(crossing_sentence(found, view))
+    st.container(key="users_said").markdown(crossing_sentence(found, view))
     st.pills(
         "Measure also",
         OTHERS,
@@ -200,8 +197,8 @@ def frontier_part(view: View) -> None:
         lambda look: frontier_figure(needs, (view.epsilon, view.n), most, look),
         table=lambda: frontier_table(needs),
     )
-    with st.container(key="users_frontier_said"):
-        st.markdown(frontier_sentence(here, runs, most, shortfall, view))
+    said = frontier_sentence(here, runs, most, shortfall, view)
+    st.container(key="users_frontier_said").markdown(said)
     st.caption(LOOK_AT_FRONTIER)
 
 
