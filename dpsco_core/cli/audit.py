@@ -56,38 +56,34 @@ def add_audit(commands: Any) -> None:
 def run_audit_command(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput` and `NotApplicable`."""
     task = _task(chosen).validate()
-    found: list[Found] = []
-    for found_now in run_audit(task):
-        found = [found_now]
+    for found in run_audit(task):  # once at least: the last look is at the end
         if sys.stderr.isatty():
-            last = found_now.evidence[-1]
+            last = found.evidence[-1]
             line = f"\r{last.runs:,} of {task.runs:,} runs: epsilon is at least "
             print(f"{line}{last.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
-    if chosen.json:
-        print_json(audit_json(task, found[0]))
-    else:
-        _print(task, found[0])
-
-
-def audit_json(task: Audit, found: Found) -> dict[str, Any]:
-    """Return what an audit has found as plain objects."""
-    return {
-        "method": task.method,
-        "claimed_epsilon": found.claimed_epsilon,
-        "delta": found.delta,
-        "epsilon_lower_bound": found.epsilon_lower_bound,
-        "confidence": task.confidence,
-        "trials": task.runs,
-        "neighbours": found.neighbours,
-        "fault": task.fault,
-        "caught_at": found.caught_at,
-        "looks": [
-            {"trials": e.runs, "epsilon_lower_bound": e.epsilon_lower_bound} for e in found.evidence
-        ],
-        "scenario": replace(task.point, trials=task.runs).to_dict(),
-    }
+    if not chosen.json:
+        _print(task, found)
+        return
+    print_json(
+        {
+            "method": task.method,
+            "claimed_epsilon": found.claimed_epsilon,
+            "delta": found.delta,
+            "epsilon_lower_bound": found.epsilon_lower_bound,
+            "confidence": task.confidence,
+            "trials": task.runs,
+            "neighbours": found.neighbours,
+            "fault": task.fault,
+            "caught_at": found.caught_at,
+            "looks": [
+                {"trials": e.runs, "epsilon_lower_bound": e.epsilon_lower_bound}
+                for e in found.evidence
+            ],
+            "scenario": replace(task.point, trials=task.runs).to_dict(),
+        }
+    )
 
 
 def _task(chosen: argparse.Namespace) -> Audit:

@@ -1,12 +1,12 @@
 """The command `dpsco budget`: conversions, composition, shuffling and subsampling of a budget."""
 
 import argparse
-import math
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.budgets import Point, batched, composed, conversions, shuffling, subsampled
+from dpsco_core.results.report import plain
 
 FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",
@@ -19,12 +19,8 @@ FLAGS = {
 
 
 def add_budget(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "budget",
-        run_budget,
-        help="convert a privacy budget, compose it, amplify it",
-    )
+    words = "convert a privacy budget, compose it, amplify it"
+    parser = add_command(commands, "budget", run_budget, help=words)
     for name, text in FLAGS.items():
         parser.add_argument(f"--{name}", metavar="VALUE", help=text)
 
@@ -33,7 +29,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
     texts = {name: getattr(chosen, name) for name in FLAGS}
     given = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
-    found = budget_json(given)
+    found = _numbers(given)
     if chosen.json:
         print_json(found)
         return
@@ -43,12 +39,12 @@ def run_budget(chosen: argparse.Namespace) -> None:
             header = list(rows[0])
             print(table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
-            print(f"{title.capitalize()}: " + ", ".join(f"{k} {_text(v)}" for k, v in rows.items()))
-            print()
+            parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
+            print(f"{title.capitalize()}: {parts}\n")
 
 
-def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
-    """Return the numbers of a budget as plain objects: those that are asked for."""
+def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
+    """Return the numbers that are asked for as plain objects."""
     point = _point(given)
     found: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
@@ -63,18 +59,19 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
             for c in conversions(point)
         ],
     }
-    if given["releases"] is not None:
-        at = composed(point, read_whole("releases", given["releases"]))
+    releases = None if given["releases"] is None else read_whole("releases", given["releases"])
+    if releases is not None:
+        at = composed(point, releases)
         found["composition"] = [
             {
                 "accounting": name,
-                "epsilon": _finite(getattr(at, name)),
+                "epsilon": plain(getattr(at, name)),
                 "delta": at.basic_delta if name == "basic" else point.delta,
             }
             for name in ("basic", "advanced", "zcdp", "exact")
         ]
-    records = given["records"]
-    if given["batch"] is not None and records is None:
+    records, batch = given["records"], given["batch"]
+    if batch is not None and records is None:
         raise InvalidInput("records must be given with batch, got records=none.")
     if records is not None:
         if point.kind != "approx":
@@ -87,14 +84,13 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
             {"argument": s.name, "rho": s.rho, "noise_multiplier": s.noise_multiplier}
             for s in shuffling(count, point.epsilon, point.delta)
         ]
-        if given["batch"] is not None:
-            batch = read_whole("batch", given["batch"])
-            made = subsampled(point.epsilon, point.delta, batch, count)
+        if batch is not None:
+            size = read_whole("batch", batch)
+            made = subsampled(point.epsilon, point.delta, size, count)
             found["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
-            if given["releases"] is not None:
-                k = read_whole("releases", given["releases"])
-                many = batched(point.epsilon, point.delta, batch, count, k)
-                found["batches"] = {"releases": k, "epsilon": many, "delta": point.delta}
+            if releases is not None:
+                many = batched(point.epsilon, point.delta, size, count, releases)
+                found["batches"] = {"releases": releases, "epsilon": many, "delta": point.delta}
     return found
 
 
@@ -110,10 +106,6 @@ def _point(given: dict[str, float | None]) -> Point:
         epsilon=1.0 if epsilon is None else epsilon,
         delta=read_at,
     )
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _text(value: object) -> str:

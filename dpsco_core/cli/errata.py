@@ -9,7 +9,6 @@ from dpsco_core.explain.errata import (
     ERRATA,
     SEVERITIES,
     Erratum,
-    Finding,
     errata_json,
     erratum,
     finding_dict,
@@ -55,22 +54,17 @@ def run_errata(chosen: argparse.Namespace) -> None:
 def _one(entry: Erratum, as_json: bool) -> None:
     finding = None if entry.experiment is None else entry.experiment.run()
     if as_json:
-        print_json(
-            entry.to_dict() | {"finding": None if finding is None else finding_dict(finding)}
-        )
+        shown = None if finding is None else finding_dict(finding)
+        print_json(entry.to_dict() | {"finding": shown})
         return
     print(f"{entry.slug}: {entry.paper}, {entry.statement} ({entry.severity})\n")
     print(f"Printed: {entry.printed}\nWrong:   {entry.wrong}\nHere:    {entry.instead}")
     print(f"Code:    {', '.join(entry.modules)}")
-    if finding is not None:
-        _print(finding)
-
-
-def _print(finding: Finding) -> None:
+    if finding is None:
+        return
     print(f"\n{finding.sentence}\n")
     lines = [[v if isinstance(v, str) else number(v) for v in row] for row in finding.rows]
     print(table(lines, list(finding.columns)))
     if finding.inside:
-        print(
-            "\nInside the statement's range: " + "; ".join(c for c, _ in finding.conditions) + "."
-        )
+        conditions = "; ".join(condition for condition, _ in finding.conditions)
+        print(f"\nInside the statement's range: {conditions}.")

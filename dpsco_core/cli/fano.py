@@ -2,20 +2,14 @@
 
 import argparse
 import math
+from dataclasses import fields
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import parse_field, to_plain
 from dpsco_core.cli.tools import add_command, print_json, read_number, read_whole, table
 from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.instance import (
-    HARDS,
-    MeanInstance,
-    curves,
-    floors,
-    ladder,
-    mean_instance,
-)
+from dpsco_core.explain.fano.instance import HARDS, curves, floors, ladder, mean_instance
 
 _PACKING = {
     "bits": "log2 of the number of words; with it, a packing of your own",
@@ -32,6 +26,7 @@ _PROBLEM = {
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean",
 }
+_LIMITS = ("sampling", "privacy")  # what keeps the words apart
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
     "tv": 0.001,
@@ -66,62 +61,67 @@ def run_fano(chosen: argparse.Namespace) -> None:
     """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
     given = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if given["bits"] is not None:
-        found = packing_json(_builder(given))
+        found = _packing(given)
     else:
         unused = [name for name in ("separation", "tv", "kl") if given[name] is not None]
         if unused:
             raise InvalidInput(f"bits must be given with {unused[0]}, got bits=none.")
-        found = instance_json(_instance(given, chosen.distribution))
+        found = _problem(given, chosen.distribution)
     if chosen.json:
         print_json(found)
     else:
         _print(found)
 
 
-def packing_json(at: Builder) -> dict[str, Any]:
+def _packing(given: dict[str, str | None]) -> dict[str, Any]:
     """Return the numbers of a packing of one's own as plain objects."""
-    names = (
-        "bits",
-        "separation",
-        "total_variation",
-        "kl",
-        "n",
-        "rho",
-        "epsilon",
-        "log_size",
-        "expected_changes",
-        "squared_changes",
-        "sampling_information",
-        "privacy_information",
-        "sampling_error",
-        "privacy_error",
-        "sampling_bound",
-        "privacy_bound",
-        "bound",
-        "squared_bound",
-        "pure_bound",
+    at = Builder(
+        bits=_number("bits", given["bits"]),
+        separation=_number("separation", given["separation"]),
+        total_variation=_number("tv", given["tv"]),
+        kl=_number("kl", given["kl"]),
+        n=_whole("n", given["n"]),
+        rho=0.5 if given["rho"] is None else _number("rho", given["rho"]),
+        epsilon=1.0 if given["epsilon"] is None else _number("epsilon", given["epsilon"]),
     )
+    names = [field.name for field in fields(Builder)]
+    names += ["log_size", "expected_changes", "squared_changes"]
+    names += [f"{who}_{what}" for what in ("information", "error", "bound") for who in _LIMITS]
+    names += ["bound", "squared_bound", "pure_bound"]
     found = {name: to_plain(float(getattr(at, name))) for name in names}
     return {"packing": found | {"bites": at.bites}}
 
 
-def instance_json(at: MeanInstance) -> dict[str, Any]:
+def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
     """Return the numbers of the hard mean problem as plain objects."""
-    proof, found = at.proof(at.own_probability), floors(at)
+    budget = {name: parse_field(name, given[name]) for name in ("epsilon", "delta", "rho")}
+    if all(value is None for value in budget.values()):
+        budget["rho"] = 0.01
+    elif budget["rho"] is None and given["delta"] is None:
+        budget["delta"] = 1e-6
+    at = mean_instance(
+        hard=hard,
+        n=_whole("n", given["n"]),
+        d=_whole("d", given["d"]),
+        p=_number("p", given["p"]),
+        mean_bound=_number("radius", given["radius"]),
+        **budget,
+    )
+    proof, point = at.proof(at.own_probability), at.scenario
     names = ("q", "theta", "mean_norm", "log_size", "expected_changes", "squared_changes")
     more = ("information", "error", "bound", "pure_error", "pure_bound")
     return {
         "problem": {
-            "distribution": at.scenario.distribution,
-            "n": at.scenario.n,
-            "d": at.scenario.d,
-            "p": at.scenario.p,
-            "budget": str(at.scenario.budget),
+            "distribution": point.distribution,
+            "n": point.n,
+            "d": point.d,
+            "p": point.p,
+            "budget": str(point.budget),
             "rho": at.rho,
             "epsilon": at.epsilon,
             "radius": at.mean_bound,
         },
-        "floors": {name: getattr(found, name) for name in vars(found)},
+        "floors": vars(floors(at)),
         "forms": [vars(rung) for rung in ladder(at)],
         "best": [
             {"slug": f"lower.mean.{c.slug}", "spike_probability": c.best_q, "value": c.best}
@@ -131,39 +131,8 @@ def instance_json(at: MeanInstance) -> dict[str, Any]:
     }
 
 
-def _builder(given: dict[str, str | None]) -> Builder:
-    rho, epsilon = given["rho"], given["epsilon"]
-    return Builder(
-        bits=_number("bits", given["bits"]),
-        separation=_number("separation", given["separation"]),
-        total_variation=_number("tv", given["tv"]),
-        kl=_number("kl", given["kl"]),
-        n=_whole("n", given["n"]),
-        rho=0.5 if rho is None else _number("rho", rho),
-        epsilon=1.0 if epsilon is None else _number("epsilon", epsilon),
-    )
-
-
-def _instance(given: dict[str, str | None], hard: str) -> MeanInstance:
-    budget = {name: parse_field(name, given[name]) for name in ("epsilon", "delta", "rho")}
-    if all(value is None for value in budget.values()):
-        budget["rho"] = 0.01
-    elif budget["rho"] is None and given["delta"] is None:
-        budget["delta"] = 1e-6
-    return mean_instance(
-        hard=hard,
-        n=_whole("n", given["n"]),
-        d=_whole("d", given["d"]),
-        p=_number("p", given["p"]),
-        mean_bound=_number("radius", given["radius"]),
-        **budget,
-    )
-
-
 def _number(name: str, text: str | None) -> float:
-    if text is None:
-        return _DEFAULTS[name]
-    return read_number(name, text)
+    return _DEFAULTS[name] if text is None else read_number(name, text)
 
 
 def _whole(name: str, text: str | None) -> int:
@@ -181,6 +150,4 @@ def _print(found: dict[str, Any]) -> None:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,5 @@
 """The command line `dpsco`: its parser, and the commands that have no module of their own."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import importlib.util
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
@@ -49,19 +46,12 @@ from dpsco_core.runs.memory import require_memory
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# What adds the commands that live in modules of their own.
-FURTHER = (
-    *(add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need),
-    *(add_study, add_export),
-)
+FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,17 +92,16 @@ def _build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="dpsco", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    words = "list methods, problems, data and bounds"
-    add_command(commands, "catalogue", _catalogue, help=words)
+    add_command(commands, "catalogue", _catalogue, help="list methods, problems, data and bounds")
     words = "run methods on synthetic data, and print errors and bounds"
-    command = add_command(commands, "run", _run, help=words)
-    add_workers(command)
-    add_fields(command)
+    run = add_command(commands, "run", _run, help=words)
+    add_workers(run)
+    add_fields(run)
     add_fields(add_command(commands, "bounds", _bounds, help="print every bound at a setting"))
-    for add in FURTHER:
+    for add in (*FURTHER, add_study, add_export):
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
-    app.add_argument("--port", help="port to listen on", default=None)
+    app.add_argument("--port", help="port to listen on")
     app.add_argument("--study", metavar="FILE", help="results that every visitor can open")
     for command in commands.choices.values():
         command.add_argument(
@@ -156,28 +145,12 @@ def _run(chosen: argparse.Namespace) -> None:
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
     name = problem_card(scenario.problem).name
     what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
-    place = "" if scenario.geometry == "l2" else f" on the set {_set_of(scenario)}"
+    kind = Geometry(kind=scenario.geometry, q=scenario.q)
+    shape = "lq" if scenario.axis == "q" else str(kind)
+    place = "" if scenario.geometry == "l2" else f" on the set {shape}"
     whom = "replace-one" if scenario.level == "item" else "replace-one-user"
     print(f"{what}{place}, {trials}, {budget}, {whom}\n")
-    print(_errors(scenario, cells))
-    shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
-    if shares:
-        print(
-            "note: the risk is an average over a fixed evaluation sample, with a standard error of "
-            f"at most {100 * max(shares):.2g} %."
-        )
-    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
-        print(f"note: {note}")
-    fitted = slopes(scenario, cells)
-    if len(fitted):
-        print("\nSlope of log error against log axis\n")
-        print(_slopes(fitted))
-    print()
-    _print_bounds(scenario, explicit_lower_only=True)
-
-
-def _errors(scenario: Scenario, cells: pd.DataFrame) -> str:
-    rows = [
+    lines = [
         [
             str(row["name"]),
             number(row["x"]) if scenario.axis else "",
@@ -189,25 +162,30 @@ def _errors(scenario: Scenario, cells: pd.DataFrame) -> str:
         ]
         for row in summary(cells).to_dict("records")
     ]
-    return table(rows, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""])
-
-
-def _slopes(fitted: pd.DataFrame) -> str:
-    rows = [
-        [
-            str(row["name"]),
-            f"{row['fitted']:.3f}",
-            f"{row['low']:.3f} to {row['high']:.3f}",
-            f"{row['predicted']:.3f}",
+    print(table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""]))
+    shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
+    if shares:
+        print(
+            "note: the risk is an average over a fixed evaluation sample, with a standard error of "
+            f"at most {100 * max(shares):.2g} %."
+        )
+    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
+        print(f"note: {note}")
+    fitted = slopes(scenario, cells)
+    if len(fitted):
+        lines = [
+            [
+                str(row["name"]),
+                f"{row['fitted']:.3f}",
+                f"{row['low']:.3f} to {row['high']:.3f}",
+                f"{row['predicted']:.3f}",
+            ]
+            for row in fitted.to_dict("records")
         ]
-        for row in fitted.to_dict("records")
-    ]
-    return table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
-
-
-def _set_of(scenario: Scenario) -> str:
-    swept = scenario.axis == "q"
-    return "lq" if swept else str(Geometry(kind=scenario.geometry, q=scenario.q))
+        print("\nSlope of log error against log axis\n")
+        print(table(lines, ["method", "fitted", "95 %", "predicted by its rate"]))
+    print()
+    _print_bounds(scenario, explicit_lower_only=True)
 
 
 def _bounds(chosen: argparse.Namespace) -> None:
@@ -278,10 +256,8 @@ def _app(chosen: argparse.Namespace) -> int:
         require(ok, "port", "an integer between 1 and 65,535", shorten(port))
         command += ["--server.port", port]
     if importlib.util.find_spec("streamlit") is None:
-        print(
-            "dpsco: The dashboard needs the extra 'app': pip install 'dpsco-explorer[app]'.",
-            file=sys.stderr,
-        )
+        install = "pip install 'dpsco-explorer[app]'"
+        print(f"dpsco: The dashboard needs the extra 'app': {install}.", file=sys.stderr)
         return 2
     try:
         return subprocess.run(command, check=False).returncode

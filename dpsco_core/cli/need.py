@@ -1,12 +1,11 @@
 """The command `dpsco need`: how many records, or which privacy budget, a target error takes."""
 
 import argparse
-from dataclasses import asdict
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.tools import add_command, add_fields, given_fields, print_json, read_number
-from dpsco_core.explain.need import Need, in_words, need
+from dpsco_core.explain.need import in_words, need
 from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.results.report import plain
 from dpsco_core.scenario import Scenario
@@ -42,12 +41,10 @@ def run_need(chosen: argparse.Namespace) -> None:
     target = read_number("error", chosen.error)
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
-        print_json({"scenario": scenario.to_dict(), "needs": [need_json(row) for row in rows]})
+        needs = [
+            {k: plain(v) if isinstance(v, float) else v for k, v in vars(r).items()} for r in rows
+        ]
+        print_json({"scenario": scenario.to_dict(), "needs": needs})
         return
     for row in rows:
         print("\n".join(in_words(row, users=scenario.m > 1)))
-
-
-def need_json(found: Need) -> dict[str, Any]:
-    """Return an answer as a plain object."""
-    return {k: plain(v) if isinstance(v, float) else v for k, v in asdict(found).items()}

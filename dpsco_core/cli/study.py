@@ -79,9 +79,9 @@ def _running(
 ) -> Iterator[Outcome]:
     if address is None:
         yield from run_study(scenario, workers, store)
-        return
-    with cluster(address) as executor:
-        yield from study(scenario, executor, store)
+    else:
+        with cluster(address) as executor:
+            yield from study(scenario, executor, store)
 
 
 def add_workers(parser: Any) -> None:
@@ -146,13 +146,20 @@ def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]
 def run_export(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
     target = chosen.parquet or chosen.csv
-    other = not _is_of_store(target, chosen.file)
-    require(other, "file", "another one than the results", target)
+    base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
+    own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]  # SQLite's too
+    same = path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
+    require(not same, "file", "another one than the results", target)
     with Store(chosen.file, read_only=True) as store:
         table = stored_frame(store)
         unknown = store.unknown()
     try:
-        _write(table, target, parquet=chosen.parquet is not None)
+        if target == "-" and chosen.parquet is None:
+            table.to_csv(sys.stdout, index=False)
+        else:
+            with whole_file(target) as part:
+                write = table.to_csv if chosen.parquet is None else table.to_parquet
+                write(part, index=False)
     except ImportError as missing:
         raise InvalidInput(
             "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
@@ -167,24 +174,6 @@ def run_export(chosen: argparse.Namespace) -> None:
     if unknown:
         what = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
         print(f"dpsco: left out {what}: {unknown[0]}", file=sys.stderr)
-
-
-def _write(table: pd.DataFrame, target: str, *, parquet: bool) -> None:
-    if target == "-" and not parquet:
-        table.to_csv(sys.stdout, index=False)
-        return
-    with whole_file(target) as part:
-        if parquet:
-            table.to_parquet(part, index=False)
-        else:
-            table.to_csv(part, index=False)
-
-
-def _is_of_store(target: str, store: str) -> bool:
-    """Whether a path leads to a results file, or to what SQLite puts beside it."""
-    base, path = os.path.realpath(store), Path(os.path.realpath(target))
-    own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]
-    return path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
 
 
 @contextmanager
