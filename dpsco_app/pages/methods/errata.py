@@ -171,7 +171,8 @@ def _experiment(entry: Erratum) -> None:
         ran.add(entry.slug)
     found = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{found.sentence}**")
-    st.table(_numbers(found), hide_index=True)
+    rows = [[v if isinstance(v, str) else words.said(float(v)) for v in row] for row in found.rows]
+    st.table(pd.DataFrame(rows, columns=list(found.columns)), hide_index=True)
     if found.inside:
         met = "; ".join(condition for condition, _ in found.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
@@ -183,12 +184,3 @@ def _finding(slug: str) -> Finding:
     experiment = erratum(slug).experiment
     assert experiment is not None
     return experiment.run()
-
-
-def _numbers(found: Finding) -> pd.DataFrame:
-    """Return the table of a finding as people write its numbers."""
-    lines = [
-        [value if isinstance(value, str) else words.said(float(value)) for value in row]
-        for row in found.rows
-    ]
-    return pd.DataFrame(lines, columns=list(found.columns))

@@ -191,10 +191,11 @@ def comparison(fits: Sequence[Fit], *, every: bool) -> str:
             continue
         runs = "another kind of problem" if fit is None else "**yes**" if fit.runs else fit.refusal
         rate = names.in_table(bound(card.rate).card.latex) if card.rate else "-"
+        some = card.problems[0] if len(card.problems) == 1 else "any loss"
+        made_for = "the mean" if some == "mean" else some
         norm = "ℓ_q" if card.geometry == "lq" else "ℓ₂"
         lines.append(
-            f"| {card.name} | {runs} | {names.NOTIONS[card.privacy]} | "
-            f"{names.problems_text(card)} | {norm} | {found.smooth} | {rate} | "
-            f"${found.order}$ |"
+            f"| {card.name} | {runs} | {names.NOTIONS[card.privacy]} | {made_for} | {norm} | "
+            f"{found.smooth} | {rate} | ${found.order}$ |"
         )
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 import re
 
-from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
 NOTIONS = {
@@ -52,12 +51,6 @@ def method_label(slug: str) -> str:
         return "Overview: which algorithm when"
     number = METHOD_SLUGS.index(slug) + 1
     return f"{number}. {method_card(slug).name} ({family(slug).lower()})"
-
-
-def problems_text(card: MethodCard) -> str:
-    if card.problems == ("mean",):
-        return "the mean"
-    return "any loss" if len(card.problems) > 1 else card.problems[0]
 
 
 def parts(latex: str) -> tuple[str, ...]:

@@ -6,13 +6,11 @@ import streamlit as st
 
 from dpsco_app.pages.why.words import INTRODUCTION, setting, steps
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.options import TAIL
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.touch.scroll import draw_scroll, draw_scroll_file
 from dpsco_app.shell.places import EXPLORE, PLACES, WHY, link_to
 from dpsco_core.explain.picture import ORDERS
 from dpsco_core.explain.why import SCENARIO, why
-from dpsco_core.scenario import Scenario
 
 STYLE = """<style>
 [data-testid=stMainBlockContainer] { padding: 4rem 2rem 2rem; --scroll-top: 4rem; }
@@ -31,14 +29,10 @@ def page() -> None:
     draw_scroll(SCENARIO, told, WHY)
     st.subheader("Where to go next")
     with st.container(key="why_next"):
-        _explore("Measure this at every n, beside a light tail", AGAINST_N)
-        _explore("See the error fall as the tail gets lighter", AGAINST_P)
+        link_to(EXPLORE, "Measure this at every n, beside a light tail", explore_query(AGAINST_N))
+        link_to(EXPLORE, "See the error fall as the tail gets lighter", explore_query(AGAINST_P))
         link_to("private-mean", "The whole picture, where a radius is chosen privately")
         link_to("lower-bounds", "How one proves what nobody can beat")
         link_to("learn", "Learn: twelve steps, each with a prediction")
     draw_scroll_file(PLACES[WHY], SCENARIO, told, WHY)
     st.caption(setting())
-
-
-def _explore(label: str, scenario: Scenario) -> None:
-    link_to(EXPLORE, label, explore_query(scenario, against=TAIL))
