@@ -203,12 +203,6 @@ def seconds_a_run(task: Audit) -> float:
     return (time.perf_counter() - started) / TIMED_RUNS
 
 
-def audited(task: Audit) -> Found:
-    """Return what an audit has found in the end; see `run_audit`."""
-    *_, last = run_audit(task)
-    return last
-
-
 def _claim(ledger: Ledger, delta: float) -> float:
     """Return the epsilon that the ledger says one run has spent, at `delta`."""
     spent = ledger.spent()

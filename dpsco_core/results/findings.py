@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.search import smallest_index, smallest_or
 from dpsco_core.catalogue import HARD_INSTANCES, bound, method_card
 from dpsco_core.results.tables import fit_slope
@@ -69,10 +70,14 @@ def times_to_halve(slope: float) -> float:
 
 def method_slope(table: pd.DataFrame, method: str) -> tuple[float, float, float] | None:
     """Return the fitted slope of a method's mean error and its interval; None of under 3 points."""
+    x, y = _curve(table, method)
+    return fit_slope(x, y) if len(x) >= 3 else None
+
+
+def _curve(table: pd.DataFrame, method: str) -> tuple[Vector, Vector]:
+    """Return the points of a method in a summary where its mean error is positive, and that."""
     good = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
-    if len(good) < 3:
-        return None
-    return fit_slope(good["x"].to_numpy(), good["mean_error"].to_numpy())
+    return good["x"].to_numpy(), good["mean_error"].to_numpy()
 
 
 def verdict(low: float, high: float, predicted: float) -> Verdict | None:
@@ -136,13 +141,12 @@ def bend(table: pd.DataFrame, method: str) -> Bend | None:
     A bend needs three points on both sides, the break among them, slopes that differ by at least
     `LEAST_BEND`, and 95 % intervals of these that have nothing in common.
     """
-    rows = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
-    x, y = rows["x"].to_numpy(), rows["mean_error"].to_numpy()
+    x, y = _curve(table, method)
     found: list[Bend] = []
     widths: list[float] = []
     for k in range(2, len(x) - 2):
-        parts = [fit_slope(x[: k + 1], y[: k + 1]), fit_slope(x[k:], y[k:])]
-        (before, *first), (after, *last) = parts
+        before, *first = fit_slope(x[: k + 1], y[: k + 1])
+        after, *last = fit_slope(x[k:], y[k:])
         apart = first[1] < last[0] or last[1] < first[0]
         if apart and abs(after - before) >= LEAST_BEND:
             widths.append(max(first[1] - first[0], last[1] - last[0]))
@@ -155,9 +159,5 @@ def changes(table: pd.DataFrame, method: str) -> list[tuple[float, float]]:
 
     What there is in place of a slope along an axis that the error is no power of.
     """
-    good = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
-    x, y = good["x"].to_numpy(), good["mean_error"].to_numpy()
-    return [
-        (float(b), float(after / before))
-        for b, before, after in zip(x[1:], y[:-1], y[1:], strict=True)
-    ]
+    x, y = _curve(table, method)
+    return list(zip(x[1:].tolist(), (y[1:] / y[:-1]).tolist(), strict=True))

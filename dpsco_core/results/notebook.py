@@ -196,8 +196,18 @@ def notebook(script: str) -> str:
         if not line.startswith(CELL):
             lines.append(line)
             continue
-        if text := "\n".join(_uncommented(kind, lines)).strip("\n"):
-            cells.append(_cell(len(cells), kind, text))
+        if kind == "markdown":
+            lines = [line.removeprefix("#").removeprefix(" ") for line in lines]
+        if text := "\n".join(lines).strip("\n"):
+            cell: dict[str, object] = {
+                "cell_type": kind,
+                "id": hashlib.sha256(f"{len(cells)} {text}".encode()).hexdigest()[:8],
+                "metadata": {},
+                "source": text.splitlines(keepends=True),
+            }
+            cells.append(
+                cell | ({} if kind == "markdown" else {"execution_count": None, "outputs": []})
+            )
         kind, lines = "markdown" if line.rstrip() == WORDS else "code", []
     made = {
         "cells": cells,
@@ -209,22 +219,3 @@ def notebook(script: str) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
-
-
-def _uncommented(kind: str, lines: Sequence[str]) -> list[str]:
-    if kind == "code":
-        return list(lines)
-    return [line.removeprefix("#").removeprefix(" ") for line in lines]
-
-
-def _cell(index: int, kind: str, text: str) -> dict[str, object]:
-    name = hashlib.sha256(f"{index} {text}".encode()).hexdigest()[:8]
-    cell: dict[str, object] = {
-        "cell_type": kind,
-        "id": name,
-        "metadata": {},
-        "source": text.splitlines(keepends=True),
-    }
-    if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return cell

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import (
@@ -19,7 +20,8 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.problems import Setting
-from dpsco_core.results.tables import QUANTILES, budget_fields
+from dpsco_core.results.tables import QUANTILES
+from dpsco_core.runs.store import budget_fields
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -46,11 +48,9 @@ def bound_setting(point: Scenario, which: Bound) -> Setting:
     On its own hard instance a lower bound is evaluated at the spike probability of that instance;
     anywhere else at the one that makes it largest.
     """
-    setting = point.setting
     card = which.card
-    if (card.instance, card.instance_problem) == (point.distribution, point.problem):
-        return setting
-    return replace(setting, spike_probability=None)
+    own = (card.instance, card.instance_problem) == (point.distribution, point.problem)
+    return point.setting if own else replace(point.setting, spike_probability=None)
 
 
 def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
@@ -79,51 +79,33 @@ def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list
 
 def catalogue_json() -> dict[str, list[dict[str, Any]]]:
     """Return the whole catalogue, row by row."""
-    methods = [
-        _common(m.card)
-        | {
-            "privacy": m.card.privacy,
-            "geometry": m.card.geometry,
-            "level": m.card.level,
-            "problems": list(m.card.problems),
-            "caveat": m.card.caveat,
-        }
-        for m in METHODS
-    ]
-    bounds = [
-        _common(b.card)
-        | {
-            "kind": b.card.kind,
-            "quantity": b.card.quantity,
-            "constant": b.card.constant,
-            "guarantee": b.card.guarantee,
-            "privacy": b.card.privacy,
-            "level": b.card.level,
-            "method": b.card.method or None,
-            "instance": b.card.instance or None,
-            "loss_class": str(b.card.loss_class),
-            "problems": list(b.card.problems),
-            "latex": b.card.latex,
-            "hypotheses": [h.text for h in b.hypotheses],
-        }
-        for b in BOUNDS
-    ]
     return {
-        "methods": methods,
-        "problems": [_common(p.card) | {"loss_class": str(p.card.loss_class)} for p in PROBLEMS],
+        "methods": [
+            _common(m.card) | _read(m.card, "privacy", "geometry", "level", "problems", "caveat")
+            for m in METHODS
+        ],
+        "problems": [_common(p.card) | _read(p.card, "loss_class") for p in PROBLEMS],
         "distributions": [_common(d.card) for d in DISTRIBUTIONS],
-        "bounds": bounds,
+        "bounds": [
+            _common(b.card)
+            | _read(b.card, "kind", "quantity", "constant", "guarantee", "privacy", "level")
+            | {"method": b.card.method or None, "instance": b.card.instance or None}
+            | _read(b.card, "loss_class", "problems", "latex")
+            | {"hypotheses": [h.text for h in b.hypotheses]}
+            for b in BOUNDS
+        ],
     }
 
 
 def _common(card: Any) -> dict[str, Any]:
-    return {
-        "slug": card.slug,
-        "name": card.name,
-        "paper": card.paper.key,
-        "statement": card.statement,
-        "summary": card.summary,
-    }
+    paper = {"paper": card.paper.key}
+    return _read(card, "slug", "name") | paper | _read(card, "statement", "summary")
+
+
+def _read(card: Any, *names: str) -> dict[str, Any]:
+    """Return fields of a card as JSON has them."""
+    found = {name: getattr(card, name) for name in names}
+    return {k: str(v) if isinstance(v, LossClass) else to_plain(v) for k, v in found.items()}
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -132,11 +114,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "slug": card.slug,
         "x": to_plain(evaluation.x),
-        "kind": card.kind,
-        "quantity": card.quantity,
-        "constant": card.constant,
-        "guarantee": card.guarantee,
-        "loss_class": str(card.loss_class),
+        **_read(card, "kind", "quantity", "constant", "guarantee", "loss_class"),
         "applies": evaluation.applies,
         "value": plain(evaluation.value),
         "terms": {name: plain(value) for name, value in evaluation.terms.items()},

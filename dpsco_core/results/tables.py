@@ -10,7 +10,6 @@ import numpy as np
 import scipy
 
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -19,6 +18,16 @@ if TYPE_CHECKING:  # a third of a second, which no command waits for without nee
 
 QUANTILES = (0.1, 0.25, 0.75, 0.9)
 COLUMNS = ("method", "name", "x", "trial", "error", "seconds", "spent", "not_applicable")
+MEASURES = [
+    "mean_error",
+    "median_error",
+    "standard_error",
+    *(f"q{int(100 * a)}" for a in QUANTILES),
+]
+SUMMARY_COLUMNS = ["method", "name", "x", "trials", *MEASURES, "seconds", "not_applicable"]
+SLOPE_COLUMNS = ["method", "name", "fitted", "low", "high", "predicted", "bound", "points"]
+# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
+POWER_AXES = ("n", "d", "m", "epsilon")
 
 
 def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
@@ -92,11 +101,6 @@ SUMMARY_COLUMNS = [
     "seconds",
     "not_applicable",
 ]
-SLOPE_COLUMNS = ["method", "name", "fitted", "low", "high", "predicted", "bound", "points"]
-
-
-# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
-POWER_AXES = ("n", "d", "m", "epsilon")
 
 
 def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
@@ -167,14 +171,3 @@ def fit_slope(
     error = math.sqrt(float(rest @ rest) / freedom / total)
     width = float(scipy.special.stdtrit(freedom, 0.975)) * error
     return slope, slope - width, slope + width
-
-
-def budget_fields(budget: Budget | None) -> dict[str, float | str] | None:
-    """Return a budget as plain fields with its ``kind``, for JSON."""
-    if budget is None:
-        return None
-    if isinstance(budget, ZCDP):
-        return {"kind": "zcdp", "rho": budget.rho}
-    if isinstance(budget, PureDP):
-        return {"kind": "pure", "epsilon": budget.epsilon}
-    return {"kind": "approx", "epsilon": budget.epsilon, "delta": budget.delta}

@@ -54,10 +54,9 @@ def nearest_allowed(
     """
     if not refusal(scenario, limits, beside):
         return None
-    for candidates in (_in_range, _gentle, _any):
-        for field, value in candidates(scenario, limits, beside):
-            if _fits(replace(scenario, **{field: value}), limits, beside):
-                return field, value
+    for field, value in _candidates(scenario, limits, beside):
+        if _fits(replace(scenario, **{field: value}), limits, beside):
+            return field, value
     return None
 
 
@@ -106,8 +105,8 @@ def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
     return sum(cost(s, exact=False).seconds for s in every) <= limits.seconds
 
 
-def _in_range(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that are out of their range, at its nearest end."""
+def _candidates(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
+    """Yield changes of one field in the order of `nearest_allowed`."""
     ends: dict[str, tuple[float, float]] = {
         "offset": (0, smallest_set(scenario) / 2),
         "p": (2, P_MAX),
@@ -131,18 +130,11 @@ def _in_range(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tu
     kept = tuple(m for m in scenario.methods if m in fitting)
     if kept != scenario.methods:
         yield "methods", kept or default_methods(scenario.problem, level)
-
-
-def _gentle(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
-    """Yield what still shows something: enough trials, enough points, then smaller sizes."""
     yield from _trials(scenario, ENOUGH_TRIALS, limits, beside)
     yield from _grids(scenario, ENOUGH_POINTS, limits, beside)
+    rounded = [digit * 10**power for power in range(9, -1, -1) for digit in (5, 2, 1)]
     for field in ("n", "m", "d"):
-        for value in _round_below(getattr(scenario, field)):
-            yield field, value
-
-
-def _any(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
+        yield from ((field, value) for value in rounded if value < getattr(scenario, field))
     yield from _trials(scenario, 1, limits, beside)
     yield from _grids(scenario, 1, limits, beside)
 
@@ -167,8 +159,6 @@ def _grids(
     scenario: Scenario, fewest: int, limits: Limits, beside: Beside
 ) -> Iterator[tuple[str, Any]]:
     """Yield the grid without the points that are refused of themselves, then ever shorter ones."""
-    if scenario.axis is None:
-        return
     good = _good_points(scenario, limits, beside)[: limits.grid]
     while len(good) >= fewest:
         yield "grid", good
@@ -180,9 +170,3 @@ def _good_points(scenario: Scenario, limits: Limits, beside: Beside) -> tuple[fl
     return tuple(
         x for x in scenario.grid if not _invalid(replace(scenario, grid=(x,)), limits, beside)
     )
-
-
-def _round_below(value: int) -> list[int]:
-    """Return the numbers 1, 2, 5, 10, ... below `value`, the largest first."""
-    found = [digit * 10**power for power in range(10) for digit in (1, 2, 5)]
-    return [x for x in reversed(found) if x < value]

@@ -16,7 +16,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import Limits, streamed
 from dpsco_core.catalogue import HARD_INSTANCES, distribution_class, make_method, method_class
-from dpsco_core.problems import MeanEstimation, Setting
+from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.samples.users import fits
 from dpsco_core.runs.memory import memory_problem
 from dpsco_core.runs.study import canonical, own_setting
@@ -92,7 +92,8 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
     family = method_class(slug)
     if streamed(point.n, point.m, point.d) and family.reads == "whole":
         return 0.0
-    visited = _visited(own_setting(point, slug))
+    own = own_setting(point, slug)
+    visited = own.n * (own.m if fits(own.n, own.m, own.d) else 1)  # all items, or the users' means
     return _passes(point, slug, exact=exact) * family.cost.seconds(visited, point.d)
 
 
@@ -122,11 +123,6 @@ def _asked_passes(point: Scenario, slug: str) -> float:
         return method.plan(own_setting(point, slug)).passes
     except NotApplicable:
         return 0
-
-
-def _visited(setting: Setting) -> int:
-    """Return the number of items that a run visits: all, or the users' means."""
-    return setting.n * (setting.m if fits(setting.n, setting.m, setting.d) else 1)
 
 
 def too_large(scenario: Scenario, limits: Limits, beside: Sequence[Scenario] = ()) -> str:

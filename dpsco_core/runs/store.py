@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from dpsco_core import extend
@@ -95,7 +94,7 @@ class Store:
                 raise self._failed("written", "it or its folder is read only")
             # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
             # of a writer is there, the file is all there is, and is read without one.
-            mode += "" if self._beside("-wal").exists() else "&immutable=1"
+            mode += "" if self.path.with_name(f"{self.path.name}-wal").exists() else "&immutable=1"
         return f"{self.path.absolute().as_uri()}?{mode}"
 
     def _prepare(self, *, read_only: bool) -> None:
@@ -249,9 +248,6 @@ class Store:
         places = (self.path, self.path.absolute().parent)
         return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
 
-    def _beside(self, ending: str) -> Path:
-        return self.path.with_name(self.path.name + ending)
-
     def close(self) -> None:
         """Close the file; what was written stays."""
         self._base.close()
@@ -260,12 +256,7 @@ class Store:
         """Return the store."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Close the file."""
         self.close()
 
@@ -282,7 +273,7 @@ def outcome_text(outcome: Outcome) -> str:
     """Return an outcome as JSON, without its place on an axis."""
     values = asdict(replace(outcome, x=None))
     values["error"] = None if math.isnan(outcome.error) else outcome.error
-    values["spent"] = _spent_values(outcome.spent)
+    values["spent"] = budget_fields(outcome.spent)
     return json.dumps(values, default=lambda number: number.item())  # of numpy
 
 
@@ -299,8 +290,9 @@ def outcome_from(text: str) -> Outcome:
     return Outcome(**values)
 
 
-def _spent_values(spent: Budget | None) -> dict[str, Any] | None:
-    if spent is None:
+def budget_fields(budget: Budget | None) -> dict[str, Any] | None:
+    """Return a budget as plain fields with its ``kind``, for JSON."""
+    if budget is None:
         return None
-    kind = next(name for name, made in KINDS.items() if isinstance(spent, made))
-    return {"kind": kind, **asdict(spent)}
+    kind = next(name for name, made in KINDS.items() if isinstance(budget, made))
+    return {"kind": kind, **asdict(budget)}

@@ -211,16 +211,19 @@ def study(
     if store is not None:
         store.begin(scenario)
     if executor is None:
-        yield from (_kept_or_run(cell, store) for cell in todo)
+        for cell in todo:
+            known = None if store is None else store.get(cell)
+            yield known or _kept(cell, run_cell(cell), store)
         return
     if store is not None:
-        known = [(cell, store.get(cell)) for cell in todo]
-        yield from (outcome for _, outcome in known if outcome is not None)
-        todo = iter([cell for cell, outcome in known if outcome is None])
+        pairs = [(cell, store.get(cell)) for cell in todo]
+        yield from (outcome for _, outcome in pairs if outcome is not None)
+        todo = iter([cell for cell, outcome in pairs if outcome is None])
     large, todo = _parted(todo)
     for cell in large:  # one after another, each by all workers
         yield _kept(cell, run_cell(cell, executor), store)
-    with closing(in_groups(executor, run_cell, todo, _shared)) as found:
+    # Cells with the same data share their point and their trial.
+    with closing(in_groups(executor, run_cell, todo, lambda c: (c.point, c.trial))) as found:
         for cell, outcome in found:
             yield _kept(cell, outcome, store)
 
@@ -243,18 +246,6 @@ def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
     if store is not None:
         store.put(cell, outcome)
     return outcome
-
-
-def _shared(cell: Cell) -> tuple[Scenario, int]:
-    """Return what cells with the same data have in common."""
-    return cell.point, cell.trial
-
-
-def _kept_or_run(cell: Cell, store: CellStore | None) -> Outcome:
-    found = None if store is None else store.get(cell)
-    if found is not None:
-        return found
-    return _kept(cell, run_cell(cell), store)
 
 
 @LastOfThread

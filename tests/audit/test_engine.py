@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
-from dpsco_core.audit.engine import Audit, audited, run_audit, seconds_a_run, steps
+from dpsco_core.audit.engine import Audit, Found, run_audit, seconds_a_run, steps
 from dpsco_core.audit.stages import neighbours, stage
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import METHODS, make_method
@@ -34,6 +34,11 @@ LONG = [slug for slug in AUDITED if slug not in QUICK and slug not in SLOW]
 def task(method: str, runs: int, **more: object) -> Audit:
     made = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
     return replace(made, **more)  # type: ignore[arg-type]
+
+
+def audited(whole: Audit) -> Found:
+    *_, last = run_audit(whole)
+    return last
 
 
 def check(method: str, runs: int) -> None:

@@ -258,11 +258,11 @@ def test_a_refusal_has_no_entries() -> None:
 
 
 def test_the_samples_of_an_audit_are_all_counted() -> None:
-    from dpsco_core.audit.engine import Audit, audited
+    from dpsco_core.audit.engine import Audit, run_audit
     from dpsco_core.audit.stages import stage
 
     for method in ("mean.clipped", "mean.cwme-pure"):
-        found = audited(Audit(point=stage(method), runs=2000))
+        *_, found = run_audit(Audit(point=stage(method), runs=2000))
         shown = samples(found)
         assert shown.one.sum() == shown.two.sum() == 1000
         assert shown.edges[0] < shown.threshold < shown.edges[-1]

@@ -18,12 +18,12 @@ from dpsco_core.results.tables import (
     QUANTILES,
     SLOPE_COLUMNS,
     SUMMARY_COLUMNS,
-    budget_fields,
     fit_slope,
     frame,
     slopes,
     summary,
 )
+from dpsco_core.runs.store import budget_fields
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 

@@ -37,7 +37,7 @@ from dpsco_app.pages.privacy.words import (
 )
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
-from dpsco_core.audit.engine import FAULTS, Audit, audited
+from dpsco_core.audit.engine import FAULTS, Audit, run_audit
 from dpsco_core.audit.samples import samples
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.explain.budgets import conversions, epsilon_curves, shuffling
@@ -83,7 +83,7 @@ def test_a_route_that_fails_is_not_drawn_there() -> None:
 @pytest.mark.parametrize("fault", FAULTS[:3])
 def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
-    found = audited(task)
+    *_, found = run_audit(task)
     figure = json.loads(audit_figure(task, found, Look()).to_json())
     assert values(named(figure, "ε is at least")) == pytest.approx(best_so_far(found))
     assert set(values(named(figure, "claimed ε"))) == {found.claimed_epsilon}
@@ -194,7 +194,7 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
     (code,) = [c.value for c in page.code if c.value.startswith("dpsco audit")]
     assert "--rho" in code and "--at-delta 0.1" in code
     task = replace(View(part="audit", at=0.1), fault="printed-constant", audited="mean.smoothed")
-    found = audited(task.audit())
+    *_, found = run_audit(task.audit())
     assert said_audit(task.audit(), found) in texts(page)
     assert "1.78 times less private" in texts(page)
     assert gaussian_epsilon(task.audit().point.rho or 0, 0.1) == pytest.approx(1.0)
