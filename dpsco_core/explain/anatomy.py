@@ -99,16 +99,12 @@ def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, 
 @lru_cache(maxsize=2)
 def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
     rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
-    drawn = _optimisation_problem(point).draw(rng)
-    return drawn, drawn.sample(point.n, rng)
-
-
-def _optimisation_problem(point: Scenario) -> OptimisationProblem:
     problem = point.instance.problem
     wanted = not isinstance(problem, MeanEstimation)
     require(wanted, "problem", "an optimisation problem", point.problem)
     assert not isinstance(problem, MeanEstimation)
-    return problem
+    drawn = problem.draw(rng)
+    return drawn, drawn.sample(point.n, rng)
 
 
 def _large_rows(point: Scenario) -> int:
@@ -176,13 +172,7 @@ def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> 
 
 
 def share_clipped(norms: Vector, radius: float) -> float:
-    """Return the share of gradients that are longer than `radius`, in [0, 1].
-
-    Examples
-    --------
-    >>> share_clipped(np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
-    0.5
-    """
+    """Return the share of gradients that are longer than `radius`, in [0, 1]."""
     return float(np.mean(norms > radius))
 
 
@@ -249,21 +239,9 @@ def gather(
     """Return the parts from ``splits[trial][k]``, those of `error_split` at ``factors[k]``."""
     require(len(splits) >= 1, "trials", "at least 1", len(splits))
     _, chosen = clipped_plan(point)
-    optimisation, bias, sampling, noise = np.array(splits, dtype=np.float64).mean(axis=0).T
-    return ErrorParts(
-        radii=chosen * np.array(factors, dtype=np.float64),
-        optimisation=optimisation,
-        bias=bias,
-        sampling=sampling,
-        noise=noise,
-        chosen=chosen,
-    )
-
-
-def error_parts(point: Scenario, trials: int = 5, factors: Sequence[float] = FACTORS) -> ErrorParts:
-    """Return the four parts of the error of `sco.clipped` as its clip radius moves."""
-    splits = [[error_split(point, factor, trial) for factor in factors] for trial in range(trials)]
-    return gather(point, factors, splits)
+    parts = dict(zip(PARTS, np.array(splits, dtype=np.float64).mean(axis=0).T, strict=True))
+    radii = chosen * np.array(factors, dtype=np.float64)
+    return ErrorParts(radii=radii, chosen=chosen, **parts)
 
 
 @lru_cache(maxsize=8)
@@ -288,8 +266,8 @@ def _clipped_ends(sample: Sample, descent: Descent, radii: Vector) -> Vector:
 @lru_cache(maxsize=8)
 def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
     problem, _ = _draw_problem(point, trial)
-    found = _descent(_large_sample(point, trial), descent, None)
-    return problem.excess_risk(found.value).value
+    value = _descent(_large_sample(point, trial), descent, None).value
+    return problem.excess_risk(value).value
 
 
 def _clipped_means(sample: LinearSample, radii: Vector, points: Vector, _: int) -> Vector:
@@ -306,13 +284,12 @@ def _clipped_means(sample: LinearSample, radii: Vector, points: Vector, _: int) 
 
 
 def _descent(sample: Sample, descent: Descent, radius: float | None) -> Descended:
-    return descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
+    def gradient(w: Vector, _: int) -> Vector:
+        if radius is None:
+            return sample.mean_gradient(w)
+        return clipped_mean(sample.gradients(w), radius)
 
-
-def _gradient(sample: Sample, w: Vector, radius: float | None) -> Vector:
-    if radius is None:
-        return sample.mean_gradient(w)
-    return clipped_mean(sample.gradients(w), radius)
+    return descend(sample.constraint, descent, gradient)
 
 
 def _evaluate(

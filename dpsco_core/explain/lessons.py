@@ -24,7 +24,6 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, whole
-from dpsco_core.data import DenseRows
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.methods.base import Release
@@ -153,10 +152,7 @@ def bulk_shares(n: int = 10_000, seed: int = 0) -> tuple[Vector, dict[str, Vecto
     Shares are of all n records, those outside included.
     """
     edges = np.linspace(-4, 4, 33)
-    shares = {}
-    for name in laws():
-        x = _one_sample(name, n, seed)
-        shares[name] = np.histogram(x, edges)[0] / n
+    shares = {name: np.histogram(_one_sample(name, n, seed), edges)[0] / n for name in laws()}
     return (edges[1:] + edges[:-1]) / 2, shares
 
 
@@ -240,23 +236,16 @@ def _radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     rows = problem.sample(point.n, rng)
     out: list[tuple[str, float, float]] = []
     for radius in RADII:
-        out += _at_radius(radius, rows, problem, rng)
+        method = SimpleClipping(radius=radius)
+        release = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
+        average = clipped_mean(rows, radius)
+        out += [
+            (PRIVATE, radius, problem.error(release.value)),
+            (CLIPPED, radius, problem.error(average)),
+            (NOISE, radius, float(np.linalg.norm(release.value - average))),
+            (CUT, radius, float(np.mean(rows.norms() > radius))),
+        ]
     return out
-
-
-def _at_radius(
-    radius: float, rows: DenseRows, problem: MeanEstimation, rng: np.random.Generator
-) -> list[tuple[str, float, float]]:
-    point = RADIUS_POINT
-    method = SimpleClipping(radius=radius)
-    release = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
-    average = clipped_mean(rows, radius)
-    return [
-        (PRIVATE, radius, problem.error(release.value)),
-        (CLIPPED, radius, problem.error(average)),
-        (NOISE, radius, float(np.linalg.norm(release.value - average))),
-        (CUT, radius, float(np.mean(rows.norms() > radius))),
-    ]
 
 
 # -- look ---------------------------------------------------------------------------------------

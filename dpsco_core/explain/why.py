@@ -105,6 +105,7 @@ def side(p: float) -> Side:
     records, mean, _ = _seen(p)
     lengths = np.linalg.norm(records, axis=1)
     point = replace(SCENARIO, p=p)
+    rate = bound(SimpleClipping.card.rate)
     return Side(
         p=p,
         at=_at(p),
@@ -115,7 +116,7 @@ def side(p: float) -> Side:
             (clipping(p, float(radius)) for radius in RADII), lambda one: one.total, of="radius"
         ),
         floor=_floor(point),
-        halving=times_to_halve(_pace(point, _privacy)),
+        halving=times_to_halve(_pace(point, lambda at: evaluate(at, rate).terms["privacy"])),
         floor_halving=times_to_halve(_pace(point, _floor)),
     )
 
@@ -155,11 +156,6 @@ def _floor(point: Scenario) -> float:
         and card.privacy in ("approx", "none")
     )
     return max(one.value for one in found if not one.failures)
-
-
-def _privacy(point: Scenario) -> float:
-    """Return the privacy term of simple clipping's published rate."""
-    return evaluate(point, bound(SimpleClipping.card.rate)).terms["privacy"]
 
 
 def _pace(point: Scenario, value: Callable[[Scenario], float]) -> float:

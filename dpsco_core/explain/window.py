@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import BoundCard, Privacy
+from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.conditions import moment_scale
@@ -99,10 +99,13 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         point = replace(point, epsilon=None, delta=None, rho=point.setting.rho)
     where = of_class(point.setting)
     loss = problem_card(point.problem).loss_class
+    quantity = "l2 error" if point.problem == "mean" else "excess risk"
+    comparable = ("explicit", "expectation", quantity)
     fitting = [
         b
         for b in bounds_for(point.problem, point.level)
-        if _comparable(b.card, point.problem) and b.card.applies_to(loss)
+        if (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
+        and b.card.applies_to(loss)
     ]
     wanted = {"upper": _ATTAINED[notion], "lower": _BINDING[notion]}
     values = {
@@ -116,17 +119,20 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     }
     uppers = sorted(values["upper"].items(), key=lambda item: item[1])
     lowers = sorted(values["lower"].items(), key=lambda item: -item[1])
-    least = uppers[0][1] if uppers else math.inf
-    most = lowers[0][1] if lowers else 0.0
+    upper, least = uppers[0] if uppers else (None, math.inf)
+    lower, most = lowers[0] if lowers else (None, 0.0)
+    terms = {} if upper is None else upper.terms(where)
     return Window(
         notion=notion,
-        upper=uppers[0][0] if uppers else None,
-        lower=lowers[0][0] if lowers else None,
+        upper=upper,
+        lower=lower,
         ceiling=least,
         floor=most,
         uppers={b.card.slug: v / most if most > 0 else math.inf for b, v in uppers},
         lowers={b.card.slug: v / least for b, v in lowers},
-        shares=_shares(uppers[0][0], where) if uppers else {},
+        shares={n: 1 - upper.combined(terms | {n: 0.0}) / upper.combined(terms) for n in terms}
+        if upper
+        else {},
     )
 
 
@@ -216,15 +222,3 @@ def of_class(setting: Setting) -> Setting:
         lipschitz=math.inf,
     )
     return replace(setting, constants=widest, spike_probability=None)
-
-
-def _comparable(card: BoundCard, problem: str) -> bool:
-    quantity = "l2 error" if problem == "mean" else "excess risk"
-    known = card.constant == "explicit" and card.guarantee == "expectation"
-    return known and card.quantity == quantity
-
-
-def _shares(which: Bound, where: Setting) -> dict[str, float]:
-    terms = which.terms(where)
-    value = which.combined(terms)
-    return {name: 1 - which.combined(terms | {name: 0.0}) / value for name in terms}

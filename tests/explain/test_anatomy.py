@@ -18,7 +18,6 @@ from dpsco_core.explain.anatomy import (
     clipped_plan,
     descent_path,
     draw_problem,
-    error_parts,
     error_split,
     gather,
     gradient_norms,
@@ -33,6 +32,7 @@ from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.problems import Sample
 from dpsco_core.runs.study import canonical, data_point
 from dpsco_core.scenario import Scenario
+from tests.explain.error_parts import error_parts
 
 POINT = Scenario(problem="quadratic", methods=("sco.clipped",), n=500, d=3, p=2.0)
 HARD = replace(POINT, problem="linear", distribution="hypercube")

@@ -79,17 +79,9 @@ class Erratum:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain texts and lists."""
-        return {
-            "slug": self.slug,
-            "paper": self.paper.key,
-            "statement": self.statement,
-            "severity": self.severity,
-            "printed": self.printed,
-            "wrong": self.wrong,
-            "instead": self.instead,
-            "modules": list(self.modules),
-            "experiment": None if self.experiment is None else self.experiment.name,
-        }
+        experiment = None if self.experiment is None else self.experiment.name
+        changed = {"paper": self.paper.key, "modules": list(self.modules), "experiment": experiment}
+        return vars(self) | changed
 
 
 def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...]:
@@ -131,11 +123,8 @@ def unit_setting(
 
 def finding_dict(finding: Finding) -> dict[str, Any]:
     """Return a finding as plain texts, numbers and lists."""
-    rows = [[to_plain(value) for value in row] for row in finding.rows]
-    return {
-        "sentence": finding.sentence,
+    return vars(finding) | {
         "columns": list(finding.columns),
-        "rows": rows,
-        "shows": finding.shows,
+        "rows": [[to_plain(value) for value in row] for row in finding.rows],
         "conditions": [{"condition": text, "met": met} for text, met in finding.conditions],
     }

@@ -107,22 +107,17 @@ class Builder:
     @property
     def bound(self) -> float:
         """The larger of both: Theorem 1.4."""
-        return fano_cdp(
-            self.log_size, self.separation, self.total_variation, self.kl, self.n, self.rho
-        )
+        return fano_cdp(*self._numbers)
 
     @property
     def squared_bound(self) -> float:
         """The bound on the squared error."""
-        return fano_cdp(
-            self.log_size,
-            self.separation,
-            self.total_variation,
-            self.kl,
-            self.n,
-            self.rho,
-            squared=True,
-        )
+        return fano_cdp(*self._numbers, squared=True)
+
+    @property
+    def _numbers(self) -> tuple[float, float, float, float, int, float]:
+        alpha, beta = self.total_variation, self.kl
+        return self.log_size, self.separation, alpha, beta, self.n, self.rho
 
     @property
     def pure_bound(self) -> float:

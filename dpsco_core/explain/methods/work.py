@@ -6,7 +6,6 @@ The mean estimators take no gradients: there a record counts as one.
 from dataclasses import dataclass
 
 from dpsco_core.catalogue import make_method
-from dpsco_core.methods.base import Method
 from dpsco_core.runs.cost import machine_speed, release_seconds
 from dpsco_core.runs.study import own_setting
 from dpsco_core.scenario import Scenario
@@ -33,8 +32,7 @@ def work(point: Scenario, slug: str) -> Work:
     Raises `NotApplicable` where the method does not run.
     """
     setting = own_setting(point, slug)
-    method: Method = make_method(slug, point.calibration, point.tuning)
-    plan = method.plan(setting)
+    plan = make_method(slug, point.calibration, point.tuning).plan(setting)
     return Work(
         items=setting.n * setting.m,
         gradients=plan.gradients,

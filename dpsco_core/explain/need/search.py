@@ -19,7 +19,7 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
 from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import bounds_for, method_card, problem_card
+from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.need.runs import Progress, Runs, Unknown, at, unscaled
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.problems import MeanEstimation
@@ -107,8 +107,8 @@ def need(
     runs = Runs(base, unknown, progress)
     ends = _ends(base, unknown, elements)
     goal = math.log(target)
-    start = min(max(_scale(_value_in(base, unknown), unknown), ends[0]), ends[1])
-    middle = _pilot(runs, start, goal, ends)
+    start = _scale(float(getattr(base, unknown)), unknown)
+    middle = _pilot(runs, min(max(start, ends[0]), ends[1]), goal, ends)
     for _ in range(MOVES):
         last = _last(runs, middle, APART, ends)
         if last.slope > FLATTEST:
@@ -224,10 +224,6 @@ def _scale(value: float, unknown: Unknown) -> float:
     return math.log(value) / (2 if unknown == "rho" else 1)
 
 
-def _value_in(base: Scenario, unknown: Unknown) -> float:
-    return float(getattr(base, unknown))
-
-
 def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
     """Return the first and the last place that may be tried."""
     if unknown == "n":
@@ -270,3 +266,62 @@ def _floor(
         half = 0.5 * (low + high)
         low, high = (half, high) if largest(half)[0] > target else (low, half)
     return _given(high, unknown), largest(low)[1]
+
+
+# -- in words: the same on the page and on the command line --------------------------------------
+
+
+def in_words(found: Need, *, users: bool = False) -> tuple[str, ...]:
+    """Return the answer and, where a lower bound has one, its answer: a sentence each.
+
+    With `users` n counts users.
+    """
+    whom = "users" if users else "records"
+    return (_answer(found, whom), *_lower(found, whom))
+
+
+def _answer(found: Need, whom: str) -> str:
+    """Return what the method takes, or why there is no answer."""
+    name, what = method_card(found.method).name, f"a median error of {found.target:.3g}"
+    if found.side == "plateau":
+        near = f"Near {_amount(found, found.near, whom)}"
+        if found.unknown == "n":
+            return (
+                f"{near} the error of {name} hardly falls as {whom} are added: more of "
+                f"them alone will not bring it to {found.target:.3g}."
+            )
+        return (
+            f"{near} the error of {name} hardly depends on the privacy budget: a larger one will "
+            f"not bring it to {found.target:.3g}, and it takes more {whom}."
+        )
+    if found.side == "above":
+        return f"{name} needs more than {_amount(found, found.limit, whom)} for {what}."
+    if found.side == "below":
+        return f"{name} needs at most {_amount(found, found.limit, whom)} for {what}."
+    interval = f"{_number(found.low)} to {_number(found.high)}"
+    needed = _amount(found, found.value, whom)
+    return f"{name} needs about {needed} for {what} (95 % interval: {interval})."
+
+
+def _lower(found: Need, whom: str) -> tuple[str, ...]:
+    """Return what the lower bound says, if there is one: it binds mean errors in the worst case."""
+    if found.floor is None:
+        return ()
+    worst = f"In the worst case over the class ({bound(found.floor_bound).card.name})"
+    promise = f"can guarantee a mean error of {found.target:.3g}"
+    if math.isinf(found.floor):
+        ever = f"any number of {whom}" if found.unknown == "n" else "any privacy budget"
+        return (f"{worst}, no algorithm {promise} with {ever} up to the largest allowed.",)
+    less = "fewer than" if found.unknown == "n" else "a budget below"
+    return (f"{worst}, no algorithm {promise} with {less} {_amount(found, found.floor, whom)}.",)
+
+
+def _amount(found: Need, value: float, whom: str) -> str:
+    """Return so many records, or such a budget."""
+    if found.unknown == "n":
+        return f"{_number(value)} {whom}"
+    return f"{found.unknown} = {_number(value)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"

@@ -63,16 +63,9 @@ def _sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:
         del parts[2:4]
     if len(parts) < 3 or "=" in parts:
         return ()
-    found: list[float | str] = []
-    for place, part in enumerate(parts):
-        if place % 2:
-            found.append(part)
-            continue
-        value = _value(part, letters)
-        if not math.isfinite(value):
-            return ()
-        found.append(value)
-    return tuple(found)
+    found = [part if place % 2 else _value(part, letters) for place, part in enumerate(parts)]
+    numbers = (value for value in found if isinstance(value, float))
+    return tuple(found) if all(map(math.isfinite, numbers)) else ()
 
 
 def _value(text: str, letters: dict[str, float]) -> float:

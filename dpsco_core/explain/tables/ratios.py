@@ -19,9 +19,13 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 class ClassRatio:
     """The best proven bounds on one class of losses; `lower` is None where nothing binds it."""
 
-    loss_class: LossClass
     upper: Row
     lower: Row | None
+
+    @property
+    def loss_class(self) -> LossClass:
+        """The class that the upper bound is about."""
+        return self.upper.bound.card.loss_class
 
     @property
     def ratio(self) -> float:
@@ -45,16 +49,12 @@ def class_ratios(
         card = row.bound.card
         if (card.kind, card.guarantee) == ("upper", "expectation") and card.privacy in BINDING:
             best.setdefault(card.loss_class.curvature, row)
-    return tuple(_with_lower(row, proven) for row in best.values())
-
-
-def _with_lower(upper: Row, proven: Sequence[Row]) -> ClassRatio:
-    lower = [r for r in proven if _binds(r.bound.card, upper.bound.card)]
-    return ClassRatio(
-        loss_class=upper.bound.card.loss_class,
-        upper=upper,
-        lower=max(lower, key=lambda r: r.value, default=None),
-    )
+    found = []
+    for upper in best.values():
+        lower = [r for r in proven if _binds(r.bound.card, upper.bound.card)]
+        largest = max(lower, key=lambda r: r.value, default=None)
+        found.append(ClassRatio(upper=upper, lower=largest))
+    return tuple(found)
 
 
 def _binds(lower: BoundCard, upper: BoundCard) -> bool:

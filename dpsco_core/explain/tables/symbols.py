@@ -6,7 +6,6 @@ in another. A bound's own letters come before the common ones.
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpsco_core.bounds import Bound, Letter
@@ -16,7 +15,6 @@ from dpsco_core.problems import Setting
 from dpsco_core.results.report import bound_setting
 from dpsco_core.scenario import Scenario
 
-Value = Callable[[Setting], float]
 PROBABILITIES = {"probability 0.9": 0.1, "probability 0.95": 0.05}
 
 
@@ -38,11 +36,6 @@ def _delta(setting: Setting) -> float:
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
-def _constant(field: str) -> Value:
-    return lambda s: float(getattr(s.constants, field))
-
-
-_DIAMETER, _LIPSCHITZ = _constant("diameter"), _constant("lipschitz")
 _COMMON = (
     Letter("n", "records (users, where they have several items)", lambda s: s.n),
     Letter("m", "items per user", lambda s: s.m),
@@ -51,9 +44,9 @@ _COMMON = (
     Letter(r"\rho", "zCDP budget that Gaussian noise may spend", lambda s: s.gaussian_rho),
     Letter(r"\varepsilon", "privacy budget", _epsilon),
     Letter(r"\delta", "failure probability of privacy", _delta),
-    Letter("D", "diameter of the set, in l2", _DIAMETER),
-    Letter("M", "diameter of the set, in l2", _DIAMETER),
-    Letter("L", "Lipschitz constant of every record's loss", _LIPSCHITZ),
+    Letter("D", "diameter of the set, in l2", lambda s: s.constants.diameter),
+    Letter("M", "diameter of the set, in l2", lambda s: s.constants.diameter),
+    Letter("L", "Lipschitz constant of every record's loss", lambda s: s.constants.lipschitz),
     Letter(
         "R",
         "bound on the norm of the mean, or of the mean gradient",

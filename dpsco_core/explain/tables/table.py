@@ -57,14 +57,12 @@ class PaperTable:
     @property
     def slugs(self) -> tuple[str, ...]:
         """Bounds that name the table, then what else belongs to it, the rates first."""
-        own = (b.card for b in BOUNDS if self._has(b.card))
-        return tuple(card.slug for card in sorted(own, key=self._rank))
 
-    def _has(self, card: BoundCard) -> bool:
-        return self.key in card.tables or self.holds(card)
+        def rank(card: BoundCard) -> tuple[bool, bool, bool]:
+            return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
-    def _rank(self, card: BoundCard) -> tuple[bool, bool, bool]:
-        return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
+        own = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
+        return tuple(card.slug for card in sorted(own, key=rank))
 
 
 # Data whose gradients are bounded, so that a loss of smooth records is Lipschitz.

@@ -175,16 +175,14 @@ def crossing(
         again = _last_crossing(items, first[:, chosen].mean(axis=1), second[:, chosen].mean(axis=1))
         draws.append(math.inf if again is None else again[0])
     tail = (1 - COVERAGE) / 2
-    ends = (
-        [float(q) for q in np.quantile(draws, (tail, 1 - tail), method="nearest")]
-        if draws
-        else [math.nan, math.nan]
-    )
+    low, high = (math.nan, math.nan)
+    if draws:
+        low, high = np.quantile(draws, (tail, 1 - tail), method="nearest")
     return Crossing(
         items=value,
         low=float(items[at]),
         high=float(items[at + 1]),
-        interval=(ends[0], ends[1]),
+        interval=(float(low), float(high)),
         reversals=changes - 1,
     )
 

@@ -23,7 +23,6 @@ from dpsco_core.privacy.filter.plan import recommended_count
 
 EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 COMPLEXITY_USERS = tuple(round(10 ** (k / 4)) for k in range(4, 29))  # 10 to 10^7
-RECOMMENDED_STEPS = 20  # of three phases each: theory/lowy-liu-asi.md, 2.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,20 +34,6 @@ class UsersNeeded:
     printed: bool  # with the paper's constants; otherwise calibrated
     # the least n at a `UserLevel`, whose own n does not count; infinite where there is none
     least: Callable[[UserLevel], float]
-
-
-def theorem_groups(at: UserLevel) -> float:
-    r"""Return the least n for Theorem B.1: :math:`n^{1-q}(1-2^{-q})\ge\frac{100\ln(n/\delta)}
-    \varepsilon` at the best q.
-    """
-    return least_users(lambda n: best_share(n) >= 100 * (math.log(n) + at.log_delta) / at.epsilon)
-
-
-def printed_groups_run(at: UserLevel) -> float:
-    """Return the least n at which the first phase of Algorithm 1 fills the printed groups."""
-    return least_users(
-        lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(at.with_users(n))
-    )
 
 
 def theorem_accelerated(at: UserLevel) -> float:
@@ -74,11 +59,6 @@ def printed_accelerated_run(at: UserLevel) -> float:
     return 2.0
 
 
-def calibrated_groups(at: UserLevel) -> float:
-    """Return the groups that the calibrated test of Algorithm 1 takes, a user in each."""
-    return float(recommended_count(at.epsilon, at.delta))
-
-
 def calibrated_accelerated(at: UserLevel) -> float:
     """Return the least n at which a single step of calibrated Algorithm 3 passes its test."""
     tau = practical_tau(at)
@@ -86,24 +66,33 @@ def calibrated_accelerated(at: UserLevel) -> float:
     return math.inf if found is None else float(found)
 
 
-def recommended_accelerated(at: UserLevel) -> float:
-    """Return the n of three phases of twenty steps: theory/lowy-liu-asi.md, 2.3."""
-    return float(full_batch_users(at, phases=3, steps=RECOMMENDED_STEPS))
-
-
 NEEDS = (
     UsersNeeded(
         slug="theorem-c1", method="user.accelerated", printed=True, least=theorem_accelerated
     ),
-    UsersNeeded(slug="theorem-b1", method="user.phased-sgd", printed=True, least=theorem_groups),
+    # Theorem B.1: n^(1-q) (1 - 2^-q) >= 100 ln(n/delta) / epsilon at the best q
     UsersNeeded(
-        slug="groups-printed", method="user.phased-sgd", printed=True, least=printed_groups_run
+        slug="theorem-b1",
+        method="user.phased-sgd",
+        printed=True,
+        least=lambda at: least_users(
+            lambda n: best_share(n) >= 100 * (math.log(n) + at.log_delta) / at.epsilon
+        ),
     ),
+    # the first phase of Algorithm 1 fills the printed groups
     UsersNeeded(
+        slug="groups-printed",
+        method="user.phased-sgd",
+        printed=True,
+        least=lambda at: least_users(
+            lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(at.with_users(n))
+        ),
+    ),
+    UsersNeeded(  # three phases of twenty steps: theory/lowy-liu-asi.md, 2.3
         slug="recommended-c1",
         method="user.accelerated",
         printed=False,
-        least=recommended_accelerated,
+        least=lambda at: float(full_batch_users(at, phases=3, steps=20)),
     ),
     UsersNeeded(
         slug="step-calibrated",
@@ -111,11 +100,11 @@ NEEDS = (
         printed=False,
         least=calibrated_accelerated,
     ),
-    UsersNeeded(
+    UsersNeeded(  # the groups that the calibrated test of Algorithm 1 takes, a user in each
         slug="groups-calibrated",
         method="user.phased-sgd",
         printed=False,
-        least=calibrated_groups,
+        least=lambda at: float(recommended_count(at.epsilon, at.delta)),
     ),
 )
 

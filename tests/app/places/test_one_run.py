@@ -30,7 +30,6 @@ from dpsco_core.explain.anatomy import (
     ErrorParts,
     RiskPath,
     clipped_plan,
-    error_parts,
     gradient_norms,
     private_radii,
     share_clipped,
@@ -38,6 +37,7 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.methods.euclidean import AdaptiveDescent
 from tests.app.pages import annotations, checked, trace_names
+from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
 BASE = BASES["anatomy"]
