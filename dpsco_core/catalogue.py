@@ -28,42 +28,8 @@ from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution, Hypercube, Spike, Tracing
 from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
-from dpsco_core.methods.euclidean import (
-    AdaptiveDescent,
-    ClippedDescent,
-    CoordinatewiseDescent,
-    Erm,
-    IterativeDescent,
-    NoisyGradientDescent,
-    ObjectivePerturbation,
-    ObjectivePerturbationStrong,
-    PhasedSgd,
-    PrivateSgd,
-    Sgd,
-    SmoothedDescent,
-    StrongCoordinatewiseDescent,
-)
-from dpsco_core.methods.lq import (
-    BatchedMirrorDescent,
-    EuclideanReduction,
-    NoisyMirrorDescent,
-    RegularizedMirrorDescent,
-    ShuffledMirrorDescent,
-    UnconstrainedPhasedSgd,
-)
-from dpsco_core.methods.mean import (
-    AdaptiveClipping,
-    CoinPress,
-    CoordinatewiseCDP,
-    CoordinatewisePure,
-    InstanceOptimal,
-    IterativeUpdating,
-    MedianOfMeans,
-    NoiseSmoothing,
-    SampleMean,
-    SimpleClipping,
-)
 from dpsco_core.methods.user import USER_OPTIMISERS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
@@ -77,37 +43,37 @@ from dpsco_core.problems import (
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 ESTIMATORS: tuple[type[Method], ...] = (
-    SampleMean,
-    MedianOfMeans,
-    SimpleClipping,
-    IterativeUpdating,
-    CoordinatewiseCDP,
-    CoordinatewisePure,
-    NoiseSmoothing,
-    AdaptiveClipping,
-    InstanceOptimal,
-    CoinPress,
+    mean.SampleMean,
+    mean.MedianOfMeans,
+    mean.SimpleClipping,
+    mean.IterativeUpdating,
+    mean.CoordinatewiseCDP,
+    mean.CoordinatewisePure,
+    mean.NoiseSmoothing,
+    mean.AdaptiveClipping,
+    mean.InstanceOptimal,
+    mean.CoinPress,
 )
 OPTIMISERS: tuple[type[Method], ...] = (
-    Sgd,
-    Erm,
-    NoisyGradientDescent,
-    PhasedSgd,
-    CoordinatewiseDescent,
-    SmoothedDescent,
-    StrongCoordinatewiseDescent,
-    ClippedDescent,
-    AdaptiveDescent,
-    IterativeDescent,
-    PrivateSgd,
-    ObjectivePerturbation,
-    ObjectivePerturbationStrong,
-    RegularizedMirrorDescent,
-    UnconstrainedPhasedSgd,
-    ShuffledMirrorDescent,
-    BatchedMirrorDescent,
-    EuclideanReduction,
-    NoisyMirrorDescent,
+    euclidean.Sgd,
+    euclidean.Erm,
+    euclidean.NoisyGradientDescent,
+    euclidean.PhasedSgd,
+    euclidean.CoordinatewiseDescent,
+    euclidean.SmoothedDescent,
+    euclidean.StrongCoordinatewiseDescent,
+    euclidean.ClippedDescent,
+    euclidean.AdaptiveDescent,
+    euclidean.IterativeDescent,
+    euclidean.PrivateSgd,
+    euclidean.ObjectivePerturbation,
+    euclidean.ObjectivePerturbationStrong,
+    lq.RegularizedMirrorDescent,
+    lq.UnconstrainedPhasedSgd,
+    lq.ShuffledMirrorDescent,
+    lq.BatchedMirrorDescent,
+    lq.EuclideanReduction,
+    lq.NoisyMirrorDescent,
 )
 # Lists, which `add` extends: whoever holds one sees what is added later.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS]

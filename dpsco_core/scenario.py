@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from dpsco_core import catalogue, extend
+from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
 from dpsco_core.base.parsing import (
@@ -162,7 +163,7 @@ class Scenario:
         return problem.setting(self.n, self.budget, m=self.m, spike_probability=probability)
 
     @property
-    def level(self) -> Literal["item", "user"]:
+    def level(self) -> Level:
         """What a neighbour replaces: a user's whole block where users have several items."""
         user = any(catalogue.method_card(slug).level == "user" for slug in self.methods)
         return "user" if user or self.m > 1 else "item"
@@ -307,11 +308,8 @@ class Scenario:
     def to_query(self, base: Scenario | None = None) -> dict[str, str]:
         """Return the fields that differ from `base` (the default scenario), as text for a URL."""
         default = Scenario() if base is None else base
-        out: dict[str, str] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if value != getattr(default, f.name):
-                out[f.name] = to_text(value)
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
         if "axis" in out:  # without its grid, it would be read with a default one
             out["grid"] = to_text(self.grid)
         if self.rho is not None:  # the absence of epsilon follows from rho
@@ -387,7 +385,7 @@ class Scenario:
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
             items = parsed.get("m", start.m)
             several = items > 1 or parsed.get("axis", start.axis) == "m"
-            level: Literal["item", "user"] = "user" if several else "item"
+            level: Level = "user" if several else "item"
             fitting = catalogue.methods_for(problem, level if several else None)
             if not set(start.methods) <= set(fitting):
                 parsed["methods"] = catalogue.default_methods(problem, level)

@@ -80,7 +80,6 @@ class Audit:
 
     @property
     def method(self) -> str:
-        """Slug of the method."""
         return self.point.methods[0]
 
     @property
@@ -108,7 +107,6 @@ class Found:
     # what the ledger says that one run has spent, as (epsilon, delta)-DP
     claimed_epsilon: float
     delta: float
-    budget: str  # what the run was allowed, in words
     evidence: tuple[Evidence, ...]  # one for every look so far, in order
     neighbours: str  # the two data sets, in words
     entries: tuple[Entry, ...]  # of the ledger of one run
@@ -129,16 +127,8 @@ class Found:
         return next(over, None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """How far an audit is: runs done on both neighbours, and what was found if one has looked."""
-
-    done: int
-    found: Found | None
-
-
-def steps(task: Audit) -> Iterator[Step]:
-    """Run an audit some runs at a time; yield after each of them.
+def steps(task: Audit) -> Iterator[tuple[int, Found | None]]:
+    """Run an audit; yield the runs done on both neighbours, and what a look there has found.
 
     Raises `InvalidInput` if the audit is not a valid one, and `NotApplicable` where the method
     cannot run at the point, or cannot be broken in this way.
@@ -162,15 +152,13 @@ def steps(task: Audit) -> Iterator[Step]:
                 held.append(values)
             done += count
             if done < look // 2:
-                yield Step(done=2 * done, found=None)
+                yield 2 * done, None
         width = max(part.shape[1] for held in parts for part in held)
         one, two = (_of_one_width(held, width, task.point.d) for held in parts)
-        found = audit(one, two, delta=task.claim_delta, confidence=each)
-        evidence.append(found)
+        evidence.append(audit(one, two, delta=task.claim_delta, confidence=each))
         now = Found(
             claimed_epsilon=_claim(ledger, task.claim_delta),
             delta=task.claim_delta,
-            budget=str(task.point.budget),
             evidence=tuple(evidence),
             neighbours=pair.words,
             entries=ledger.entries,
@@ -178,12 +166,12 @@ def steps(task: Audit) -> Iterator[Step]:
             one=one,
             two=two,
         )
-        yield Step(done=look, found=now)
+        yield look, now
 
 
 def run_audit(task: Audit) -> Iterator[Found]:
     """Run an audit; yield what is found after every look. Raises what `steps` does."""
-    yield from (step.found for step in steps(task) if step.found is not None)
+    yield from (found for _, found in steps(task) if found is not None)
 
 
 def seconds_a_run(task: Audit) -> float:

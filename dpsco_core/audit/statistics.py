@@ -38,7 +38,6 @@ class Evidence:
     hits: int
     false_hits: int
     tested: int  # out of how many runs each
-    first_is_likelier: bool  # whether the likelier neighbour is the first
 
 
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
@@ -123,7 +122,6 @@ def audit(
         hits=hits,
         false_hits=false_hits,
         tested=len(p),
-        first_is_likelier=likelier,
     )
 
 

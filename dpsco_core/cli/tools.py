@@ -127,12 +127,9 @@ def table(rows: list[list[str]], header: list[str]) -> str:
 
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a scenario that the command line gives, as text."""
-    names = [f.name for f in fields(Scenario) if f.name != "methods"]
-    values = {name: getattr(chosen, name) for name in names}
-    found: dict[str, Any] = {name: text for name, text in values.items() if text is not None}
-    if chosen.method:
-        found["methods"] = chosen.method
-    return with_seed(found)
+    given = vars(chosen) | {"methods": chosen.method or None}
+    names = [field.name for field in fields(Scenario)]
+    return with_seed({name: given[name] for name in names if given[name] is not None})
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,41 @@ from dpsco_core.scenario import Scenario
 
 CELL = "# %%"
 WORDS = "# %% [markdown]"
+BOUNDS = """import pandas as pd
+
+from dpsco_core.results.report import evaluate_all
+
+bounds = pd.DataFrame(
+    {
+        "bound": e.bound.card.name,
+        "kind": e.bound.card.kind,
+        "constant": e.bound.card.constant,
+        "losses": str(e.bound.card.loss_class),
+        "applies": e.applies,
+        "statement": f"{e.bound.card.paper}, {e.bound.card.statement}",
+        "x": e.x,
+        "value": e.value,
+        "fails": " ".join(e.failures),
+    }
+    for e in evaluate_all(scenario)
+)
+bounds"""
+SWEEP = """names = ["name", "run"] if "run" in table else ["name"]
+for name, rows in table.groupby(names, sort=False):
+    figure.add_scatter(
+        x=rows["x"],
+        y=rows["median_error"],
+        name=", ".join(name),
+        error_y={
+            "array": rows["q90"] - rows["median_error"],
+            "arrayminus": rows["median_error"] - rows["q10"],
+        },
+    )
+lower = (bounds["kind"] == "lower") & bounds["applies"]
+proven = bounds[lower & (bounds["constant"] == "explicit")]
+for name, rows in proven.groupby("bound", sort=False):
+    figure.add_scatter(x=rows["x"], y=rows["value"], name=name, line_dash="dot")
+"""
 
 
 def run_script(scenarios: Sequence[Scenario]) -> str:
@@ -62,7 +97,7 @@ def run_notebook(scenarios: Sequence[Scenario]) -> str:
         (WORDS, "## The summary over the trials, and the slopes"),
         (CELL, _table(scenarios) + "table"),
         (WORDS, "## The bounds"),
-        (CELL, _bounds()),
+        (CELL, BOUNDS),
         (WORDS, "## The figure\n\nMedians with 10 % and 90 % of the trials."),
         (CELL, _figure(first)),
     )
@@ -120,61 +155,19 @@ def _table(scenarios: Sequence[Scenario]) -> str:
     )
 
 
-def _bounds() -> str:
-    return (
-        "import pandas as pd\n\n"
-        "from dpsco_core.results.report import evaluate_all\n\n"
-        "bounds = pd.DataFrame(\n"
-        "    {\n"
-        '        "bound": e.bound.card.name,\n'
-        '        "kind": e.bound.card.kind,\n'
-        '        "constant": e.bound.card.constant,\n'
-        '        "losses": str(e.bound.card.loss_class),\n'
-        '        "applies": e.applies,\n'
-        '        "statement": f"{e.bound.card.paper}, {e.bound.card.statement}",\n'
-        '        "x": e.x,\n'
-        '        "value": e.value,\n'
-        '        "fails": " ".join(e.failures),\n'
-        "    }\n"
-        "    for e in evaluate_all(scenario)\n"
-        ")\n"
-        "bounds"
-    )
-
-
 def _figure(scenario: Scenario) -> str:
-    begin = "import plotly.graph_objects as go\n\nfigure = go.Figure()\n"
-    finish = (
+    if scenario.axis is None:
+        drawn = (
+            'for name, rows in cells.groupby("name", sort=False):\n'
+            '    figure.add_box(y=rows["error"], name=name)\n'
+        )
+    else:
+        drawn = f'{SWEEP}figure.update_xaxes(type="log", title="{scenario.axis}")\n'
+    return (
+        f"import plotly.graph_objects as go\n\nfigure = go.Figure()\n{drawn}"
         'figure.update_yaxes(type="log", title="error")\n'
         'figure.update_layout(template="plotly_white")\n'
         "figure"
-    )
-    if scenario.axis is None:
-        return (
-            begin
-            + 'for name, rows in cells.groupby("name", sort=False):\n'
-            + '    figure.add_box(y=rows["error"], name=name)\n'
-            + finish
-        )
-    return (
-        begin
-        + 'names = ["name", "run"] if "run" in table else ["name"]\n'
-        + "for name, rows in table.groupby(names, sort=False):\n"
-        + "    figure.add_scatter(\n"
-        + '        x=rows["x"],\n'
-        + '        y=rows["median_error"],\n'
-        + '        name=", ".join(name),\n'
-        + "        error_y={\n"
-        + '            "array": rows["q90"] - rows["median_error"],\n'
-        + '            "arrayminus": rows["median_error"] - rows["q10"],\n'
-        + "        },\n"
-        + "    )\n"
-        + 'lower = (bounds["kind"] == "lower") & bounds["applies"]\n'
-        + 'proven = bounds[lower & (bounds["constant"] == "explicit")]\n'
-        + 'for name, rows in proven.groupby("bound", sort=False):\n'
-        + '    figure.add_scatter(x=rows["x"], y=rows["value"], name=name, line_dash="dot")\n'
-        + f'figure.update_xaxes(type="log", title="{scenario.axis}")\n'
-        + finish
     )
 
 

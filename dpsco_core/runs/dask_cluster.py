@@ -100,7 +100,8 @@ def cluster(
             kept = _said("a scheduler that stays", address, "it was lost", True)
             raise WorkersLost(kept) from problem
     finally:
-        _close(client)
+        with suppress(TimeoutError):  # of a scheduler that does not answer any more
+            client.close(timeout=PATIENCE)
 
 
 def _said(must: str, address: str, why: str, kept: bool = False) -> str:
@@ -170,8 +171,3 @@ def _add_own(files: tuple[extend.OwnFile, ...]) -> None:
 
 def _version() -> str:
     return __version__
-
-
-def _close(client: Any) -> None:
-    with suppress(TimeoutError):  # of a scheduler that does not answer any more
-        client.close(timeout=PATIENCE)

@@ -202,11 +202,11 @@ def _ran(task: Audit, seconds: float) -> Found | None:
     if seconds > AT_ONCE_SECONDS:
         st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
     bar, pace, last = st.empty(), Pace(0.3), None
-    for step in steps(task):
-        last = step.found or last
+    for runs, found in steps(task):
+        last = found or last
         if pace.due():
             proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"
-            bar.progress(step.done / task.runs, f"{step.done:,} of {task.runs:,} runs{proven}")
+            bar.progress(runs / task.runs, f"{runs:,} of {task.runs:,} runs{proven}")
     bar.empty()
     assert last is not None
     kept[task] = last
