@@ -84,7 +84,6 @@ class Audit:
 
     @property
     def stage(self) -> Stage:
-        """What the method says about its audits."""
         return method_class(self.method).stage
 
     @property

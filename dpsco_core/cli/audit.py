@@ -54,7 +54,6 @@ def add_audit(commands: Any) -> None:
 
 
 def run_audit_command(chosen: argparse.Namespace) -> None:
-    """Run the command; raises `InvalidInput` and `NotApplicable`."""
     task = _task(chosen).validate()
     for found in run_audit(task):  # once at least: the last look is at the end
         if sys.stderr.isatty():

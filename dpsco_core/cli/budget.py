@@ -26,7 +26,6 @@ def add_budget(commands: Any) -> None:
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
-    """Run the command; raises `InvalidInput`."""
     texts = {name: getattr(chosen, name) for name in FLAGS}
     given = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
     found = _numbers(given)

@@ -29,7 +29,6 @@ def add_errata(commands: Any) -> None:
 
 
 def run_errata(chosen: argparse.Namespace) -> None:
-    """Print the list, or one entry in full; raises `InvalidInput`."""
     if chosen.slug is not None:
         _one(erratum(chosen.slug), chosen.json)
         return

@@ -26,7 +26,6 @@ def add_experiment(commands: Any) -> None:
 
 
 def run_experiment(chosen: argparse.Namespace) -> None:
-    """Print an experiment's table; raises `InvalidInput`."""
     known = next((name for name in EXPERIMENTS if name == chosen.name), None)
     if known is None:
         must = ", ".join(EXPERIMENTS)

@@ -74,7 +74,6 @@ def run_fano(chosen: argparse.Namespace) -> None:
 
 
 def _packing(given: dict[str, str | None]) -> dict[str, Any]:
-    """Return the numbers of a packing of one's own as plain objects."""
     at = Builder(
         bits=_number("bits", given["bits"]),
         separation=_number("separation", given["separation"]),
@@ -93,7 +92,6 @@ def _packing(given: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
-    """Return the numbers of the hard mean problem as plain objects."""
     budget = {name: parse_field(name, given[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01

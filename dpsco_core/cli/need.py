@@ -33,7 +33,6 @@ def add_need(commands: Any) -> None:
 
 
 def run_need(chosen: argparse.Namespace) -> None:
-    """Run the command; raises `InvalidInput`, and `NotApplicable` where a method cannot run."""
     scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
     if chosen.find not in UNKNOWNS:
         raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")

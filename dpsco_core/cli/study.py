@@ -58,7 +58,6 @@ def add_export(commands: Any) -> None:
 
 
 def run_study_command(chosen: argparse.Namespace) -> None:
-    """Run the command; raises `InvalidInput`."""
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = asked_workers(scenario, chosen.workers)
@@ -144,7 +143,6 @@ def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]
 
 
 def run_export(chosen: argparse.Namespace) -> None:
-    """Run the command; raises `InvalidInput`."""
     target = chosen.parquet or chosen.csv
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
     own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]  # SQLite's too

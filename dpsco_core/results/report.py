@@ -78,7 +78,6 @@ def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list
 
 
 def catalogue_json() -> dict[str, list[dict[str, Any]]]:
-    """Return the whole catalogue, row by row."""
     return {
         "methods": [
             _common(m.card) | _read(m.card, "privacy", "geometry", "level", "problems", "caveat")
@@ -109,7 +108,6 @@ def _read(card: Any, *names: str) -> dict[str, Any]:
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return a bound's value as a plain object."""
     card = evaluation.bound.card
     return {
         "slug": card.slug,
@@ -123,7 +121,6 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def bounds_json(scenario: Scenario) -> dict[str, Any]:
-    """Return every bound at every point of the scenario."""
     return {
         "scenario": scenario.to_dict(),
         "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],

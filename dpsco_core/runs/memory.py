@@ -94,7 +94,6 @@ def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False
 
 
 def _size(count: float) -> str:
-    """Return a number of bytes in GB, or below one in MB."""
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
 
 

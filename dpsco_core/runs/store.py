@@ -177,7 +177,6 @@ class Store:
             self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
-        """The number of cells."""
         with self._said("read"):
             return self._number("SELECT count(*) FROM cells")
 
@@ -253,11 +252,9 @@ class Store:
         self._base.close()
 
     def __enter__(self) -> Self:
-        """Return the store."""
         return self
 
     def __exit__(self, *raised: object) -> None:
-        """Close the file."""
         self.close()
 
 
