@@ -152,15 +152,13 @@ def promises(point: Point) -> tuple[Promise, Promise]:
     [1.0, 0.48]
     """
     if point.kind == "pure":
-        return (
-            Promise(neighbours="replace", epsilon=point.epsilon, delta=0.0),
-            Promise(neighbours="remove", epsilon=point.epsilon / 2, delta=0.0),
-        )
-    best = conversions(point)[-1]
-    less = gaussian_epsilon(best.rho / 4, point.delta)
+        full, less, delta = point.epsilon, point.epsilon / 2, 0.0
+    else:
+        best, delta = conversions(point)[-1], point.delta
+        full, less = best.epsilon, gaussian_epsilon(best.rho / 4, delta)
     return (
-        Promise(neighbours="replace", epsilon=best.epsilon, delta=point.delta),
-        Promise(neighbours="remove", epsilon=less, delta=point.delta),
+        Promise(neighbours="replace", epsilon=full, delta=delta),
+        Promise(neighbours="remove", epsilon=less, delta=delta),
     )
 
 

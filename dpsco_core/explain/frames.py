@@ -184,23 +184,22 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
         risks = RectBivariateSpline(a, b, _risks(risk, plane, a, b))(x, y)
     else:
         risks = _risks(problem.excess_risk, plane, x, y)
-    top = float(risks.max())
+    high = float(risks.max())
+    low = high / DEEPEST
+    if not high > 0:
+        return ()
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return tuple(
         Contour(level=level, pieces=pieces)
-        for level in _levels(top / DEEPEST, top)
+        for decade in decades
+        for digit in (1, 2, 5)
+        if low <= (level := float(f"{digit}e{decade}")) < high
         if len(pieces := level_pieces(x, y, risks, level))
     )
 
 
 def _risks(risk: Risk, plane: RunPlane, x: Vector, y: Vector) -> Vector:
     return np.array([[risk(plane.point(np.array([a, b]))).value for b in y] for a in x])
-
-
-def _levels(low: float, high: float) -> list[float]:
-    if not high > 0:
-        return []
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [v for e in decades for digit in (1, 2, 5) if low <= (v := float(f"{digit}e{e}")) < high]
 
 
 def level_pieces(x: Vector, y: Vector, values: Vector, level: float) -> Vector:

@@ -68,40 +68,27 @@ def picture(scenario: Scenario) -> Picture:
     A hard instance, which has one law for each n and budget, gives way to the skewed Pareto law.
     """
     law = "skewed-pareto" if scenario.distribution in HARD_INSTANCES else scenario.distribution
-    return _picture(
-        law,
-        scenario.margin,
-        scenario.offset,
-        scenario.diameter,
-        scenario.delta or USUAL_DELTA,
-        scenario.seed,
-        (_nearest(SIZES, scenario.n), _nearest_epsilon(scenario), _nearest(ORDERS, scenario.p)),
-    )
-
-
-@lru_cache(maxsize=8)
-def _picture(
-    law: str,
-    margin: float,
-    offset: float,
-    diameter: float,
-    delta: float,
-    seed: int,
-    start: tuple[int, int, int],
-) -> Picture:
     base = Scenario(
         methods=(SimpleClipping.card.slug,),
         distribution=law,
         n=SIZES[-1],
         d=2,
-        margin=margin,
-        offset=offset,
-        diameter=diameter,
-        delta=delta,
+        margin=scenario.margin,
+        offset=scenario.offset,
+        diameter=scenario.diameter,
         axis=None,
         grid=(),
-        seed=seed,
+        seed=scenario.seed,
     )
+    epsilon = 1.0 if scenario.epsilon is None else scenario.epsilon
+    places = ((SIZES, scenario.n), (EPSILONS, epsilon), (ORDERS, scenario.p))
+    n, k, order = (_nearest(values, wanted) for values, wanted in places)
+    return _picture(base, scenario.delta or USUAL_DELTA, (n, k, order))
+
+
+@lru_cache(maxsize=8)
+def _picture(base: Scenario, delta: float, start: tuple[int, int, int]) -> Picture:
+    seed = base.seed
     records, means = [], []
     radii = np.empty((len(ORDERS), len(SIZES), len(EPSILONS)))
     rhos = np.empty(len(EPSILONS))
@@ -126,7 +113,7 @@ def _picture(
                     choice.release_rho,
                 )
     return Picture(
-        law=law,
+        law=base.distribution,
         delta=delta,
         sizes=SIZES,
         epsilons=EPSILONS,
@@ -159,9 +146,4 @@ def _standard_noise(rng: np.random.Generator) -> Vector:
 
 def _nearest(values: Sequence[float], wanted: float) -> int:
     """Return the position of the value nearest to `wanted`, on a logarithmic scale."""
-    borders = [math.sqrt(a * b) for a, b in pairwise(values)]
-    return bisect(borders, wanted)
-
-
-def _nearest_epsilon(scenario: Scenario) -> int:
-    return EPSILONS.index(1.0) if scenario.epsilon is None else _nearest(EPSILONS, scenario.epsilon)
+    return bisect([math.sqrt(a * b) for a, b in pairwise(values)], wanted)

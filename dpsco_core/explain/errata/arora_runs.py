@@ -128,14 +128,13 @@ def vacuous_remark() -> Finding:
 
 def delta_sums() -> Finding:
     """Delta of Theorem 6 by Theorem 5 at tau = 2n, against the printed one; delta' = delta."""
-    rows = []
-    for delta in (1e-3, 1e-6, 1e-9):
-        rows.append((delta, 2 * delta, 3 * delta, 2 * delta ** (16 / 3)))
+    deltas = (1e-3, 1e-6, 1e-9)
+    rows = tuple((delta, 2 * delta, 3 * delta, 2 * delta ** (16 / 3)) for delta in deltas)
     return Finding(
         sentence="The chain gives 2δ + δ′ where δ + δ′ is printed. The noise's constant 8 is more "
         f"than the 2√3 that two gradients need, which leaves {rows[0][3]:.2g} for 2δ at "
         f"δ = {rows[0][0]:g}.",
         columns=("δ", "printed δ + δ′", "by Theorem 5", "2δ at the real noise"),
-        rows=tuple(rows),
+        rows=rows,
         shows=all(row[2] > row[1] and row[3] < row[0] for row in rows),
     )

@@ -114,9 +114,8 @@ def empty_groups() -> Finding:
         for m in (1, 10_000, 10**6):
             at, q = _at(n, m), best_decay(n)
             left, right = users_condition(at, q)
-            condition = "holds" if left >= right else "fails"
-            filled = "yes" if fills_groups(at, q) else "no"
-            rows.append((n, m, left, right, condition, filled))
+            words = "holds" if left >= right else "fails", "yes" if fills_groups(at, q) else "no"
+            rows.append((n, m, left, right, *words))
     empty = [row for row in rows if row[4:] == ("holds", "no")]
     first = empty[0] if empty else rows[0]
     return Finding(
@@ -219,12 +218,8 @@ def reversed_sandwich() -> Finding:
 def regulariser_without_privacy() -> Finding:
     """Private error at the regulariser of Theorem D.3 over the optimal one."""
     rows = []
-    for d, n, epsilon in (
-        (10, 10**7, 1.0),
-        (10**4, 10**7, 0.1),
-        (10**6, 10**7, 0.1),
-        (10**8, 10**7, 0.1),
-    ):
+    n = 10**7
+    for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
         at = _at(n, 100, d=d, epsilon=epsilon, delta=TINY)
         best = optimal(at, logs=False)[1]
         rows.append((d, n, epsilon, smoothed_printed(at), best, smoothed_printed(at) / best))
@@ -242,12 +237,8 @@ def regulariser_without_privacy() -> Finding:
 def gradient_count() -> Finding:
     """Theorem 4.1's count of item gradients, as printed and with the term that it drops."""
     rows = []
-    for n, m, epsilon in (
-        (10**7, 100, 1.0),
-        (10**7, 100, 0.1),
-        (10**7, 10**15, 0.1),
-        (10**7, 10**17, 0.1),
-    ):
+    n = 10**7
+    for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
         at = _at(n, m, epsilon=epsilon, delta=1e-25)
         printed, whole = non_smooth(at, printed=True), non_smooth(at)
         rows.append((n, m, epsilon, printed, whole, whole / printed))

@@ -84,10 +84,8 @@ def mirror_index() -> Finding:
 
 def kappa_without_e() -> Finding:
     """The regularity constant as printed and exact, where its logarithmic branch rules."""
-    rows = []
-    for d in (10, 100, 1000, 10_000):
-        space = RegularSpace(d=d, exponent=1.01)
-        rows.append((d, space.printed_kappa, space.kappa))
+    spaces = [RegularSpace(d=d, exponent=1.01) for d in (10, 100, 1000, 10_000)]
+    rows = [(space.d, space.printed_kappa, space.kappa) for space in spaces]
     ratios = [exact / printed for _, printed, exact in rows]
     return Finding(
         sentence=f"The constant of the smooth norm is {min(ratios):.3g} to {max(ratios):.3g} times "
@@ -147,9 +145,8 @@ def table_without_n() -> Finding:
     for n in (10**3, 10**5, 10**7):
         budget = ApproxDP(epsilon=0.5, delta=1e-6)
         at = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)
-        printed = heavy_euclidean(at, budget, printed=True)
-        corrected = heavy_euclidean(at, budget)
-        rows.append((n, printed[0], corrected[0]))
+        printed, corrected = (heavy_euclidean(at, budget, printed=p)[0] for p in (True, False))
+        rows.append((n, printed, corrected))
     return Finding(
         sentence=f"As printed the first term is {rows[-1][1]:.3g} for every n: learning would be "
         f"impossible. Over √n it is {rows[-1][2]:.3g} at n = {rows[-1][0]:,}.",

@@ -58,12 +58,10 @@ def group_shuffle() -> Finding:
     cases = ((100_000, 0.2), (200_000, 0.2), (300_000, 0.2), (10**6, 0.05))
     shares = [_by_24(groups, epsilon) for groups, epsilon in cases]
     rows = []
-    for share in shares:
-        spent = gaussian_delta(share.rho_group, share.epsilon)
-        limit = _largest_epsilon(share.groups)
-        rows.append(
-            (share.groups, share.epsilon, limit, share.rho_group, spent, spent / DELTA),
-        )
+    for s in shares:
+        spent = gaussian_delta(s.rho_group, s.epsilon)
+        limit = _largest_epsilon(s.groups)
+        rows.append((s.groups, s.epsilon, limit, s.rho_group, spent, spent / DELTA))
     worst = rows[-1]
     return Finding(
         sentence="Group 1 holds the largest mean whatever the noise, so that the maximum shows it: "

@@ -38,6 +38,7 @@ CURVE_POINTS = 65
 CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
 
 At = Callable[[float, int, int, float, float], float]
+Form = tuple[str, Source, float, At]  # key, whose constants, spike probability, the bound there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,50 +256,27 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
     plain = spikes.best_cdp(n, d, order, rho, code)
     given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
     given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
-    concentrated: tuple[tuple[str, Source, float, At], ...] = (
+    cdp, dp = (n, d, order, rho), (n, d, order, epsilon)
+    gilbert, closed = spikes.best_cdp_gilbert(*cdp, code), hypercube.best_cdp_closed(*cdp, cube)
+    signs, distorted = hypercube.best_cdp(*cdp, cube), distortion.best(*cdp, cube)
+    concentrated: tuple[Form, ...] = (
         ("literal-cdp", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
         ("closed-cdp", "paper", _closed_probability(at), _closed_value),
         ("fano-cdp", "optimised", plain, spikes.spike_fano_cdp),
         ("given-cdp", "optimised", given, spikes.spike_conditioned_cdp),
-        (
-            "gilbert-cdp",
-            "optimised",
-            spikes.best_cdp_gilbert(n, d, order, rho, code),
-            spikes.spike_fano_cdp_gilbert,
-        ),
-        (
-            "closed-hypercube-cdp",
-            "hypercube",
-            hypercube.best_cdp_closed(n, d, order, rho, cube),
-            hypercube.hypercube_cdp_closed,
-        ),
-        (
-            "hypercube-cdp",
-            "hypercube",
-            hypercube.best_cdp(n, d, order, rho, cube),
-            hypercube.hypercube_cdp,
-        ),
-        (
-            "rate-distortion-cdp",
-            "hypercube",
-            distortion.best(n, d, order, rho, cube),
-            distortion.distortion,
-        ),
+        ("gilbert-cdp", "optimised", gilbert, spikes.spike_fano_cdp_gilbert),
+        ("closed-hypercube-cdp", "hypercube", closed, hypercube.hypercube_cdp_closed),
+        ("hypercube-cdp", "hypercube", signs, hypercube.hypercube_cdp),
+        ("rate-distortion-cdp", "hypercube", distorted, distortion.distortion),
     )
-    markov = spikes.best_markov_pure(n, d, order, epsilon, code)
-    sharpest = hypercube.best_pure(n, d, order, epsilon, cube)
-    pure: tuple[tuple[str, Source, float, At], ...] = (
+    markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
+    pure: tuple[Form, ...] = (
         ("literal-pure", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
         ("markov-pure", "optimised", markov, spikes.spike_markov_pure),
-        (
-            "fano-pure",
-            "optimised",
-            spikes.best_pure(n, d, order, epsilon, code),
-            spikes.spike_pure,
-        ),
-        ("hypercube-pure", "hypercube", sharpest, hypercube.hypercube_pure),
+        ("fano-pure", "optimised", best, spikes.spike_pure),
+        ("hypercube-pure", "hypercube", hypercube.best_pure(*dp, cube), hypercube.hypercube_pure),
     )
-    kinds: tuple[tuple[Class, tuple[tuple[str, Source, float, At], ...], float], ...] = (
+    kinds: tuple[tuple[Class, tuple[Form, ...], float], ...] = (
         ("zcdp", concentrated, rho),
         ("pure", pure, epsilon),
     )
@@ -347,7 +325,6 @@ def floors(at: MeanInstance) -> Floors:
     """Return the floors, from the catalogue's rows at their own best spike probabilities."""
     free = replace(at.setting, spike_probability=None)
     implied = replace(free, budget=PureDP(epsilon=at.epsilon))
-
     return Floors(
         sampling=max(bound(f"lower.mean.{x}-signs").value(free) for x in ("bounded", "biased")),
         gaussian=bound("lower.mean.gaussian").value(free),

@@ -45,28 +45,18 @@ class Cloud:
 
 @dataclass(frozen=True, kw_only=True)
 class DualSquare:
-    r"""The expected squared dual norm of one kind of noise, over :math:`ds^2/(2\rho)`.
-
-    Parameters
-    ----------
-    noise : {"generalized gaussian", "gaussian"}
-    exact : float
-        By quadrature in 2 and 3 dimensions, and in closed form where the noise is of the dual
-        norm's own shape; NaN elsewhere.
-    bound : float
-        Proven.
-    mean, standard_error : float
-        Measured.
-    low, high : float
-        The 10 % and 90 % quantiles of a single draw's squared norm.
-    """
+    r"""The expected squared dual norm of one kind of noise, over :math:`ds^2/(2\rho)`."""
 
     noise: Noise
     q: float
+    # by quadrature in 2 and 3 dimensions, and in closed form where the noise is of the dual norm's
+    # own shape; NaN elsewhere
     exact: float
-    bound: float
+    bound: float  # proven
+    # measured
     mean: float
     standard_error: float
+    # the 10 % and 90 % quantiles of a single draw's squared norm
     low: float
     high: float
     draws: int

@@ -88,30 +88,22 @@ class TwoGroups(Symmetric):
 
     @property
     def l2_radius(self) -> float:
-        """The radius 1."""
         return 1.0
 
     @property
     def inradius(self) -> float:
-        r""":math:`1/\sqrt 2`."""
         return math.sqrt(0.5)
 
     def project(self, w: Vector) -> Vector:
-        """Return the nearest point to the finite `w`, shape (3,)."""
-        found: Vector = _PAIRS.project(np.append(w, 0.0))[:3]
-        return found
+        return np.asarray(_PAIRS.project(np.append(w, 0.0))[:3])
 
     def support(self, g: Vector) -> float:
-        r"""Return :math:`\max\{\sqrt{g_1^2+g_2^2}, |g_3|\}`."""
         return _PAIRS.support(np.append(g, 0.0))
 
     def support_point(self, g: Vector) -> Vector:
-        r"""Return a point w of the set with :math:`\langle g, w\rangle` largest, shape (3,)."""
-        found: Vector = _PAIRS.support_point(np.append(g, 0.0))[:3]
-        return found
+        return np.asarray(_PAIRS.support_point(np.append(g, 0.0))[:3])
 
     def minkowski_norm(self, w: Vector) -> float:
-        r"""Return :math:`\sqrt{w_1^2+w_2^2} + |w_3|`."""
         return _PAIRS.minkowski_norm(np.append(w, 0.0))
 
     def radius_in(self, exponent: float) -> float:
@@ -151,12 +143,10 @@ def _constraint(shape: Shape) -> ConstraintSet:
         case "sparse":
             return SparseHull(d=d, sparsity=d - 1, radius=1.0)
         case "capped":
-            if d == 3:
-                return CappedL1Ball(d=3, sparsity=2, radius=1.0)
-            return Hull(points=_octagon(CAP[2]))
+            capped = CappedL1Ball(d=3, sparsity=2, radius=1.0)
+            return capped if d == 3 else Hull(points=_octagon(CAP[2]))
         case "ellipsoid":
-            axes = np.linspace(1.0, shape.half_axis, d)
-            return Ellipsoid(half_axes=axes)
+            return Ellipsoid(half_axes=np.linspace(1.0, shape.half_axis, d))
     return Hull(points=_hull_points(d, shape.seed))
 
 
@@ -221,13 +211,11 @@ def support_values(constraint: ConstraintSet, directions: Matrix) -> Vector:
     r"""Return :math:`\max_{w \in C}\langle g_i, w\rangle` of every row of `directions`, (n, d)."""
     match constraint:
         case LqBall():
-            dual = dual_exponent(constraint.exponent)
-            return constraint.radius * row_norms(directions, dual)
+            return constraint.radius * row_norms(directions, dual_exponent(constraint.exponent))
         case Ellipsoid():
             return row_norms(directions * constraint.half_axes, 2.0)
         case Hull():
-            found: Vector = (directions @ constraint.points.T).max(axis=1)
-            return found
+            return np.asarray((directions @ constraint.points.T).max(axis=1))
     return np.array([constraint.support(g) for g in directions])
 
 

@@ -95,8 +95,7 @@ class Errors:
     @property
     def mean(self) -> NDArray[np.float64]:
         """Mean over the trials, shape (k,)."""
-        found: NDArray[np.float64] = self.risks.mean(axis=1)
-        return found
+        return np.asarray(self.risks.mean(axis=1))
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
@@ -104,8 +103,7 @@ class Errors:
         count = self.risks.shape[1]
         if count < 2:
             return np.full(len(self.items), np.nan)
-        found: NDArray[np.float64] = self.risks.std(axis=1, ddof=1) / math.sqrt(count)
-        return found
+        return np.asarray(self.risks.std(axis=1, ddof=1) / math.sqrt(count))
 
     @property
     def distance(self) -> NDArray[np.float64]:
@@ -113,8 +111,7 @@ class Errors:
 
         The excess risk of :math:`\frac12E\|w-z\|^2` is half the squared distance.
         """
-        found: NDArray[np.float64] = np.sqrt(2 * self.mean)
-        return found
+        return np.sqrt(2 * self.mean)
 
 
 def errors_of(outcomes: Sequence[Outcome], method: str) -> Errors:

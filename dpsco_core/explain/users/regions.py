@@ -54,12 +54,8 @@ def unit_setting(
 ) -> Setting:
     r"""Return a setting in units of L and R: Lipschitz constant 1 and diameter 1.
 
-    Parameters
-    ----------
-    condition : float
-        :math:`\beta R/L`; for strongly convex losses :math:`\mu=\beta`, at most 2 as
-        :math:`\mu R\le2L`.
-    loss : {"smooth", "any", "strong"}
+    `condition` is :math:`\beta R/L`; for strongly convex losses :math:`\mu=\beta`, at most 2 as
+    :math:`\mu R\le2L`.
     """
     require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
     require(condition > 0, "condition", "positive", condition)
