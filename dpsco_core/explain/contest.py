@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,10 @@ from scipy.special import stdtrit
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import Limits
-from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, method_card
-from dpsco_core.explain.regimes import Plane, setting_at
+from dpsco_core.explain.regimes import Plane, moved, setting_at
 from dpsco_core.problems import Setting
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.runs.cost import cost, machine_speed
@@ -103,12 +102,9 @@ def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contes
 
 def point_at(scenario: Scenario, plane: Plane, row: int, column: int) -> Scenario:
     """Return the single point of a cell, with enough trials to compare methods."""
-    found: dict[str, Any] = {
-        axis: int(value) if axis in INTEGERS else float(value)
-        for axis, value in ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
-    }
+    point = moved(scenario, {plane.x_axis: plane.x[column], plane.y_axis: plane.y[row]})
     methods = compared(scenario, "measured")
-    return replace(scenario, axis=None, grid=(), trials=TRIALS, methods=methods, **found)
+    return replace(point, axis=None, grid=(), trials=TRIALS, methods=methods)
 
 
 def contest_cells(plane: Plane, first: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], ...]:

@@ -1,7 +1,7 @@
 """Which term of a bound dominates over a plane of two parameters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,14 +81,12 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
             setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
             for k, which in enumerate(chosen):
                 terms = which.terms(setting)
-                value = float(which.combine(tuple(terms.values())))
-                values[k, i, j] = value
+                sizes = tuple(terms.values())
+                value = values[k, i, j] = float(which.combine(sizes))
                 holds[k, i, j] = not which.failures(setting)
                 if k == 0:
                     names = tuple(terms)
-                    largest = max(terms.values())
-                    at = list(terms.values()).index(largest)
-                    dominant[i, j] = at if math.isfinite(value) else -1
+                    dominant[i, j] = sizes.index(max(sizes)) if math.isfinite(value) else -1
     return Regimes(
         plane=plane, bounds=chosen, values=values, terms=names, dominant=dominant, holds=holds
     )
@@ -98,10 +96,7 @@ def setting_at(
     base: Scenario, changes: dict[str, float], known: dict[tuple[float, float], Setting]
 ) -> Setting:
     """Return the setting at a point; constants that depend on d and p only are kept."""
-    typed: dict[str, Any] = {
-        name: int(value) if name in INTEGERS else float(value) for name, value in changes.items()
-    }
-    point = replace(base, **typed)
+    point = moved(base, changes)
     key = (point.d, point.p)
     if key not in known:
         setting = point.setting
@@ -109,3 +104,11 @@ def setting_at(
             return replace(setting, spike_probability=None)
         known[key] = setting
     return replace(known[key], n=point.n, budget=point.budget)
+
+
+def moved(point: Scenario, changes: Mapping[str, float]) -> Scenario:
+    """Return a scenario with other values of some fields, those of integers made whole."""
+    typed: dict[str, Any] = {
+        name: int(value) if name in INTEGERS else float(value) for name, value in changes.items()
+    }
+    return replace(point, **typed)

@@ -8,7 +8,7 @@ is known of the law at hand.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.catalogue import bounds_for, problem_card
+from dpsco_core.explain.regimes import moved
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 
@@ -191,24 +192,16 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
     """Return what is proven at other values of a field."""
-    return tuple(standing(_moved(point, {field: v})) for v in values)
+    return tuple(standing(moved(point, {field: v})) for v in values)
 
 
 def widths(point: Scenario, notion: Notion, x: tuple[str, Vector], y: tuple[str, Vector]) -> Vector:
     """Return upper over lower on a grid of two fields, shape (len of y, len of x)."""
 
     def ratio(across: float, up: float) -> float:
-        moved = _moved(point, {x[0]: across, y[0]: up})
-        return standing(moved, (notion,)).ratio(notion)
+        return standing(moved(point, {x[0]: across, y[0]: up}), (notion,)).ratio(notion)
 
     return np.array([[ratio(across, up) for across in x[1]] for up in y[1]])
-
-
-def _moved(point: Scenario, values: Mapping[str, float]) -> Scenario:
-    changes: dict[str, Any] = {
-        field: int(v) if field in ("n", "d") else float(v) for field, v in values.items()
-    }
-    return replace(point, distribution="gaussian", axis=None, grid=(), methods=(), **changes)
 
 
 def of_class(setting: Setting) -> Setting:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpsco_core.catalogue import BOUNDS, bound, default_methods
-from dpsco_core.explain.tables.conditions import Condition, conditions
+from dpsco_core.explain.tables.letters import Condition, conditions
 from dpsco_core.explain.tables.table import canonical_point
 from dpsco_core.scenario import Scenario
 

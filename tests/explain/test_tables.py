@@ -10,7 +10,7 @@ import pytest
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound, method_card
-from dpsco_core.explain.tables.symbols import contains, symbols
+from dpsco_core.explain.tables.letters import contains, symbols
 from dpsco_core.explain.tables.table import (
     SLOPES,
     TABLES,

@@ -28,8 +28,7 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import without_data
 from dpsco_app.shell.places import link_to
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.tables.conditions import conditions
-from dpsco_core.explain.tables.symbols import symbols
+from dpsco_core.explain.tables.letters import conditions, symbols
 from dpsco_core.explain.tables.table import (
     TABLE_KEYS,
     PaperTable,

@@ -11,7 +11,7 @@ from dpsco_app.parts.problem_words import losses_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.explain.errata import Erratum
-from dpsco_core.explain.tables.conditions import Condition
+from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 

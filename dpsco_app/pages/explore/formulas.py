@@ -13,7 +13,7 @@ from dpsco_app.parts.options import OPTIONS, SHOW, in_print, number_text, short_
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_app.parts.traces import bound_name
-from dpsco_core.explain.tables.symbols import Symbol, symbols
+from dpsco_core.explain.tables.letters import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario

@@ -10,7 +10,7 @@ from dpsco_app.parts.shown_bounds import floors, lower_cards, shown
 from dpsco_core import catalogue
 from dpsco_core.bounds import Bound, Letter
 from dpsco_core.explain.tables import table
-from dpsco_core.explain.tables.symbols import symbols
+from dpsco_core.explain.tables.letters import symbols
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(methods=("mean.clipped",))

@@ -20,7 +20,7 @@ from dpsco_app.parts.running import without_data
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import BOUNDS, bound
-from dpsco_core.explain.tables.conditions import conditions
+from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
