@@ -106,10 +106,7 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = pd.DataFrame(
-        [(r.series, r.x, r.trial, r.value) for r in rows],
-        columns=["series", "x", "trial", "value"],
-    )
+    found = pd.DataFrame([vars(r) for r in rows], columns=["series", "x", "trial", "value"])
     order = list(dict.fromkeys(found["series"]))
     groups = found.sort_values("trial", kind="stable").groupby(["series", "x"], sort=True)["value"]
     table = pd.DataFrame(

@@ -56,8 +56,7 @@ def stretches(
 def _logs(parts: Mapping[str, float], names: Sequence[str]) -> Vector:
     """Return the logarithms of the parts, a finite one for 0 and for what is infinite too."""
     values = np.array([parts.get(name, 0.0) for name in names])
-    logs: Vector = np.log(np.clip(values, sys.float_info.min, sys.float_info.max))
-    return logs
+    return np.asarray(np.log(np.clip(values, sys.float_info.min, sys.float_info.max)))
 
 
 def _leaders(here: Vector, there: Vector) -> list[tuple[float, int]]:

@@ -64,10 +64,9 @@ def read_numbers(text: str) -> Vector:
     best = next((c for _, c in sorted(columns.items()) if len(c) >= FEWEST), [])
     most = max((len(c) for c in columns.values()), default=0)
     require(len(best) >= FEWEST, "numbers", f"at least {FEWEST} in one column", most)
-    values = np.array(best)
-    differing = len(np.unique(values))
+    differing = len(set(best))
     require(differing >= FEWEST, "numbers", f"at least {FEWEST} different ones", differing)
-    return values
+    return np.array(best)
 
 
 def _number(cell: str) -> float:

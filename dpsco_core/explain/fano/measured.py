@@ -49,12 +49,7 @@ def measured(at: MeanInstance, outcomes: Sequence[Outcome]) -> tuple[Measured, .
     for method in dict.fromkeys(o.method for o in outcomes):
         mine = [o for o in outcomes if o.method == method]
         ran = [o for o in mine if o.not_applicable is None]
-        rows.append(
-            Measured(
-                method=method,
-                errors=tuple(o.error for o in ran),
-                floor=own_floor(at, ran[0].bound_by) if ran else 0.0,
-                refused="" if ran else str(mine[0].not_applicable),
-            )
-        )
+        floor = own_floor(at, ran[0].bound_by) if ran else 0.0
+        refused, errors = "" if ran else str(mine[0].not_applicable), tuple(o.error for o in ran)
+        rows.append(Measured(method=method, errors=errors, floor=floor, refused=refused))
     return tuple(rows)

@@ -126,16 +126,14 @@ def round_curve(norms: Norms) -> Matrix:
     angles = np.linspace(0, 2 * np.pi, CURVE_POINTS + 1)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     directions[np.abs(directions) < 1e-15] = 0.0
-    found: Matrix = directions / norms(directions)[:, None]
-    return found
+    return np.asarray(directions / norms(directions)[:, None])
 
 
 def _polygon(vertices: Matrix) -> Matrix:
     if len(vertices) == 2:
         return vertices
     order = ConvexHull(vertices).vertices
-    closed: Matrix = vertices[np.append(order, order[0])]
-    return closed
+    return np.asarray(vertices[np.append(order, order[0])])
 
 
 def _polytope(vertices: Matrix) -> Mesh:
@@ -195,17 +193,10 @@ def _cube() -> Triangles:
     side = np.linspace(-1, 1, n + 1)
     flat = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
     corners = [i * (n + 1) + j for i in range(n) for j in range(n)]
-    triangles = [
-        triangle
-        for k in corners
-        for triangle in ((k, k + n + 1, k + 1), (k + n + 1, k + n + 2, k + 1))
-    ]
-    patches = [
-        (np.insert(flat, j, sign, axis=1), np.array(triangles))
-        for j in range(3)
-        for sign in (-1.0, 1.0)
-    ]
-    return _merged(patches)
+    squares = [((k, k + n + 1, k + 1), (k + n + 1, k + n + 2, k + 1)) for k in corners]
+    faces = np.array(squares).reshape(-1, 3)
+    sides = [np.insert(flat, j, sign, axis=1) for j in range(3) for sign in (-1.0, 1.0)]
+    return _merged([(side, faces) for side in sides])
 
 
 @lru_cache(maxsize=1)
@@ -234,11 +225,9 @@ def _can() -> Triangles:
 
 def _merged(patches: list[Triangles]) -> Triangles:
     """Join patches at their common points, every triangle counterclockwise from outside."""
-    offset, points, faces = 0, [], []
-    for patch, triangles in patches:
-        points.append(patch)
-        faces.append(triangles + offset)
-        offset += len(patch)
+    points = [patch for patch, _ in patches]
+    starts = np.cumsum([0, *map(len, points)])
+    faces = [triangles + start for (_, triangles), start in zip(patches, starts, strict=False)]
     every = np.concatenate(points).round(12) + 0.0
     unique, back = np.unique(every, axis=0, return_inverse=True)
     joined = back.reshape(-1)[np.concatenate(faces)]

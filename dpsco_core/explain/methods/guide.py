@@ -58,12 +58,10 @@ class Fit:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs."""
         return not self.refusal
 
     @property
     def quick(self) -> bool:
-        """Whether it runs within `QUICK_SECONDS`."""
         return self.runs and self.seconds <= QUICK_SECONDS
 
 

@@ -61,8 +61,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 def _source(title: str, function: Any) -> Source:
     assert isinstance(function, FunctionType)
-    built_in = function.__module__.startswith("dpsco_core.")
     path = function.__module__.replace(".", "/") + ".py"
-    if not built_in:  # whoever added it knows where
+    if not path.startswith("dpsco_core/"):  # whoever added it knows where
         path = Path(inspect.getfile(function)).name
     return Source(title=title, path=path, text=textwrap.dedent(inspect.getsource(function)))

@@ -69,33 +69,20 @@ class Need:
 
 def need(
     scenario: Scenario,
-    method: str,
-    target: float,
+    method: str,  # slug of one of the problem's methods
+    target: float,  # l2 error of a mean, or excess population risk
     unknown: Unknown = "n",
     *,
-    elements: int = MOST_ELEMENTS,
-    progress: Progress | None = None,
+    elements: int = MOST_ELEMENTS,  # the largest n times d times m of a sample
+    progress: Progress | None = None,  # told after every point how many runs there have been
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`.
 
     Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
     where the search starts.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        All but the unknown; its value there is where the search starts. Axis and trials do not
-        count.
-    method : str
-        Slug of one of the problem's methods.
-    target : float
-        l2 error of a mean, or excess population risk.
-    unknown : {"n", "epsilon", "rho"}
-        A budget only in the kind that the scenario has.
-    elements : int
-        The largest n times d times m of a sample.
-    progress : callable, optional
-        Told after every point how many runs there have been.
+    All but the unknown is that of the scenario; its value there is where the search starts. Axis
+    and trials do not count, and a budget is sought only in the kind that the scenario has.
     """
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
     require(0 < target < math.inf, "error", "finite and above 0", target)
