@@ -249,6 +249,6 @@ def _norms(rows: Rows) -> Vector:
 def _reach(norms: Vector, radius: float) -> tuple[float, float]:
     positive = norms[norms > 0]
     low, high = FACTORS[0] * radius, FACTORS[-1] * radius
-    if len(positive):
-        low, high = min(low, float(np.quantile(positive, 0.01))), max(high, float(positive.max()))
-    return low, high
+    if not len(positive):
+        return low, high
+    return min(low, float(np.quantile(positive, 0.01))), max(high, float(positive.max()))

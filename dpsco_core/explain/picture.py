@@ -112,6 +112,11 @@ def _picture(base: Scenario, delta: float, start: tuple[int, int, int]) -> Pictu
                     0.0 if choice.mode == "blind" else choice.epsilon,
                     choice.release_rho,
                 )
+    # in units of its standard deviation, drawn as that of a run
+    rng, unit = stream(seed, "picture noise", 0), Ledger(ZCDP(rho=1.0))
+    noise = unit.gaussian(
+        np.zeros(2 * RELEASES), l2_sensitivity=math.sqrt(2), rho=1.0, rng=rng, label="picture"
+    )
     return Picture(
         law=base.distribution,
         delta=delta,
@@ -123,7 +128,7 @@ def _picture(base: Scenario, delta: float, start: tuple[int, int, int]) -> Pictu
         means=np.array(means),
         rhos=rhos,
         radii=radii,
-        noise=_standard_noise(stream(seed, "picture noise", 0)),
+        noise=noise.reshape(RELEASES, 2),
         ladders=tuple(ladders),
         choices=choices,
         uniforms=stream(seed, "picture choices", 0).random(CHOICES),
@@ -134,14 +139,6 @@ def adaptive_plan(setting: Setting) -> AdaptivePlan:
     """Return how a radius is chosen privately, about the centre of the picture."""
     plan = AdaptiveClipping().plan(setting)
     return plan if plan.centre is None else AdaptiveClipping(tuning="theory").plan(setting)
-
-
-def _standard_noise(rng: np.random.Generator) -> Vector:
-    """Return the noise of `RELEASES` runs in units of its standard deviation, drawn as theirs."""
-    unit = Ledger(ZCDP(rho=1.0)).gaussian(
-        np.zeros(2 * RELEASES), l2_sensitivity=math.sqrt(2), rho=1.0, rng=rng, label="picture"
-    )
-    return unit.reshape(RELEASES, 2)
 
 
 def _nearest(values: Sequence[float], wanted: float) -> int:

@@ -50,12 +50,6 @@ def smoothing_gap(at: UserLevel, radius: float, *, printed: bool = False) -> tup
 
     By Jensen, and because the mean distance from the centre is :math:`\frac{rd}{d+1}`. `printed`
     has it reversed: :math:`-Lr\le f_r-f\le0` (theory/lowy-liu-asi.md, 2.5).
-
-    Examples
-    --------
-    >>> at = UserLevel(n=10, m=1, d=4, epsilon=1.0, delta=1e-6)
-    >>> smoothing_gap(at, 0.5), smoothing_gap(at, 0.5, printed=True)
-    ((0.0, 0.4), (-0.5, 0.0))
     """
     require(radius > 0, "radius", "positive", radius)
     if printed:

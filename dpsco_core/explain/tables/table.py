@@ -277,11 +277,9 @@ def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
     An upper bound brings its own method; a lower one, or earlier work's, the default methods.
     """
     problem = point.problem if point.problem in card.problems else card.problems[0]
-    user = card.level == "user"
-    items = point.m
-    if problem == "mean" or (card.level == "item" and card.privacy != "none"):
-        items = 1
-    if user and items == 1:
+    alone = problem == "mean" or (card.level == "item" and card.privacy != "none")
+    items = 1 if alone else point.m
+    if card.level == "user" and items == 1:
         items = 10
     level: Literal["item", "user"] = "user" if items > 1 else "item"
     known = methods_for(problem, level)
