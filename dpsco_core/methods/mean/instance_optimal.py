@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from dpsco_core.base.arrays import Vector
@@ -217,18 +218,25 @@ def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: i
     The cells of a coordinate begin at its `low`; who is above them all is in the last one. What a
     row counts for is a function of that row alone; one that is not finite is 0.
     """
-    size = len(signs)
-    found = np.zeros(size * cells, dtype=np.int64)
-    offsets = cells * np.arange(size)
+    counts = np.zeros((len(signs), cells), dtype=np.int64)
     for block in rows.blocks():
-        finite = np.isfinite(block).all(axis=1, keepdims=True)
-        safe = np.where(finite, np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL), 0.0)
-        places = _rotated(safe, signs)
-        places -= low
-        places /= width
-        cell = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
-        found += np.bincount((cell + offsets).ravel(), minlength=len(found))
-    return np.asarray(np.cumsum(found.reshape(size, cells), axis=1).ravel(), dtype=np.float64)
+        places = _cells_of(block, signs, low, width, cells)
+        counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)
+    return np.cumsum(counts, axis=1).ravel().astype(np.float64)
+
+
+def _cells_of(
+    block: Vector, signs: Vector, low: Vector, width: float, cells: int
+) -> NDArray[np.intp]:
+    """Return the places of rotated rows among the cells of all coordinates, shape (rows * D,)."""
+    limited = np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL)
+    limited[~np.isfinite(block).all(axis=1)] = 0.0
+    places = _rotated(limited, signs)
+    places -= low
+    places /= width
+    found = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
+    found += cells * np.arange(len(signs))
+    return found.ravel()
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:
