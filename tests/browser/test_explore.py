@@ -285,7 +285,7 @@ def test_axe_finds_nothing(
             expect_drawn(page, "wide" if width > 760 else "compact")
         for title in EXPANDERS:
             page.locator("summary", has_text=title).click()
-        ready(page)
+            ready(page)  # the page is drawn again, and a click meanwhile would miss
         page.wait_for_timeout(500)  # the expanders' transition
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()
