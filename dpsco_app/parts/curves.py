@@ -28,7 +28,7 @@ def add_curve(
         "line": {"color": colour, "width": width, "dash": dash},
         "hovertemplate": f"{name}<br>{hover}<extra></extra>",
     }
-    figure.add_trace(go.Scatter(x=x, y=y, name=name, **trace | more))
+    figure.add_scatter(x=x, y=y, name=name, **trace | more)
 
 
 def add_band(
@@ -41,18 +41,16 @@ def add_band(
     alpha: float = 0.18,
 ) -> None:
     """Shade what lies between two lines; a name puts it into the legend."""
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*high, *reversed(low)],
-            name=name,
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=translucent(colour, alpha),
-            hoverinfo="skip",
-            showlegend=bool(name),
-        )
+    figure.add_scatter(
+        x=[*x, *reversed(x)],
+        y=[*high, *reversed(low)],
+        name=name,
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=translucent(colour, alpha),
+        hoverinfo="skip",
+        showlegend=bool(name),
     )
 
 

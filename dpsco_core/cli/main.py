@@ -20,13 +20,7 @@ from dpsco_core.cli.errata import add_errata
 from dpsco_core.cli.experiment import add_experiment
 from dpsco_core.cli.fano import add_fano
 from dpsco_core.cli.need import add_need
-from dpsco_core.cli.study import (
-    add_export,
-    add_study,
-    add_workers,
-    asked_workers,
-    in_cell_order,
-)
+from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
 from dpsco_core.cli.tools import (
     Parser,
     add_command,

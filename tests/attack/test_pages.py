@@ -15,12 +15,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
 from dpsco_core.runs.study import Cell, Outcome
 from tests.attack.nasty import LIKELY, NASTY, picked, queries
-from tests.attack.test_readers import (
-    DASHBOARD_BYTES,
-    LONGEST_SHOWN,
-    hunt,
-    texts_for,
-)
+from tests.attack.test_readers import DASHBOARD_BYTES, LONGEST_SHOWN, hunt, texts_for
 
 SCRIPT = """
 import streamlit as st

@@ -18,15 +18,7 @@ from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative as upper_iterative
 from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
-from dpsco_core.data import (
-    EllipticalT,
-    Hypercube,
-    LogNormal,
-    Pareto,
-    SkewedPareto,
-    Spike,
-    StudentT,
-)
+from dpsco_core.data import EllipticalT, Hypercube, LogNormal, Pareto, SkewedPareto, Spike, StudentT
 from dpsco_core.methods.mean import (
     AdaptiveClipping,
     CoordinatewiseCDP,

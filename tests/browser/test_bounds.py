@@ -8,12 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-    figure,
-)
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 TABLES = "/theory?problem=mean&table=kamath&kind=lower"
 INTO_EXPLORE = re.compile("Draw this bound in Explore|Open its scenario in Explore")

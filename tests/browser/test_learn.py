@@ -9,12 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS
 from dpsco_app.pages.learn.words import WORDS
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-    figure,
-)
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 SLOW = 60_000
 

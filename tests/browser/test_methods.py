@@ -7,11 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from dpsco_core.catalogue import METHOD_SLUGS
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-)
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
 OVERVIEW = "/algorithms?problem=mean&tails=moments&budget=pure"
 RACE = "methods_race"

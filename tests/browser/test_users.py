@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-    figure,
-)
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 QUICK = "/users?n=2000&d=2&trials=2"
 FIGURES = ("users_map", "users_crossing", "users_law", "users_frontier", "users_gradients")

@@ -7,12 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-    figure,
-)
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
 

@@ -29,13 +29,7 @@ from dpsco_core.methods.user.chains import Pass, chain_averages
 from dpsco_core.methods.user.clipped_means import clipped_user_mean
 from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
-from dpsco_core.problems.links import (
-    AbsoluteLink,
-    HingeLink,
-    HuberLink,
-    LogisticLink,
-    SquaredLink,
-)
+from dpsco_core.problems.links import AbsoluteLink, HingeLink, HuberLink, LogisticLink, SquaredLink
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample

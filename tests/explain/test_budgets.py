@@ -32,12 +32,7 @@ from dpsco_core.explain.budgets import (
 from dpsco_core.explain.ledgers import account, spendings
 from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.privacy import ApproxDP, Ledger, PureDP
-from dpsco_core.privacy.budget import (
-    gaussian_delta,
-    gaussian_epsilon,
-    gaussian_rho,
-    zcdp_epsilon,
-)
+from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, gaussian_rho, zcdp_epsilon
 from dpsco_core.privacy.filter.plan import Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.runs.study import cells, run_cell

@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from dpsco_core.catalogue import distributions_for
 from dpsco_core.data import DISTRIBUTIONS, Hypercube, Spike
 from dpsco_core.data.hard import HardInstance
-from dpsco_core.problems import (
-    OPTIMISATION_PROBLEMS,
-    GeometricMedian,
-    LinearSample,
-    Quadratic,
-)
+from dpsco_core.problems import OPTIMISATION_PROBLEMS, GeometricMedian, LinearSample, Quadratic
 from dpsco_core.problems.linear import Linear
 
 Vector = NDArray[np.float64]

@@ -19,11 +19,7 @@ from dpsco_core.problems import (
     Logistic,
     Quadratic,
 )
-from dpsco_core.problems.evaluation import (
-    EVALUATION_ELEMENTS,
-    average,
-    evaluation_rows,
-)
+from dpsco_core.problems.evaluation import EVALUATION_ELEMENTS, average, evaluation_rows
 from tests.problems.cases import (
     HARD,
     IDS,

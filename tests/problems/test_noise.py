@@ -16,12 +16,7 @@ from scipy.interpolate import CubicHermiteSpline
 from dpsco_core.data import EllipticalT, Gaussian, Hypercube, LogNormal, Pareto, SkewedPareto
 from dpsco_core.data import StudentT as Student
 from dpsco_core.problems import noise as module
-from dpsco_core.problems.noise import (
-    absolute_curvature,
-    huber_curvature,
-    noise_like,
-    univariate_of,
-)
+from dpsco_core.problems.noise import absolute_curvature, huber_curvature, noise_like, univariate_of
 from dpsco_core.problems.univariate import StudentLaw
 from tests.problems.cases import SIGMAS
 

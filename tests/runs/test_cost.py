@@ -18,13 +18,7 @@ from dpsco_core.catalogue import (
     method_class,
     methods_for,
 )
-from dpsco_core.runs.cost import (
-    EVALUATION,
-    OVERHEAD,
-    cost,
-    machine_speed,
-    release_seconds,
-)
+from dpsco_core.runs.cost import EVALUATION, OVERHEAD, cost, machine_speed, release_seconds
 from dpsco_core.runs.study import cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.methods.euclidean.optimisation_helpers import RISKS

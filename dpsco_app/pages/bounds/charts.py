@@ -7,15 +7,7 @@ import plotly.graph_objects as go
 
 from dpsco_app.pages.bounds.words import short
 from dpsco_app.parts.curves import named_line
-from dpsco_app.parts.look import (
-    FADED,
-    GREY,
-    Look,
-    bound_colour,
-    lay_out,
-    log_ticks,
-    wrapped,
-)
+from dpsco_app.parts.look import FADED, GREY, Look, bound_colour, lay_out, log_ticks, wrapped
 from dpsco_app.parts.options import in_print, number_text
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.table import Row

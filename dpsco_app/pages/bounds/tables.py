@@ -9,16 +9,7 @@ import streamlit as st
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.charts import dots_figure
-from dpsco_app.pages.bounds.state import (
-    STATE,
-    Drawing,
-    View,
-    covered,
-    drawing,
-    fits,
-    has_line,
-    key,
-)
+from dpsco_app.pages.bounds.state import STATE, Drawing, View, covered, drawing, fits, has_line, key
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive

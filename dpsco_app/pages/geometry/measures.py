@@ -28,14 +28,7 @@ from dpsco_app.parts.look import (
 )
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.arrays import Matrix
-from dpsco_core.explain.geometry import (
-    COMPARED,
-    GUIDES,
-    DualSquare,
-    Nearest,
-    RunningMean,
-    WidthRow,
-)
+from dpsco_core.explain.geometry import COMPARED, GUIDES, DualSquare, Nearest, RunningMean, WidthRow
 from dpsco_core.geometry import Width
 
 NOISE_COLOURS: dict[str, Pair] = {"generalized gaussian": PURPLE, "gaussian": CYAN}

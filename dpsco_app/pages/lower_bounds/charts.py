@@ -9,14 +9,7 @@ from numpy.typing import NDArray
 
 from dpsco_app.pages.lower_bounds.words import VOID, brief
 from dpsco_app.parts.curves import add_curve, finish
-from dpsco_app.parts.look import (
-    CLAY,
-    GREY,
-    PURPLE,
-    TEAL,
-    Label,
-    Look,
-)
+from dpsco_app.parts.look import CLAY, GREY, PURPLE, TEAL, Label, Look
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
 
@@ -57,16 +50,14 @@ def curve_figure(
         y = np.where(one.values > low / 3, one.values, np.nan)
         dash = DASHES[one.slug]
         add_curve(figure, one.q, y, name, colour, HOVER + " at q", dash=dash)
-        figure.add_trace(
-            go.Scatter(
-                x=[one.best_q],
-                y=[one.best],
-                mode="markers",
-                marker={"symbol": "diamond", "size": 11, "color": colour},
-                name=f"best q, {name}",
-                hovertemplate=f"{name}<br>best q %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[one.best_q],
+            y=[one.best],
+            mode="markers",
+            marker={"symbol": "diamond", "size": 11, "color": colour},
+            name=f"best q, {name}",
+            hovertemplate=f"{name}<br>best q %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
+            showlegend=False,
         )
         labels.append(Label(text=f"{name} {brief(one.best)}", y=one.best, colour=colour, rank=rank))
     ends = (float(drawn[0].q[0]), max(float(c.q[-1]) for c in drawn))
@@ -141,15 +132,13 @@ def free_figure(at: Builder, look: Look) -> go.Figure:
                 showarrow=False,
                 font={"color": colour, "size": 13},
             )
-    figure.add_trace(
-        go.Scatter(
-            x=[at.n],
-            y=[at.bound],
-            mode="markers",
-            marker={"symbol": "diamond", "size": 13, "color": look.ink},
-            name="Fano's bound at the chosen n",
-            hovertemplate="n = %{x:,}: %{y:.4g}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=[at.n],
+        y=[at.bound],
+        mode="markers",
+        marker={"symbol": "diamond", "size": 13, "color": look.ink},
+        name="Fano's bound at the chosen n",
+        hovertemplate="n = %{x:,}: %{y:.4g}<extra></extra>",
     )
     titles = ("Records n (log)", "Least expected error")
     finish(figure, look, FREE_SPAN, (1e-3 * high, high), titles, (), right=20)

@@ -21,15 +21,7 @@ from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_core.base.arrays import Vector
-from dpsco_core.explain.window import (
-    Notion,
-    Standing,
-    grid,
-    standing,
-    strength,
-    swept,
-    widths,
-)
+from dpsco_core.explain.window import Notion, Standing, grid, standing, strength, swept, widths
 from dpsco_core.scenario import Scenario
 
 SWEPT, ACROSS, UP = 25, 10, 9  # values of a sweep, and of a map

@@ -79,19 +79,17 @@ def ranks_figure(here: Standing, look: Look) -> go.Figure:
     figure = go.Figure()
     for row, name in zip(rows, names, strict=True):
         colour = look.colour(SLATE if row.upper else REGION)
-        figure.add_trace(
-            go.Scatter(
-                x=[row.value],
-                y=[name],
-                mode="markers+text",
-                marker={"symbol": "diamond" if row.best else "circle", "size": 11, "color": colour},
-                text=[f"  {brief(row.value)}"],
-                textposition="middle right",
-                textfont={"color": colour},
-                hovertemplate=f"{name}: {brief(row.value)}, {row.about}<extra></extra>",
-                cliponaxis=False,
-                name=row.name,
-            )
+        figure.add_scatter(
+            x=[row.value],
+            y=[name],
+            mode="markers+text",
+            marker={"symbol": "diamond" if row.best else "circle", "size": 11, "color": colour},
+            text=[f"  {brief(row.value)}"],
+            textposition="middle right",
+            textfont={"color": colour},
+            hovertemplate=f"{name}: {brief(row.value)}, {row.about}<extra></extra>",
+            cliponaxis=False,
+            name=row.name,
         )
     values = [r.value for r in rows]
     ends = min(values) / 1.6, max(values) * 2.5

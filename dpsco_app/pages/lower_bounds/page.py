@@ -16,12 +16,7 @@ from dpsco_app.pages.lower_bounds.sections import (
     instance_proof,
 )
 from dpsco_app.pages.lower_bounds.state import MODES, PARTS, SCENES, STATE, View
-from dpsco_app.pages.lower_bounds.words import (
-    HOW_TO_READ,
-    INTRODUCTION,
-    MODE_NAMES,
-    PART_NAMES,
-)
+from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES, PART_NAMES
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario

@@ -76,24 +76,22 @@ def ladder_figure(rungs: Sequence[Rung], look: Look) -> go.Figure:
     for rung, name in zip(rungs, names, strict=True):
         colour = look.colour(CLASS_COLOURS[rung.binds])
         void = rung.value <= VOID
-        figure.add_trace(
-            go.Scatter(
-                x=[low if void else rung.value],
-                y=[name],
-                mode="markers+text",
-                marker={
-                    "symbol": "x-thin-open" if void else RUNG_SYMBOLS[rung.source],
-                    "size": 12,
-                    "color": colour,
-                    "line": {"width": 2.5},
-                },
-                text=["  proves nothing" if void else f"  {brief(rung.value)}"],
-                textposition="middle right",
-                textfont={"color": colour},
-                name=name,
-                hovertemplate=f"{name}<br>q {brief(rung.q)}: {brief(rung.value)}<extra></extra>",
-                cliponaxis=False,
-            )
+        figure.add_scatter(
+            x=[low if void else rung.value],
+            y=[name],
+            mode="markers+text",
+            marker={
+                "symbol": "x-thin-open" if void else RUNG_SYMBOLS[rung.source],
+                "size": 12,
+                "color": colour,
+                "line": {"width": 2.5},
+            },
+            text=["  proves nothing" if void else f"  {brief(rung.value)}"],
+            textposition="middle right",
+            textfont={"color": colour},
+            name=name,
+            hovertemplate=f"{name}<br>q {brief(rung.q)}: {brief(rung.value)}<extra></extra>",
+            cliponaxis=False,
         )
     log_rows(figure, look, (low / 1.15, high), "Least error (log)", names)
     _rows_layout(figure, len(names), look, left=290)
@@ -122,42 +120,36 @@ def run_figure(
         if not row.errors:
             continue
         colour, name = look.colour(colour_of(row.method)), names[row.method]
-        figure.add_trace(
-            go.Scatter(
-                x=list(row.errors),
-                y=[name] * len(row.errors),
-                mode="markers",
-                marker={"size": 8, "color": translucent(colour, 0.3)},
-                name=f"trials, {name}",
-                hovertemplate="one trial: %{x:.3g}<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=list(row.errors),
+            y=[name] * len(row.errors),
+            mode="markers",
+            marker={"size": 8, "color": translucent(colour, 0.3)},
+            name=f"trials, {name}",
+            hovertemplate="one trial: %{x:.3g}<extra></extra>",
+            showlegend=False,
         )
         bars = 2 * row.standard_error if len(row.errors) > 1 else 0.0
-        figure.add_trace(
-            go.Scatter(
-                x=[row.mean],
-                y=[name],
-                mode="markers",
-                error_x={
-                    "array": [bars],
-                    "arrayminus": [min(bars, 0.9 * row.mean)],
-                    "symmetric": False,
-                },
-                marker={"size": 15, "color": colour, "symbol": symbol_of(row.method)},
-                name=name,
-                hovertemplate=f"{name}<br>mean error %{{x:.4g}}<extra></extra>",
-            )
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=[trivial],
-            y=[ANSWER_ZERO],
+        figure.add_scatter(
+            x=[row.mean],
+            y=[name],
             mode="markers",
-            marker={"size": 13, "color": look.ink, "symbol": "line-ns-open", "line": {"width": 3}},
-            name=ANSWER_ZERO,
-            hovertemplate="the answer 0, without a look at the data: %{x:.4g}<extra></extra>",
+            error_x={
+                "array": [bars],
+                "arrayminus": [min(bars, 0.9 * row.mean)],
+                "symmetric": False,
+            },
+            marker={"size": 15, "color": colour, "symbol": symbol_of(row.method)},
+            name=name,
+            hovertemplate=f"{name}<br>mean error %{{x:.4g}}<extra></extra>",
         )
+    figure.add_scatter(
+        x=[trivial],
+        y=[ANSWER_ZERO],
+        mode="markers",
+        marker={"size": 13, "color": look.ink, "symbol": "line-ns-open", "line": {"width": 3}},
+        name=ANSWER_ZERO,
+        hovertemplate="the answer 0, without a look at the data: %{x:.4g}<extra></extra>",
     )
     every = [*names.values(), ANSWER_ZERO]
     kind, value = floor
@@ -190,20 +182,18 @@ def run_figure(
 
 
 def _own_floor(figure: go.Figure, value: float, name: str, look: Look) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=[value],
-            y=[name],
-            mode="markers",
-            marker={
-                "size": 17,
-                "symbol": "line-ns-open",
-                "color": look.colour(REGION),
-                "line": {"width": 3},
-            },
-            name=f"floor of {name}",
-            hovertemplate=f"{name}: its own floor %{{x:.3g}}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=[value],
+        y=[name],
+        mode="markers",
+        marker={
+            "size": 17,
+            "symbol": "line-ns-open",
+            "color": look.colour(REGION),
+            "line": {"width": 3},
+        },
+        name=f"floor of {name}",
+        hovertemplate=f"{name}: its own floor %{{x:.3g}}<extra></extra>",
     )
 
 

@@ -82,17 +82,15 @@ def scores_figure(found: tuple[Spied, ...], look: Look) -> go.Figure:
         ):
             height = 0.82 * np.histogram(scores, edges, density=True)[0] / tops[i]
             colour = look.colour(pair)
-            figure.add_trace(
-                go.Scatter(
-                    x=[low, *centres, high],
-                    y=[base, *(base + height), base],
-                    mode="lines",
-                    line={"color": colour, "width": 2, "shape": "spline", "smoothing": 0.6},
-                    fill="toself",
-                    fillcolor=translucent(colour, alpha),
-                    name=f"{method_card(one.method).name}: {name}",
-                    hovertemplate=f"{name}, score %{{x:.2f}}<extra></extra>",
-                )
+            figure.add_scatter(
+                x=[low, *centres, high],
+                y=[base, *(base + height), base],
+                mode="lines",
+                line={"color": colour, "width": 2, "shape": "spline", "smoothing": 0.6},
+                fill="toself",
+                fillcolor=translucent(colour, alpha),
+                name=f"{method_card(one.method).name}: {name}",
+                hovertemplate=f"{name}, score %{{x:.2f}}<extra></extra>",
             )
             mean = float(scores.mean())
             figure.add_shape(
@@ -128,33 +126,29 @@ def caught_figure(found: tuple[Spied, ...], budget: Budget, look: Look) -> go.Fi
     figure = go.Figure()
     false = np.linspace(0, 1, 201)
     allowed = most_caught(budget, false)
-    figure.add_trace(
-        go.Scatter(
-            x=false,
-            y=allowed,
-            mode="lines",
-            line={"color": look.ink, "width": 2, "dash": "dash"},
-            name=ALLOWED,
-            fill="tozeroy",
-            fillcolor=translucent("#888888", 0.1),
-            hovertemplate=f"{ALLOWED}<br>%{{x:.1%}} false: %{{y:.1%}} told<extra></extra>",
-        )
+    figure.add_scatter(
+        x=false,
+        y=allowed,
+        mode="lines",
+        line={"color": look.ink, "width": 2, "dash": "dash"},
+        name=ALLOWED,
+        fill="tozeroy",
+        fillcolor=translucent("#888888", 0.1),
+        hovertemplate=f"{ALLOWED}<br>%{{x:.1%}} false: %{{y:.1%}} told<extra></extra>",
     )
     for i, one in enumerate(found):
         x, y = one.rates()
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                line={
-                    "color": look.colour(colour_of(one.method) if i else REGION),
-                    "width": 2.6,
-                },
-                name=method_card(one.method).name,
-                hovertemplate=f"{method_card(one.method).name}<br>%{{x:.1%}} of the records not "
-                "used are suspected, %{y:.1%} of those used<extra></extra>",
-            )
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            line={
+                "color": look.colour(colour_of(one.method) if i else REGION),
+                "width": 2.6,
+            },
+            name=method_card(one.method).name,
+            hovertemplate=f"{method_card(one.method).name}<br>%{{x:.1%}} of the records not "
+            "used are suspected, %{y:.1%} of those used<extra></extra>",
         )
     for update, title in (
         (figure.update_xaxes, "Suspected though not used"),

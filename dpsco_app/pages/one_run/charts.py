@@ -8,15 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpsco_app.parts.curves import named_line
-from dpsco_app.parts.look import (
-    Look,
-    colour_of,
-    lay_out,
-    log_axis,
-    note,
-    set_axes,
-    translucent,
-)
+from dpsco_app.parts.look import Look, colour_of, lay_out, log_axis, note, set_axes, translucent
 from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts

@@ -36,19 +36,17 @@ def ledger_figure(rows: Sequence[Spending], method: str, look: Look) -> go.Figur
         look.colour(REGION) if row.flawed else look.colour(GREY) if _is_test(row) else base
         for row in shown
     ]
-    figure.add_trace(
-        go.Bar(
-            x=[100 * row.share for row in shown],
-            y=list(range(len(shown))),
-            customdata=names,
-            orientation="h",
-            marker={"color": colours},
-            text=[_bar_text(row) for row in shown],
-            textposition="auto",
-            insidetextanchor="start",
-            showlegend=False,
-            hovertemplate="%{customdata}<br>%{x:.3g} % of what was spent<extra></extra>",
-        )
+    figure.add_bar(
+        x=[100 * row.share for row in shown],
+        y=list(range(len(shown))),
+        customdata=names,
+        orientation="h",
+        marker={"color": colours},
+        text=[_bar_text(row) for row in shown],
+        textposition="auto",
+        insidetextanchor="start",
+        showlegend=False,
+        hovertemplate="%{customdata}<br>%{x:.3g} % of what was spent<extra></extra>",
     )
     for index, row in enumerate(shown):
         if 1 < row.count <= MOST_PIECES:  # equal releases as pieces of their bar
@@ -93,28 +91,24 @@ def audit_figure(task: Audit, found: Found, look: Look) -> go.Figure:
     figure.add_hrect(
         y0=claim, y1=high, fillcolor=translucent(REGION[0], 0.10), line={"width": 0}, layer="below"
     )
-    figure.add_trace(
-        go.Scatter(
-            x=[left, right],
-            y=[claim, claim],
-            mode="lines",
-            name="claimed ε",
-            line={"color": look.colour(REGION), "width": 2.2, "dash": "dash"},
-            hovertemplate=f"claimed ε = {claim:.4g}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=[left, right],
+        y=[claim, claim],
+        mode="lines",
+        name="claimed ε",
+        line={"color": look.colour(REGION), "width": 2.2, "dash": "dash"},
+        hovertemplate=f"claimed ε = {claim:.4g}<extra></extra>",
     )
-    figure.add_trace(
-        go.Scatter(
-            x=runs,
-            y=bounds,
-            mode="lines+markers",
-            name="ε is at least",
-            line={"color": look.colour(colour_of(task.method)), "width": 3},
-            marker={"size": 10},
-            fill="tozeroy",
-            fillcolor=translucent(colour_of(task.method)[0], 0.10),
-            hovertemplate="after %{x:,} runs<br>ε is at least %{y:.3f}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=runs,
+        y=bounds,
+        mode="lines+markers",
+        name="ε is at least",
+        line={"color": look.colour(colour_of(task.method)), "width": 3},
+        marker={"size": 10},
+        fill="tozeroy",
+        fillcolor=translucent(colour_of(task.method)[0], 0.10),
+        hovertemplate="after %{x:,} runs<br>ε is at least %{y:.3f}<extra></extra>",
     )
     figure.add_annotation(
         text=f"<b>claim: ε = {claim:.3g}</b>"
@@ -169,17 +163,15 @@ def samples_figure(found: Samples, look: Look) -> go.Figure:
     centres = (found.edges[:-1] + found.edges[1:]) / 2
     for name, counts, pair in (("one", found.one, BLUE), ("the other", found.two, ORANGE)):
         colour = look.colour(pair)
-        figure.add_trace(
-            go.Scatter(
-                x=centres,
-                y=counts,
-                mode="lines",
-                name=f"on {name} neighbour" if name == "one" else f"on {name}",
-                line={"color": colour, "width": 2, "shape": "hvh"},
-                fill="tozeroy",
-                fillcolor=translucent(colour, 0.22),
-                hovertemplate="%{x:.2f}: %{y:,} runs<extra></extra>",
-            )
+        figure.add_scatter(
+            x=centres,
+            y=counts,
+            mode="lines",
+            name=f"on {name} neighbour" if name == "one" else f"on {name}",
+            line={"color": colour, "width": 2, "shape": "hvh"},
+            fill="tozeroy",
+            fillcolor=translucent(colour, 0.22),
+            hovertemplate="%{x:.2f}: %{y:,} runs<extra></extra>",
         )
     figure.add_vline(x=found.threshold, line={"color": look.ink, "width": 2, "dash": "dot"})
     figure.add_annotation(

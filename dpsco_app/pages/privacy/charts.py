@@ -134,21 +134,19 @@ def _figure(
     for x_mark, y_mark, pair in marks:
         if not (math.isfinite(y_mark) and y_mark > 0):
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=[x_mark],
-                y=[y_mark],
-                mode="markers",
-                marker={
-                    "symbol": "circle",
-                    "size": 11,
-                    "color": look.colour(pair),
-                    "line": {"width": 2, "color": look.ink},
-                },
-                name="present point",
-                showlegend=False,
-                hovertemplate="present point: %{x:.4g}, %{y:.4g}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[x_mark],
+            y=[y_mark],
+            mode="markers",
+            marker={
+                "symbol": "circle",
+                "size": 11,
+                "color": look.colour(pair),
+                "line": {"width": 2, "color": look.ink},
+            },
+            name="present point",
+            showlegend=False,
+            hovertemplate="present point: %{x:.4g}, %{y:.4g}<extra></extra>",
         )
     every = np.concatenate([x for _, _, x, _, _, _ in lines])
     left, right = float(every.min()), float(every.max())

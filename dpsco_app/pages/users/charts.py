@@ -10,15 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_app.pages.users.words import NEED_NAMES, ROW_COLOURS, ROW_NAMES
 from dpsco_app.parts.curves import add_curve, finish
-from dpsco_app.parts.look import (
-    GREY,
-    Label,
-    Look,
-    colour_of,
-    mark_chosen,
-    note,
-    translucent,
-)
+from dpsco_app.parts.look import GREY, Label, Look, colour_of, mark_chosen, note, translucent
 from dpsco_app.parts.options import short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card

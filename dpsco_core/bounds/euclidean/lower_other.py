@@ -4,11 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import (
-    ARORA_2020,
-    SU_2023,
-    ZHAO_2024,
-)
+from dpsco_core.base.cards import ARORA_2020, SU_2023, ZHAO_2024
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale

@@ -19,14 +19,7 @@ from dpsco_app.pages.methods.state import (
     neighbours,
     with_method,
 )
-from dpsco_app.pages.methods.words import (
-    NOTIONS,
-    family,
-    formula,
-    in_table,
-    method_label,
-    parts,
-)
+from dpsco_app.pages.methods.words import NOTIONS, family, formula, in_table, method_label, parts
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.running import evaluations
 from dpsco_app.shell import visit

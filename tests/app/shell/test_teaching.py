@@ -10,16 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.fields import ALL_CONTROLS
 from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.shell.teaching import (
-    PARTS,
-    SCALE,
-    Teaching,
-    enlarged,
-    hidden,
-    names,
-    read,
-    style,
-)
+from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, press

@@ -18,10 +18,7 @@ from dpsco_core.bounds.euclidean.strong import (
 )
 from dpsco_core.bounds.euclidean.uniform import convex_risk
 from dpsco_core.bounds.instances.binomial import log_pmf
-from dpsco_core.bounds.instances.gaussian import (
-    best_separation,
-    bounded_signs,
-)
+from dpsco_core.bounds.instances.gaussian import best_separation, bounded_signs
 from dpsco_core.bounds.instances.hardest import FORMS, best_spike_probability
 from dpsco_core.bounds.instances.spikes import convex_factor
 from dpsco_core.privacy import ZCDP, PureDP

@@ -12,15 +12,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.lq.mirror import best_b4, better_descent
 from dpsco_core.bounds.lq.noisy import step_energy
 from dpsco_core.bounds.lq.regularized import best_b3, regularized
-from dpsco_core.geometry import (
-    Ball,
-    Box,
-    GroupBall,
-    L1Ball,
-    Simplex,
-    SolidSimplex,
-    SparseHull,
-)
+from dpsco_core.geometry import Ball, Box, GroupBall, L1Ball, Simplex, SolidSimplex, SparseHull
 from dpsco_core.methods.lq.inputs import own_constants, record_rho, space_of
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.problems.base import LinearModel

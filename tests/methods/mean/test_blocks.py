@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpsco_core.data.rows import DenseRows, Factors
-from dpsco_core.methods.mean import (
-    CoordinatewiseCDP,
-    NoiseSmoothing,
-    SampleMean,
-    SimpleClipping,
-)
+from dpsco_core.methods.mean import CoordinatewiseCDP, NoiseSmoothing, SampleMean, SimpleClipping
 from dpsco_core.methods.mean.base import clip_to_ball, clipped_mean
 from dpsco_core.methods.mean.iterative import clipped_group_means, secret_groups
 from dpsco_core.privacy import Ledger
