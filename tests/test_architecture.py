@@ -114,7 +114,7 @@ FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
-MOST_LINES = {"dpsco_core": 49_660, "dpsco_app": 20_130}  # of code; lower them as it gets smaller
+MOST_LINES = {"dpsco_core": 49_130, "dpsco_app": 19_830}  # of code; lower them as it gets smaller
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
