@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.served import DASHBOARD, server
 from benchmarks.visitor import Visitor
-from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.touch.picture import picture_page
 from dpsco_app.shell.places import MENU
 from dpsco_core.scenario import Scenario

@@ -35,7 +35,7 @@ from benchmarks.visitor import Answer, VisitFailed, Visitor
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "load.json"
 THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
-PRESETS = ("preset_Heavy tails hurt", "preset_Privacy is free", "preset_Lighter tails help")
+PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"

@@ -5,7 +5,8 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.seeds import fresh_seed
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting
-from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_core.results.slopes import slopes
+from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import Cost, cost
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario

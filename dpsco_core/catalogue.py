@@ -15,7 +15,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
-from dpsco_core.bounds.instances.hardest import best_spike_probability
+from dpsco_core.bounds.instances.hardest import best_spike_probability, hardest_signs
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     Form,
@@ -26,7 +26,8 @@ from dpsco_core.bounds.instances.tracing import (
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
-from dpsco_core.data import Distribution, Hypercube, Spike, Tracing
+from dpsco_core.data import Distribution, Hypercube, Tracing
+from dpsco_core.data.base import ScaledLaw, Unit
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
@@ -34,11 +35,9 @@ from dpsco_core.methods.user import USER_OPTIMISERS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     OPTIMISATION_PROBLEMS,
-    GeometricMedian,
     Linear,
     MeanEstimation,
-    OptimisationProblem,
-    Quadratic,
+    Problem,
 )
 from dpsco_core.problems.linear_models import LinearModelProblem
 
@@ -78,8 +77,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
 # Lists, which `add` extends: whoever holds one sees what is added later.
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS]
 
-PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...]
-PROBLEMS = (MeanEstimation, *OPTIMISATION_PROBLEMS)
+PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
 BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS]
 DISTRIBUTIONS: list[type[Distribution]] = [*BUILT_IN]
 DEFAULT_METHODS = (
@@ -93,9 +91,7 @@ DEFAULT_METHODS = (
     "user.clipped-means",
     "user.accelerated",
 )
-HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug, Tracing.card.slug)
-# Of the other problems the risk on this law is not computed, and no bound is about it.
-TRACING_PROBLEMS = (MeanEstimation.card.slug, Quadratic.card.slug, Linear.card.slug)
+HARD_INSTANCES = tuple(law.card.slug for law in DISTRIBUTIONS if law.has_prior)
 
 METHOD_SLUGS = [m.card.slug for m in METHODS]
 PROBLEM_SLUGS = tuple(p.card.slug for p in PROBLEMS)
@@ -120,8 +116,7 @@ def add(
 
 def method_class(slug: str) -> type[Method]:
     """Return the class of a method; raises `InvalidInput` for an unknown slug."""
-    one_of("method", slug, METHOD_SLUGS)
-    return METHODS[METHOD_SLUGS.index(slug)]
+    return METHODS[_place("method", slug, METHOD_SLUGS)]
 
 
 def method_card(slug: str) -> MethodCard:
@@ -144,14 +139,22 @@ def bound(slug: str) -> Bound:
     return BOUNDS[_place("bound", slug, BOUND_SLUGS)]
 
 
+def problem_class(slug: str) -> type[Problem]:
+    """Return the class of a problem; raises `InvalidInput` for an unknown slug."""
+    return PROBLEMS[_place("problem", slug, PROBLEM_SLUGS)]
+
+
 def problem_card(slug: str) -> ProblemCard:
     """Return the card of a problem; raises `InvalidInput` for an unknown slug."""
-    return PROBLEMS[_place("problem", slug, PROBLEM_SLUGS)].card
+    return problem_class(slug).card
 
 
 def _place(name: str, slug: str, known: Sequence[str]) -> int:
-    require(slug in known, name, f"one of {', '.join(known)}", slug)
-    return known.index(slug)
+    try:
+        return known.index(slug)
+    except ValueError:
+        one_of(name, slug, known)
+        raise
 
 
 def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
@@ -192,10 +195,14 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
 
 def distributions_for(problem: str) -> tuple[str, ...]:
     """Return the slugs of the laws that a problem may have, in order."""
-    if problem in TRACING_PROBLEMS:
-        return tuple(DISTRIBUTION_SLUGS)
-    # The others need the density of a law, which one that is added does not give.
-    return tuple(law.card.slug for law in BUILT_IN if law is not Tracing)
+    kind = problem_class(problem)
+    return tuple(law.card.slug for law in DISTRIBUTIONS if not kind.lacking(law))
+
+
+def check_law(problem: str, distribution: str) -> None:
+    """Raise `InvalidInput` unless a problem may have a law."""
+    must = problem_class(problem).lacking(distribution_class(distribution))
+    require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
@@ -219,8 +226,13 @@ def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
 class Instance:
     """A problem with, on a hard instance, the spike probability of its prior."""
 
-    problem: MeanEstimation | OptimisationProblem
+    problem: Problem
     spike_probability: float | None
+
+    @property
+    def law(self) -> Distribution:
+        """The law of a record, or of its features."""
+        return self.problem.law
 
 
 @lru_cache(maxsize=4096)
@@ -239,59 +251,57 @@ def make_instance(
     # half the diameter: of the set that is known to hold the mean, or of the constraint set
     radius: float,
     geometry: Geometry = L2,  # the family of that set
+    # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
+    scale: Unit = "moment",
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
     Notes
     -----
-    A hard instance takes the spike probability that maximises its own lower bound at this n, d and
-    budget: the pure bound under a pure budget, the concentrated one otherwise (`Tracing`: that on
-    (epsilon, delta) under those, the concentrated one under zCDP); for excess risks that of the
-    linear or, where the risk is strongly convex, of the quadratic loss.
+    A hard instance takes the spike probability that maximises the sharpest lower bound proven on it
+    at this n, d and budget, of those that bind every algorithm of the budget (the packing of
+    `Spike`: Fano's bound, the concentrated one unless the budget is pure); for excess risks that of
+    the linear or, where the risk is strongly convex, of the quadratic loss.
 
     Raises `InvalidInput` for an unknown slug, or a law that the problem cannot have.
     """
     family: Any = distribution_class(distribution)
-    kind: Any = PROBLEMS[_place("problem", problem, PROBLEM_SLUGS)]
-    one_of("distribution", distribution, distributions_for(problem))
-    linear = issubclass(kind, LinearModelProblem)
-    order = kind.feature_order(moment_order) if linear else moment_order
+    kind = problem_class(problem)
+    check_law(problem, distribution)
+    order = kind.feature_order(moment_order)
     probability: float | None = None
-    even = first = 0.0
+    own: dict[str, Any]
     if family is Tracing:
         probability, shape = _hardest_tracing(kind, n, d, budget, order, radius)
         own = {"spike_probability": probability, "shape": shape, "spread": CONCENTRATED}
-    elif distribution in HARD_INSTANCES:
+    elif family.has_prior:
         probability = _hardest(kind, family is Hypercube, n, d, budget, order, radius)
         own = {"spike_probability": probability}
     else:
-        if kind is GeometricMedian:  # its minimiser is known for even means
-            even = offset * geometry.diagonal(d, 1.0)[1]
-        elif not linear:
-            even, first = geometry.parts(d, offset, radius)
+        even, first = kind.mean_parts(geometry, d, offset, radius)
         own = {"margin": margin, "offset": even * math.sqrt(d), "peak": first}
+        if scale != "moment":
+            fits = issubclass(family, ScaledLaw)
+            require(fits, "scale", f"moment for the distribution {distribution}", scale)
+            own["unit"] = scale
     law = family(d=d, moment_order=order, **own)
-    if kind is MeanEstimation:
-        made = kind(distribution=law, mean_bound=radius, geometry=geometry)
-    elif linear:
-        made = kind(features=law, radius=radius, offset=offset, geometry=geometry)
-    else:
-        made = kind(distribution=law, radius=radius, geometry=geometry)
+    made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)
 
 
 def _hardest(
     problem: Any, cube: bool, n: int, d: int, budget: Budget, moment_order: float, radius: float
 ) -> float:
+    form: Form = "l2" if problem is MeanEstimation else "linear"
+    if problem.card.loss_class.strongly_convex:
+        form = "squared"
+    cap = math.inf if form == "linear" else radius
+    if cube:
+        return hardest_signs(form, n, d, moment_order, budget, cap)
     pure = isinstance(budget, PureDP)
     strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
-    kind = ("hypercube" if cube else "fano") + ("-pure" if pure else "-cdp")
-    if problem is MeanEstimation:
-        cap = radius
-    elif problem.card.loss_class.strongly_convex:
-        kind, cap = f"{kind}-squared", radius
-    else:
-        kind, cap = (kind if cube and not pure else f"{kind}-convex"), math.inf
+    kind = f"fano-{'pure' if pure else 'cdp'}"
+    kind += {"l2": "", "squared": "-squared", "linear": "-convex"}[form]
     return best_spike_probability(kind, n, d, moment_order, strength, cap)[0]
 
 
@@ -302,7 +312,7 @@ def _hardest_tracing(
         leakage = concentrated_leakage(budget.rho)
     else:
         delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
-        leakage = approximate_leakage(budget.epsilon, delta, CONCENTRATED)
+        leakage = approximate_leakage(budget.epsilon, delta, d, CONCENTRATED)
     form: Form = "l2" if problem is MeanEstimation else "squared"
     if problem is Linear:
         form, radius = "linear", math.inf

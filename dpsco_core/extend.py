@@ -10,21 +10,23 @@ the command line, the server's start and scripts read them, and never a page.
 import hashlib
 import inspect
 import sys
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from dpsco_core import catalogue
+from dpsco_core.added import added_bound, guard_law, guard_method
 from dpsco_core.base.cards import Card, MethodCard
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.others import reason
 from dpsco_core.base.parsing import shorten
 from dpsco_core.bounds import Bound
 from dpsco_core.data.base import Distribution, ScaledLaw
-from dpsco_core.methods.base import Method
+from dpsco_core.methods.base import Method, MethodCost, Reads, Stage
+from dpsco_core.methods.story import Story
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
@@ -98,7 +100,7 @@ def load_text(file: OwnFile) -> None:
         raise
     except (Exception, SystemExit) as problem:
         del sys.modules[module.__name__]
-        why = _reason(problem, file.path)
+        why = reason(problem, file.path)
         raise _refused("a Python file that can be loaded", shown, why) from problem
 
 
@@ -113,7 +115,7 @@ def load_installed() -> None:
         try:
             module = point.load()
         except (Exception, SystemExit) as problem:
-            why = _reason(problem, "")
+            why = reason(problem, "")
             raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
         _packages[point.value] = _add(names, point.value)
@@ -143,20 +145,14 @@ def digests(slugs: Iterable[str]) -> tuple[str, ...]:
     return tuple(file.digest for file, own in _files.items() if wanted & set(own.slugs))
 
 
+def is_added(slug: str) -> bool:
+    """Whether a row of the catalogue is one that was added."""
+    return any(slug in own.slugs for own in (*_files.values(), *_packages.values()))
+
+
 def _refused(must: str, got: str, why: str, name: str = "with") -> InvalidInput:
     why = shorten(" ".join(why.split()).rstrip("."))
     return InvalidInput(f"{name} must be {must}, got {name}={got} ({why}).")
-
-
-def _reason(problem: BaseException, path: str) -> str:
-    """Return what went wrong in a file, with the last of its lines that took part."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    lines = [f.lineno for f in frames if f.filename == path]
-    if isinstance(problem, SyntaxError) and problem.filename == path:
-        lines.append(problem.lineno)
-    where = f" in line {lines[-1]}" if lines else ""
-    said = problem.msg if isinstance(problem, SyntaxError) else str(problem)
-    return f"{type(problem).__name__}{where}: {said}"
 
 
 def _add(names: Mapping[str, Any], source: str) -> Addition:
@@ -171,16 +167,25 @@ def _add(names: Mapping[str, Any], source: str) -> Addition:
         _check_method(family, source)
     for bound in rows["BOUNDS"]:
         _demand(isinstance(bound, Bound), "BOUNDS", "objects of the class Bound", bound, source)
+        _check_card(bound.card, source)
     for law in rows["DISTRIBUTIONS"]:
         known = isinstance(law, type) and issubclass(law, ScaledLaw) and is_dataclass(law)
         must = "frozen dataclasses that extend ScaledLaw"
         _demand(known and _has_card(law, Card), "DISTRIBUTIONS", must, law, source)
         missing = " and ".join(sorted(law.__abstractmethods__))
         _demand(not missing, "DISTRIBUTIONS", f"laws that define {missing}", law, source)
+        _check_card(law.card, source)
+    path = str(names.get("__file__", source))
     addition = Addition(
-        methods=rows["METHODS"], bounds=rows["BOUNDS"], distributions=rows["DISTRIBUTIONS"]
+        methods=rows["METHODS"],
+        bounds=tuple(added_bound(own, path) for own in rows["BOUNDS"]),
+        distributions=rows["DISTRIBUTIONS"],
     )
     _check_slugs(addition, source)
+    for family in addition.methods:
+        guard_method(family, path)
+    for law in addition.distributions:
+        guard_law(law, path)
     catalogue.add(addition.methods, addition.bounds, addition.distributions)
     return addition
 
@@ -189,6 +194,31 @@ def _demand(condition: bool, name: str, must: str, value: object, source: str) -
     if not condition:
         got = getattr(value, "__name__", None) or type(value).__name__
         raise InvalidInput(f"{name} must hold {must}, got {got} in {source}.")
+
+
+def _check_card(card: Any, source: str) -> None:
+    """Refuse a card with a field that is not what the field is for."""
+    _demand(isinstance(card, Card), "card", "a Card", card, source)
+    for name, hint in get_type_hints(type(card)).items():
+        value, must = getattr(card, name), ""
+        if get_origin(hint) is Literal:
+            known = get_args(hint)
+            must = "" if value in known else f"one of {', '.join(known)}"
+        elif get_origin(hint) is tuple:
+            good = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+            must = "" if good else "a tuple of text"
+        elif not isinstance(value, hint):
+            must = f"of the type {hint.__name__}"
+        if must:
+            raise InvalidInput(
+                f"{name} of a card must be {must}, got {name}={shorten(repr(value))} of "
+                f"{shorten(str(card.slug))} in {source}."
+            )
+    for slug in getattr(card, "problems", ()):
+        if slug not in catalogue.PROBLEM_SLUGS:
+            must = f"of {', '.join(catalogue.PROBLEM_SLUGS)}"
+            got = f"{shorten(slug)} of {card.slug} in {source}"
+            raise InvalidInput(f"problems must be {must}, got problems={got}.")
 
 
 def _has_card(family: type, kind: type[Card]) -> bool:
@@ -202,6 +232,12 @@ def _check_method(family: Any, source: str) -> None:
     # A method that could be changed could keep what it has read, and plan with it.
     _demand(frozen, "METHODS", "frozen dataclasses", family, source)
     _demand(_has_card(family, MethodCard), "METHODS", "classes with a MethodCard", family, source)
+    _check_card(family.card, source)
+    for name, kind in (("cost", MethodCost), ("stage", Stage), ("story", Story | None)):
+        good = isinstance(getattr(family, name, None), kind)
+        _demand(good, "METHODS", f"classes whose {name} is what its name says", family, source)
+    known = getattr(family, "reads", None) in get_args(Reads)
+    _demand(known, "METHODS", f"classes that read {', '.join(get_args(Reads))}", family, source)
     for name, must, why in (
         ("plan", ("setting",), "no method sees data before it releases"),
         ("release", ("records", "plan", "ledger", "rng"), "all noise goes through the ledger"),
@@ -226,6 +262,13 @@ def _check_method(family: Any, source: str) -> None:
 
 def _check_slugs(addition: Addition, source: str) -> None:
     methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for m in addition.methods)}
+    bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for b in addition.bounds)}
+    for family in addition.methods:
+        if family.card.rate not in bounds:
+            raise InvalidInput(
+                f"rate must be that of a known bound, got rate={shorten(family.card.rate)} of the "
+                f"method {family.card.slug} in {source}."
+            )
     for bound in addition.bounds:
         if bound.card.method and bound.card.method not in methods:
             raise InvalidInput(

@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 from dpsco_core import catalogue, extend
+from dpsco_core.added import try_law
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
-from dpsco_core.base.parsing import (
-    INTEGERS,
-    NUMBERS,
-    among,
-    is_real,
-    one_of,
-    parse_field,
-    real,
-    shorten,
-    to_plain,
-    to_text,
-    whole,
-)
+from dpsco_core.base.limits import LIBRARY, Limits
+from dpsco_core.base.parsing import among, is_real, real, shorten, to_plain, to_text
 from dpsco_core.base.seeds import SAME
-from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
-from dpsco_core.methods.base import Calibration, Tuning
-from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
-from dpsco_core.problems import MeanEstimation, Setting
+from dpsco_core.fields import AXES, NAMES, TABLE, Fields, is_whole, parse, with_fields
+from dpsco_core.geometry.geometries import GROUP_SIZE, Geometry
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.problems import Setting
 from dpsco_core.problems.samples.users import check_size
 
-Axis = Literal["n", "d", "m", "epsilon", "p", "q", "diameter"]
-AXES: tuple[str, ...] = get_args(Axis)
-DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
-    "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
-    "d": (2, 5, 10, 20, 50, 100),
-    "m": (1, 3, 10, 30, 100),
-    "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
-    "p": (2, 2.5, 3, 4, 6, 10),
-    "q": (1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
-    "diameter": (2, 4, 10, 20, 40, 100, 200),
-}
-
+DEFAULT_GRIDS = {name: TABLE[name].grid for name in AXES}
 DEFAULT_Q = 1.5
+CHOSEN = tuple(name for name, known in TABLE.items() if known.choices)
+RANGED = tuple(name for name, known in TABLE.items() if known.low is not None)
+REAL = tuple(name for name, known in TABLE.items() if known.kind == "real")
 DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
 
 
@@ -57,44 +39,8 @@ def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
-    r"""A run: what is estimated, from what data, how much of it, how privately, and by whom.
-
-    Parameters
-    ----------
-    problem, distribution, methods : str, str, tuple of str
-        Slugs of the catalogue.
-    n, d, m : int
-        Records (users, where they have several items), dimension, items per user (1 at item level).
-    epsilon, delta : float or None
-        The budget: delta > 0 is approximate DP, delta = 0 pure DP.
-    rho : float or None
-        A zCDP budget; epsilon and delta are then None.
-    p : float
-        Tail index, from 2 to 50: the order of the central coordinate moment that is scaled to 1.
-    margin : float
-        The sampling law's own tail index is p + margin.
-    geometry : str
-        Constraint set and norm, one of `dpsco_core.geometry.GEOMETRIES`.
-    q : float or None
-        Exponent of the parameters' norm for the geometry ``"lq"``, at least 1, infinity allowed;
-        None otherwise.
-    diameter : float
-        In its own norm, of the constraint set, or of the set that is known to hold the mean.
-    offset : float
-        Norm in the geometry of the true mean, or of the true parameter of a linear model, at most
-        diameter/2 (`dpsco_core.geometry.Geometry.point`); hard instances have a mean of their own.
-    axis : {"n", "d", "m", "epsilon", "p", "q", "diameter"} or None
-        What the study sweeps; None is a single point.
-    grid : tuple of float
-        Its values, increasing; empty without an axis.
-    trials : int
-        Repetitions.
-    seed : int
-        Data and noise follow from it, so that whoever knows it can subtract the noise: a seeded
-        result is for study, never for publication of real data. See `dpsco_core.fresh_seed`.
-    calibration : {"tight", "paper"}
-    tuning : {"practical", "theory"}
+class Scenario(Fields):
+    """A run: what is estimated, from what data, how much of it, how privately, and by whom.
 
     Examples
     --------
@@ -102,28 +48,6 @@ class Scenario:
     >>> Scenario.from_query(scenario.to_query()) == scenario
     True
     """
-
-    problem: str = "mean"
-    distribution: str = "student-t"
-    methods: tuple[str, ...] = catalogue.default_methods(MeanEstimation.card.slug)
-    n: int = 10_000
-    d: int = 20
-    m: int = 1
-    epsilon: float | None = 1.0
-    delta: float | None = 1e-6
-    rho: float | None = None
-    p: float = 3.0
-    margin: float = 0.5
-    geometry: str = "l2"
-    q: float | None = None
-    diameter: float = 4.0
-    offset: float = 1.0
-    axis: Axis | None = None
-    grid: tuple[float, ...] = ()
-    trials: int = 20
-    seed: int = 0
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     # -- what follows from the fields -------------------------------------------------------
 
@@ -151,16 +75,17 @@ class Scenario:
             offset=self.offset,
             radius=self.diameter / 2,
             geometry=Geometry(kind=self.geometry, q=self.q),
+            scale=self.scale,
         )
 
     @property
     def setting(self) -> Setting:
         """What methods and bounds may know at this point."""
         instance = self.instance
-        problem, probability = instance.problem, instance.spike_probability
-        if isinstance(problem, MeanEstimation):
-            return problem.setting(self.n, self.budget, spike_probability=probability)
-        return problem.setting(self.n, self.budget, m=self.m, spike_probability=probability)
+        probability = instance.spike_probability
+        return instance.problem.setting(
+            self.n, self.budget, m=self.m, spike_probability=probability
+        )
 
     @property
     def level(self) -> Level:
@@ -172,7 +97,7 @@ class Scenario:
         """Return the single point at the value `x` of the axis."""
         if self.axis is None:
             return self
-        value: Any = int(x) if self.axis in INTEGERS else float(x)
+        value: Any = int(x) if is_whole(self.axis) else float(x)
         return replace(self, axis=None, grid=(), **{self.axis: value})
 
     def points(self) -> tuple[tuple[float | None, Scenario], ...]:
@@ -196,34 +121,37 @@ class Scenario:
         sampling : bool
             False for bounds only, where n times d costs nothing.
         """
-        one_of("problem", self.problem, catalogue.PROBLEM_SLUGS)
-        self._validate_choices()
-        whole("trials", self.trials, 1, limits.trials)
-        whole("seed", self.seed, 0, SEED_MAX)
-        real("margin", self.margin, 1e-6, 100)
+        self._check(CHOSEN, limits)
+        self._validate_choices(limits)
         self._validate_axis(limits)
         self._validate_budget()
-        self._validate_point(limits, sampling=False)  # the chosen point, on the axis or not
-        for _, point in self.points():
-            point._validate_point(limits, sampling)
-        require(
-            self.cells <= limits.cells,
-            "methods times points times trials",
-            f"at most {limits.cells:,} for {limits.where}",
-            f"{self.cells:,}",
-        )
+        self._check(RANGED, limits)  # of the chosen point, on the axis or not
+        self._validate_point(limits, sampling=sampling and self.axis is None)
+        if self.axis is not None:
+            for _, point in self.points():
+                point._check((self.axis, "offset"), limits)  # a set may be too small for the truth
+                point._validate_point(limits, sampling=sampling)
+        if self.cells > limits.cells:
+            raise InvalidInput(
+                f"methods times points times trials must be at most {limits.cells:,} for "
+                f"{limits.where}, got methods times points times trials={self.cells:,}."
+            )
         return self
 
-    def _validate_choices(self) -> None:
-        whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
-        one_of("distribution", self.distribution, catalogue.distributions_for(self.problem))
+    def _check(self, names: Iterable[str], limits: Limits) -> None:
+        for name in names:
+            TABLE[name].check(name, getattr(self, name), self, limits)
+
+    def _validate_choices(self, limits: Limits) -> None:
+        self._check(("m",), limits)
+        catalogue.check_law(self.problem, self.distribution)
         for name in ("methods", "grid"):
             value = getattr(self, name)
-            require(isinstance(value, tuple), name, "a tuple", shorten(value))
+            if not isinstance(value, tuple):
+                raise InvalidInput(f"{name} must be a tuple, got {name}={shorten(value)}.")
         fitting = catalogue.methods_for(self.problem)
         several = self.m > 1 or self.axis == "m"
         for slug in self.methods:
-            one_of("method", slug, catalogue.METHOD_SLUGS)
             card = catalogue.method_card(slug)
             protects = card.level == "user" or card.privacy == "none"
             must = "one at user level, or without privacy, where users have several items"
@@ -231,75 +159,65 @@ class Scenario:
             if slug not in fitting:
                 for_it = f"{among(fitting, slug)} for the problem {self.problem}"
                 require(False, "method", for_it, slug)
-        distinct = len(set(self.methods)) == len(self.methods)
-        require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
-        one_of("geometry", self.geometry, GEOMETRIES)
+        if len(set(self.methods)) < len(self.methods):
+            require(False, "methods", "distinct", shorten(to_text(self.methods)))
         if self.geometry != "lq":
-            left_out = f"left out for the geometry {self.geometry}"
-            require(self.q is None, "q", left_out, shorten(self.q))
+            if self.q is not None:
+                left_out = f"left out for the geometry {self.geometry}"
+                require(False, "q", left_out, shorten(self.q))
             require(self.axis != "q", "geometry", "lq for the axis q", self.geometry)
-        one_of("calibration", self.calibration, ("tight", "paper"))
-        one_of("tuning", self.tuning, ("practical", "theory"))
 
     def _validate_axis(self, limits: Limits) -> None:
-        shown = shorten(to_text(self.grid))
+        grid = self.grid
         if self.axis is None:
-            require(not self.grid, "grid", "left out without an axis", shown)
+            if grid:
+                require(False, "grid", "left out without an axis", shorten(to_text(grid)))
             return
-        one_of("axis", self.axis, AXES)
-        require(
-            1 <= len(self.grid) <= limits.grid,
-            "grid",
-            f"a list of 1 to {limits.grid:,} values for {limits.where}",
-            f"{len(self.grid):,} values",
-        )
-        for x in self.grid:
-            require(is_real(x), "grid", "a list of finite numbers", shorten(x))
-            if self.axis in INTEGERS:
-                require(x == int(x), "grid", f"a list of integers for the axis {self.axis}", x)
-        increasing = all(a < b for a, b in zip(self.grid, self.grid[1:], strict=False))
-        require(increasing, "grid", "increasing", shown)
-        fits = self.axis != "epsilon" or self.rho is None
-        require(fits, "rho", "left out for the axis epsilon", to_text(self.rho))
+        if not 1 <= len(grid) <= limits.grid:
+            must = f"a list of 1 to {limits.grid:,} values for {limits.where}"
+            require(False, "grid", must, f"{len(grid):,} values")
+        for x in grid:
+            if not is_real(x):
+                require(False, "grid", "a list of finite numbers", shorten(x))
+            if is_whole(self.axis) and x != int(x):
+                require(False, "grid", f"a list of integers for the axis {self.axis}", x)
+        if not all(a < b for a, b in pairwise(grid)):
+            require(False, "grid", "increasing", shorten(to_text(grid)))
+        if self.axis == "epsilon" and self.rho is not None:
+            require(False, "rho", "left out for the axis epsilon", to_text(self.rho))
 
     def _validate_budget(self) -> None:
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
                 got = f"epsilon={to_text(self.epsilon)}, delta={to_text(self.delta)}"
                 raise InvalidInput(f"epsilon and delta must be left out beside rho, got {got}.")
-            real("rho", self.rho, RHO_MIN, RHO_MAX)
             return
         require(self.epsilon is not None, "epsilon", "given, or rho", "none")
-        real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
-        known = is_real(self.delta) and 0 <= self.delta < 1
-        require(known, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
+        if not (is_real(self.delta) and 0 <= self.delta < 1):
+            require(False, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
         real("delta", self.delta or 1.0, DELTA_MIN, 1)  # 0 is pure DP
 
-    def _validate_point(self, limits: Limits, sampling: bool) -> None:
-        whole("n", self.n, 1, limits.n)
-        whole("d", self.d, 1, limits.d)
-        whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
-        real("p", self.p, 2, P_MAX)
-        real("diameter", self.diameter, 1e-6, 1e6)
-        real("offset", self.offset, 0, self.diameter / 2)
-        if self.geometry == "lq":
-            known = self.q is not None and self.q >= 1
-            require(known, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
-        if self.epsilon is not None:
-            real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
+    def _validate_point(self, limits: Limits, *, sampling: bool) -> None:
+        if self.geometry == "lq" and not (self.q is not None and self.q >= 1):
+            require(False, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
         if sampling:
             check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
-        if self.distribution == "spike":
-            require(self.d >= 2, "d", "at least 2 for the distribution spike", self.d)
+        if extend.is_added(self.distribution):
+            try_law(self.instance.law)
+        least = catalogue.distribution_class(self.distribution).smallest_d
+        if self.d < least:
+            must = f"at least {least} for the distribution {self.distribution}"
+            require(False, "d", must, self.d)
 
     # -- in and out -------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values by field, None where there is none; equal scenarios give the same."""
-        read = {"grid": parse_field("grid", self.grid)}  # whole numbers as integers
-        read |= {k: x + 0.0 for k in NUMBERS if (x := getattr(self, k)) is not None}  # 0.0 for -0.0
-        return {f.name: to_plain(read.get(f.name, getattr(self, f.name))) for f in fields(self)}
+        values = {name: getattr(self, name) for name in NAMES}
+        values["grid"] = parse("grid", self.grid)  # whole numbers as integers
+        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # 0.0 for -0.0
+        return {name: to_plain(value) for name, value in values.items()}
 
     def to_json(self) -> str:
         """Return a JSON object with every field."""
@@ -308,7 +226,7 @@ class Scenario:
     def to_query(self, base: Scenario | None = None) -> dict[str, str]:
         """Return the fields that differ from `base` (the default scenario), as text for a URL."""
         default = Scenario() if base is None else base
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {name: getattr(self, name) for name in NAMES}
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
         if "axis" in out:  # without its grid, it would be read with a default one
             out["grid"] = to_text(self.grid)
@@ -350,8 +268,7 @@ class Scenario:
     @classmethod
     def from_query(cls, query: Mapping[str, str], base: Scenario | None = None) -> Scenario:
         """Return the scenario of a URL's parameters; others than its fields are ignored."""
-        names = {f.name for f in fields(cls)}
-        return cls.from_dict({k: v for k, v in query.items() if k in names}, base)
+        return cls.from_dict({k: v for k, v in query.items() if k in TABLE}, base)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], base: Scenario | None = None) -> Scenario:
@@ -366,10 +283,10 @@ class Scenario:
         Raises `InvalidInput` for an unknown field, a value that cannot be read, or one that is not
         allowed.
         """
-        names = [f.name for f in fields(cls)]
         for name in values:
-            require(name in names, "field", f"one of {', '.join(names)}", shorten(name))
-        parsed = {name: parse_field(name, value) for name, value in values.items()}
+            if name not in TABLE:
+                require(False, "field", f"one of {', '.join(NAMES)}", shorten(name))
+        parsed = {name: parse(name, value) for name, value in values.items()}
         if parsed.get("rho") is not None:
             parsed = {"epsilon": None, "delta": None} | parsed
         start = cls() if base is None else base
@@ -393,3 +310,6 @@ class Scenario:
         if zcdp_no_more and start.rho is not None:
             parsed = {"delta": cls.delta} | parsed | {"rho": None}
         return replace(start, **parsed).validate(sampling=False)
+
+
+Scenario.__doc__ = with_fields(Scenario.__doc__ or "")

@@ -97,17 +97,6 @@ OPTIMISERS = {
         "objective-perturbation-strong",
     )
 }
-USER_METHODS = {
-    f"user.{name}"
-    for name in (
-        "phased-sgd",
-        "accelerated",
-        "accelerated-strong",
-        "accelerated-nonsmooth",
-        "group-privacy",
-        "clipped-means",
-    )
-}
 RISKS = {
     "quadratic",
     "linear",
@@ -128,6 +117,7 @@ LOWER_RISK = {
         "hypercube-pure",
         "approx-tracing",
         "approx-assouad",
+        "approx-packing",
         "tracing-cdp",
     )
 }
@@ -152,10 +142,12 @@ LOWER_MEAN = {
         "hypercube-pure",
         "approx-tracing",
         "approx-assouad",
+        "approx-packing",
         "tracing-cdp",
         "rate-distortion-cdp",
         "approx-tracing-squared",
         "approx-assouad-squared",
+        "approx-packing-squared",
         "tracing-cdp-squared",
         "rate-distortion-cdp-squared",
         "gaussian",
@@ -187,7 +179,7 @@ def test_braces_that_do_not_balance_are_found(latex: str) -> None:
 @pytest.mark.parametrize(
     ("promised", "slugs"),
     [
-        (MEAN_METHODS | OPTIMISERS | USER_METHODS, METHOD_SLUGS),
+        (MEAN_METHODS | OPTIMISERS | USER_OPTIMISERS, METHOD_SLUGS),
         ({"mean"} | RISKS, PROBLEM_SLUGS),
         (LAWS, DISTRIBUTION_SLUGS),
         (LOWER_MEAN, BOUND_SLUGS),
@@ -432,9 +424,13 @@ def test_every_problem_can_be_drawn_and_sampled_on_every_law_that_it_may_have(
     [
         ("spike", {}, "lower.mean.fano-cdp"),
         ("spike", {"delta": 0.0}, "lower.mean.fano-pure"),
-        ("hypercube", {}, "lower.mean.hypercube-cdp"),
-        ("hypercube", {"delta": 0.0}, "lower.mean.hypercube-pure"),
-        ("hypercube", {"epsilon": None, "delta": None, "rho": 0.2}, "lower.mean.hypercube-cdp"),
+        ("hypercube", {}, "lower.mean.approx-packing"),
+        ("hypercube", {"delta": 0.0}, "lower.mean.approx-packing"),
+        (
+            "hypercube",
+            {"epsilon": None, "delta": None, "rho": 0.2},
+            "lower.mean.rate-distortion-cdp",
+        ),
     ],
 )
 def test_a_hard_instance_is_drawn_where_its_own_bound_is_largest(
@@ -456,15 +452,15 @@ TINY_SET = {"diameter": 0.02, "offset": 0.0}
     [
         ("linear", "spike", {}, "lower.sco.fano-cdp"),
         ("linear", "spike", {"delta": 0.0}, "lower.sco.fano-pure"),
-        ("linear", "hypercube", {}, "lower.sco.hypercube-cdp"),
-        ("linear", "hypercube", {"delta": 0.0}, "lower.sco.hypercube-pure"),
+        ("linear", "hypercube", {}, "lower.sco.approx-packing"),
+        ("linear", "hypercube", {"delta": 0.0}, "lower.sco.approx-packing"),
         ("quadratic", "spike", {}, "lower.sco-strong.fano-cdp"),
         ("quadratic", "spike", {"delta": 0.0}, "lower.sco-strong.fano-pure"),
-        ("quadratic", "hypercube", {}, "lower.sco-strong.hypercube-cdp"),
-        ("quadratic", "hypercube", {"delta": 0.0}, "lower.sco-strong.hypercube-pure"),
+        ("quadratic", "hypercube", {}, "lower.sco-strong.approx-packing"),
+        ("quadratic", "hypercube", {"delta": 0.0}, "lower.sco-strong.approx-packing"),
         # So small a set that the means must be close to 0.
         ("quadratic", "spike", TINY_SET, "lower.sco-strong.fano-cdp"),
-        ("quadratic", "hypercube", TINY_SET, "lower.sco-strong.hypercube-cdp"),
+        ("quadratic", "hypercube", TINY_SET, "lower.sco-strong.approx-packing"),
     ],
 )
 def test_a_hard_problem_is_drawn_where_its_own_bound_is_largest(
@@ -541,6 +537,6 @@ def test_the_examples_in_docstrings_are_right(module: str) -> None:
 def test_the_upper_layers_have_examples_to_get_wrong() -> None:
     modules = [
         importlib.import_module(f"dpsco_core.{m}")
-        for m in ("scenario", "base.parsing", "results.tables")
+        for m in ("scenario", "base.parsing", "results.slopes")
     ]
     assert all(doctest.testmod(m).attempted > 0 for m in modules)

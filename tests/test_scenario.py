@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
-from dpsco_core.base.parsing import NUMBERS, among
+from dpsco_core.base.parsing import among
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
@@ -30,7 +30,7 @@ from dpsco_core.catalogue import (
     methods_for,
 )
 from dpsco_core.geometry import GEOMETRIES
-from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
+from dpsco_core.scenario import AXES, DEFAULT_GRIDS, REAL, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = tuple(f.name for f in fields(Scenario))
@@ -180,7 +180,7 @@ def test_a_scenario_survives_a_query_against_another_base(
 def test_equal_scenarios_are_written_in_the_same_way(scenario: Scenario) -> None:
     """Whole numbers as integers, a grid of floats, and zeros with a sign; `==` sees none of it."""
     changes = {}
-    for name in NUMBERS:
+    for name in REAL:
         value = getattr(scenario, name)
         if value is not None and math.isfinite(value) and value == int(value):
             changes[name] = int(value) if value else -0.0

@@ -9,6 +9,7 @@ parameters, and the story of a method stands before them.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,7 +71,8 @@ class Docstrings(griffe.Extension):
         for member in _members(pkg):
             if member.docstring is not None:
                 if isinstance(member, griffe.Class) and "dataclass" in member.labels:
-                    member.docstring.value = with_fields(member.docstring.value, _fields(member))
+                    own = with_fields(member.docstring.value, _fields(member))
+                    member.docstring.value = _at_run_time(member) or own
                 text = _linked(member, markdown(member.docstring.value))
                 if isinstance(member, griffe.Class) and "story" in member.members:
                     text = with_story(text, _story(member))
@@ -118,6 +120,15 @@ def with_story(text: str, story: Any) -> str:
     first = re.search(r"\n+(?=\w+\n---)", text)
     at = first.start() if first else len(text.rstrip())
     return text[:at] + told + text[at:]
+
+
+def _at_run_time(scope: griffe.Class) -> str:
+    """Return a docstring that only the imported class has: its parameters come from a table."""
+    assert scope.docstring is not None
+    module, _, name = scope.path.rpartition(".")
+    text = inspect.getdoc(getattr(importlib.import_module(module), name, None)) or ""
+    more = "Parameters\n----" in text and "Parameters\n----" not in scope.docstring.value
+    return text if more else ""
 
 
 def _story(scope: griffe.Class) -> Any:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,16 +9,14 @@ import plotly.graph_objects as go
 from dpsco_app.parts.look import (
     Label,
     Look,
-    Part,
     line_part,
     log_axis,
     note,
     placed,
     quiet_axis,
     shared_layout,
-    stale_marks,
 )
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import number_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.traces import (
     PAD,
@@ -50,28 +47,16 @@ START = "Answer without data"
 BESIDE, BELOW, A_DIGIT = 56, 67, 6
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overlay:
-    """A line that a visitor asked for: (x, error) by points, and what each says of itself."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-    hover: tuple[str, ...]
-    colour: tuple[str, str]
-    dash: str
-
-
 def error_figure(
-    scenario: Scenario,  # with an axis; its own value on the axis is marked
+    scenario: Scenario,  # with an axis
     measured: pd.DataFrame | Curves,  # a frame is the table of curves without a suffix
     bounds: Sequence[Evaluation],  # what to draw besides, at the points of the grid
     look: Look,
     # (x, risk) of the point at which optimisers start, if it is to be drawn
     start: Sequence[tuple[float, float]] = (),
     beside: Curves | None = None,  # of another scenario with the same axis and quantity
-    # the vertical range, if not that of what is drawn: see `error_range`
+    # the vertical range, if not that of what is drawn
     ends: tuple[float, float] | None = None,
-    overlays: Sequence[Overlay] = (),  # further lines, in the figure whatever their size
 ) -> go.Figure:
     """Return the figure of a study: measured errors between their bounds."""
     assert scenario.axis is not None
@@ -80,8 +65,6 @@ def error_figure(
     parts = [own] if beside is None else [beside, own]
     every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
     low, high = ends or _range(every, curves, [risk for _, risk in start])
-    asked = [y for overlay in overlays for _, y in overlay.points]
-    low, high = min([low, *(0.6 * y for y in asked)]), max([high, *(1.6 * y for y in asked)])
     drawn = lines_of(bounds, scenario)
     filled = [line.curve for line in drawn if line.filled]
     traces = [region(curve, look, low) for curve in filled]
@@ -98,23 +81,14 @@ def error_figure(
         if not look.compact and low < risks[-1] < high:  # at the right, where errors are small
             at = {"xref": "paper", "xanchor": "right", "yanchor": "bottom"}
             names.append(note(START, 0.995, math.log10(risks[-1]), look.quiet, **at))
-    for overlay in overlays:
-        x, y = zip(*overlay.points, strict=True)
-        colour = look.colour(overlay.colour)
-        line = {"color": colour, "width": 2.4, "dash": overlay.dash}
-        traces.append(line_part(x, y, line, overlay.name, overlay.hover))
-        labels.append(Label(text=f"<b>{overlay.name}</b>", y=y[-1], colour=colour, rank=0))
     for part in parts:
         lines, ends_of_lines = curve_lines(scenario, part, look, low)
         traces += lines
         labels += ends_of_lines
-    shapes, chosen = _chosen(scenario, look)
     annotations = [
         *region_names(filled, scenario, look, low),
         *names,
         *([] if look.compact else placed(labels, low, high)),
-        *chosen,
-        *stale_marks(look),
     ]
     shared, quiet = shared_layout(look), quiet_axis(look)
     y_title, logarithmic = words_for(scenario.problem).error_axis, scenario.axis != "p"
@@ -140,18 +114,10 @@ def error_figure(
     layout = shared | {
         "margin": shared["margin"] | room,
         "annotations": annotations,
-        "shapes": shapes,
         "xaxis": x_axis,
         "yaxis": y_axis,
     }
     return go.Figure({"data": traces, "layout": layout})
-
-
-def error_range(
-    table: pd.DataFrame, bounds: Sequence[Evaluation], start: Sequence[tuple[float, float]] = ()
-) -> tuple[float, float]:
-    """Return the vertical range of a figure of its own, for several that are to share one."""
-    return _range(table, curves_of(bounds), [risk for _, risk in start])
 
 
 def _range(
@@ -170,32 +136,3 @@ def _range(
     low = min(min(measured, default=math.inf), max(min(lower, default=math.inf), top * 1e-4))
     low = low if math.isfinite(low) else min(values)
     return low / 1.8, max([top, *above, *(v for v in lower if v < 10 * top)]) * 1.6
-
-
-def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:
-    """Return the line and the words that mark the scenario's own value on the axis."""
-    assert scenario.axis is not None
-    value = getattr(scenario, scenario.axis)
-    if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
-        return [], []
-    at_end = value == scenario.grid[-1] and len(scenario.grid) > 1
-    line = {
-        "type": "line",
-        "x0": value,
-        "x1": value,
-        "y0": 0,
-        "y1": 1,
-        "yref": "y domain",
-        "line": {"color": look.ink, "width": 1, "dash": "dot"},
-        "opacity": 0.6,
-    }
-    words = note(
-        f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
-        math.log10(value) if scenario.axis != "p" else value,
-        1.0,
-        look.ink,
-        xanchor="right" if at_end else "center",
-        yref="paper",
-        yanchor="bottom",
-    )
-    return [line], [words]

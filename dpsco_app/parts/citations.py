@@ -12,7 +12,8 @@ def citation(paper: Paper) -> str:
     if not paper.authors:
         return f"{paper.title}."
     venue = "" if paper.venue in ("", "preprint") else f" {paper.venue}."
-    return f"{paper.authors} ({paper.year}). {paper.title}.{venue}"
+    doi = f" doi:{paper.doi}" if paper.doi else ""
+    return f"{paper.authors} ({paper.year}). {paper.title}.{venue}{doi}"
 
 
 def bibtex(papers: Iterable[Paper]) -> str:
@@ -29,7 +30,8 @@ def _entry(paper: Paper) -> str:
         kind, venue = "misc", ("note", paper.venue.replace("preprint", "") or "Preprint")
     elif JOURNALS.search(paper.venue):
         kind, venue = "article", ("journal", paper.venue)
-    rows = (("author", authors), ("title", f"{{{paper.title}}}"), venue, ("year", str(paper.year)))
+    rows = [("author", authors), ("title", f"{{{paper.title}}}"), venue, ("year", str(paper.year))]
+    rows += [("doi", paper.doi)] if paper.doi else []
     body = "".join(f"  {name} = {{{value}}},\n" for name, value in rows)
     return f"@{kind}{{{_key(paper)},\n{body}}}"
 

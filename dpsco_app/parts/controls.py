@@ -1,33 +1,60 @@
 """The controls of the scenario, the same on every page: widgets, and the scenario they describe."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import streamlit as st
 
-from dpsco_app.parts.differences import method_names
-from dpsco_app.parts.fields import ALL_CONTROLS, CHOICES, DETAILS, GROUPS, Control, text
+from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
+from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
+from dpsco_app.front.changes import fitted, level_of, listed, offered
+from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
 from dpsco_app.parts.problem_words import MEAN, geometry_name
+from dpsco_app.parts.themes import is_dark
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
-    default_methods,
     distribution_card,
     distributions_for,
-    method_card,
-    methods_for,
     problem_card,
 )
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import smallest_set
-from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
+from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
+MORE = f"{PREFIX}more"
+EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
+BASE = Scenario()
+SIDE = "[data-testid=stSidebar]"
+CHIP = f"{SIDE} .st-key-{PREFIX}methods button[data-variant=pills]"
+STYLE = f"""
+{SIDE} [data-testid=stVerticalBlock] {{ gap: 0.35rem; }}
+{SIDE} [data-testid=stWidgetLabel] {{ min-height: 1.25rem; justify-content: flex-start; }}
+{SIDE} [data-testid=stSelectbox] {{ position: relative; }}
+{SIDE} [data-testid=stSelectbox] > label {{ position: absolute; z-index: 1; left: 0.7rem;
+  top: 0.5rem; color: QUIET; pointer-events: none; }}
+{SIDE} [data-testid=stSelectbox] input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
+{SIDE} [data-testid=stSlider] {{ padding: 0 0.4rem; }}
+{SIDE} [data-testid=stSlider] > label {{ margin: 0 0 -0.6rem -0.4rem; }}
+{SIDE} [data-testid=stSliderThumbValue] {{ opacity: 0; }}
+{SIDE} [data-testid=stSlider]:active [data-testid=stSliderThumbValue] {{ opacity: 1; }}
+{SIDE} [data-testid=stTooltipIcon] {{ opacity: 0; }}
+{SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within) [data-testid=stTooltipIcon] {{
+  opacity: 1; }}
+{SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
+  font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin-top: -0.5rem; }}
+{SIDE} [data-testid=stSelectbox] [role=group] {{ background: PAGE; }}
+{CHIP} {{ background: PAGE !important; min-height: 1.8rem; padding: 0 0.7rem; }}
+{CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: INK !important; }}
+{CHIP} p::first-letter {{ color: var(--own); }}
+{SIDE} .about b {{ position: absolute; right: 0; top: -3.12rem; font-size: 0.875rem;
+  line-height: 1.25rem; font-weight: 600; color: ACCENT; }}
+"""
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
 
 __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
@@ -71,64 +98,69 @@ def read() -> Scenario:
 
 
 def draw(
-    scenario: Scenario, without: Collection[str] = (), problems: tuple[str, ...] = PROBLEM_SLUGS
+    scenario: Scenario,
+    without: Collection[str] = (),
+    problems: tuple[str, ...] = PROBLEM_SLUGS,
+    more: Callable[[Scenario], None] | None = None,
 ) -> None:
-    """Draw the controls that apply, but the fields `without`, which mean nothing on the page."""
+    """Draw the controls that apply, but the fields `without`, which mean nothing on the page.
+
+    Those of everyday stand open; the others, and what a page adds by `more`, fold away.
+    """
     settle()
-    draw_groups(GROUPS, scenario, without=without, problems=problems)
-    draw_fine_print(scenario, without)
+    st.html(f"<style>{style(scenario)}</style>")
+    _draw_all(FRONT, scenario, without, problems)
+    rest = [c for c in ALL_CONTROLS if not c.known.front]
+
+    def fill() -> None:
+        if not {"epsilon", "rho"} <= set(without):
+            _draw_notion()
+        _draw_all(rest, scenario, without, problems)
+        if more is not None:
+            more(scenario)
+
+    changed = [text for c in rest if c.field not in without and (text := _changed(c, scenario))]
+    label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
+    if not fold_in_page(label, fill, MORE):
+        _keep(rest)
+        st.session_state[NOTION] = st.session_state[NOTION]
+
+
+def _changed(control: Control, scenario: Scenario) -> str:
+    """Return a setting that folds away and is not at its default, in a few signs."""
+    field, value = control.field, getattr(scenario, control.field)
+    default = getattr(BASE, field)
+    if value == default or field in ("axis", "grid") or not control.shown(scenario):
+        return ""
+    if field == "trials":
+        return f"{value} trials"
+    name = control.known.short_name
+    return f"{name} = {number_text(value)}" if isinstance(value, int | float) else str(value)
+
+
+def _draw_notion() -> None:
+    st.segmented_control(
+        "Notion of privacy",
+        list(NOTIONS),
+        default=st.session_state[NOTION],
+        format_func=lambda n: NOTIONS[n],
+        key=NOTION,
+        required=True,
+        on_change=follow,
+        args=("rho",),
+        help="Approximate DP; zero-concentrated DP (the papers' CDP); or pure DP.",
+    )
 
 
 def settle() -> None:
     """Bring a value back that another control has put out of its range."""
     state, key = st.session_state, PREFIX + "offset"
-    if key in state and state[key] not in (offered := _offsets(read(), state[key])):
-        state[key] = offered[-1]
-
-
-def draw_groups(
-    groups: tuple[tuple[str, tuple[Control, ...]], ...],
-    scenario: Scenario,
-    more: Mapping[str, Callable[[Scenario], None]] | None = None,
-    without: Collection[str] = (),
-    problems: tuple[str, ...] = PROBLEM_SLUGS,
-) -> None:
-    """Draw some of `groups`, each with what `more` names at its end; see `draw`."""
-    for title, group in groups:
-        if all(control.field in without for control in group):
-            _keep(group)
-            continue
-        with st.container(key=f"{PREFIX}group_{title.lower()}"):
-            st.subheader(title)
-            if title == "Privacy":
-                st.segmented_control(
-                    "Notion of privacy",
-                    list(NOTIONS),
-                    default=st.session_state[NOTION],
-                    format_func=lambda n: NOTIONS[n],
-                    key=NOTION,
-                    required=True,
-                    on_change=_keep_axis_possible,
-                    help="Approximate DP; zero-concentrated DP (the papers' CDP); or pure DP, "
-                    "under which only Laplace noise will do.",
-                )
-            _draw_all(group, scenario, without, problems)
-            if more and title in more:
-                more[title](scenario)
-
-
-def draw_fine_print(scenario: Scenario, without: Collection[str] = ()) -> None:
-    opened = fold_in_page(
-        "Tuning and fine print",
-        lambda: _draw_all(DETAILS, scenario, without, ()),
-        f"{PREFIX}fine_print",
-    )
-    if not opened:
-        _keep(DETAILS)
+    if key in state and state[key] not in (known := offered("offset", read(), state[key])):
+        state[key] = known[-1]
 
 
 def _draw_all(
-    controls: tuple[Control, ...],
+    controls: Sequence[Control],
     scenario: Scenario,
     without: Collection[str],
     problems: tuple[str, ...],
@@ -140,7 +172,7 @@ def _draw_all(
             _keep((control,))
 
 
-def _keep(controls: tuple[Control, ...]) -> None:
+def _keep(controls: Sequence[Control]) -> None:
     for key in (PREFIX + control.field for control in controls):
         st.session_state[key] = st.session_state[key]
 
@@ -150,65 +182,22 @@ def _keep(controls: tuple[Control, ...]) -> None:
 
 def choose(field: str, value: float) -> None:
     """Set a slider from elsewhere on the page, as if it had been moved."""
-    before = _level()
+    before = level_of(read())
     st.session_state[PREFIX + field] = value
-    if _level() != before:
-        set_problem()
+    if level_of(read()) != before:
+        follow(field)
 
 
-def set_axis() -> None:
-    state = st.session_state
-    offset = state[PREFIX + "offset"]
-    grid = default_grid(state[PREFIX + "axis"], state[PREFIX + "geometry"], offset)
-    state[PREFIX + "grid"] = list(grid)
-    set_problem()
-
-
-def set_problem() -> None:
-    """Give a new problem its default methods and law, unless the chosen ones serve it; say so."""
-    state = st.session_state
-    key = PREFIX + "methods"
-    problem = state[PREFIX + "problem"]
-    level, new = _level(), []
-    default, known = default_methods(problem, level), methods_for(problem, level)
-    if not state[key] or not set(state[key]) <= set(known):
-        state[key], new = list(default), [f"algorithms {method_names(default)}"]
-    law = PREFIX + "distribution"
-    if law in state and state[law] not in distributions_for(problem):
-        state[law] = Scenario.distribution
-        new.append(f"data {_distribution_name(state[law])}")
-    if new:
-        users = ", several items per user" * (level == "user")
-        st.toast(f"**{_problem_name(problem)}{users}**: {' and '.join(new)}.")
-
-
-def set_geometry() -> None:
-    """Make the other controls fit a new geometry: an exponent, an axis, a dimension."""
-    state = st.session_state
-    geometry = state[PREFIX + "geometry"]
-    if geometry == "lq" and state[PREFIX + "q"] is None:
-        state[PREFIX + "q"] = DEFAULT_Q
-    if geometry != "lq" and state.get(PREFIX + "axis") == "q":
-        state[PREFIX + "axis"] = "n"
-        set_axis()
-    if geometry == "group-l1":
-        state[PREFIX + "d"] = GROUP_SIZE * max(1, round(state[PREFIX + "d"] / GROUP_SIZE))
-        if state.get(PREFIX + "axis") == "d":
-            kept = [x for x in state[PREFIX + "grid"] if x % GROUP_SIZE == 0]
-            state[PREFIX + "grid"] = kept or list(default_grid("d", geometry))
-
-
-def _level() -> Literal["item", "user"]:
-    state = st.session_state
-    several = state.get(PREFIX + "m", 1) > 1 or state.get(PREFIX + "axis") == "m"
-    return "user" if several and state[PREFIX + "problem"] != MEAN else "item"
-
-
-def _keep_axis_possible() -> None:
-    axis = PREFIX + "axis"
-    if st.session_state[NOTION] == "zcdp" and st.session_state.get(axis) == "epsilon":
-        st.session_state[axis] = "n"
-        set_axis()
+def follow(field: str) -> None:
+    """Make the other controls fit a field that has changed; say what gave way; a callback."""
+    before = read()
+    after, words = fitted(before, field)
+    for name in (c.field for c in ALL_CONTROLS):
+        value = getattr(after, name)
+        if value != getattr(before, name):
+            st.session_state[PREFIX + name] = list(value) if isinstance(value, tuple) else value
+    if words:
+        st.toast(words)
 
 
 # -- one widget -------------------------------------------------------------------------
@@ -222,42 +211,48 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
     label: str = text(control.label, scenario)
     more: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
 
-    def select(options: tuple[str, ...], name: Callable[[str], str], changed: Any = None) -> None:
+    def select(options: tuple[str, ...], name: Callable[[str], str]) -> None:
         first = options.index(value) if value in options else 0
-        st.selectbox(label, options, first, format_func=name, on_change=changed, **more)
+        st.selectbox(
+            label, options, first, format_func=name, on_change=follow, args=(field,), **more
+        )
 
     match control.kind:
         case "slider":
-            more |= {"format_func": number_text, "on_change": set_problem if field == "m" else None}
+            more |= {"format_func": number_text}
+            if field == "m":
+                more |= {"on_change": follow, "args": ("m",)}
             st.select_slider(label, offered(field, scenario, value), value, **more)
+            if control.known.front:  # its value beside its name, and what its ends mean
+                low, high = control.known.ends
+                told = f"<span>{low}</span><span>{high}</span>"
+                st.html(
+                    f"<div class='about' aria-hidden='true'><b>{number_text(value)}</b>{told}</div>"
+                )
         case "problem":
-            select(problems, _problem_name, set_problem)
-            st.caption(problem_card(scenario.problem).summary)
-        case "select":
+            select(problems, _problem_name)
+        case "distribution":
             select(distributions_for(scenario.problem), _distribution_name)
         case "geometry":
-            select(GEOMETRIES, geometry_name, set_geometry)
+            select(GEOMETRIES, geometry_name)
         case "choice":
             without = {"epsilon"} if scenario.rho is not None else set()
             without |= {"q"} if scenario.geometry != "lq" else set()
             without |= {"m"} if scenario.problem == MEAN else set()
-            choices = [c for c in CHOICES[field] if field != "axis" or c not in without]
+            every = (*control.known.choices, *((None,) if control.known.optional else ()))
+            choices = [c for c in every if field != "axis" or c not in without]
             st.segmented_control(
                 label,
                 choices,
                 default=value if value in choices else None,
                 format_func=lambda v: "none" if v is None else SYMBOL.get(v, str(v)),
                 required=True,
-                on_change=set_axis if field == "axis" else None,
+                on_change=follow,
+                args=(field,),
                 **more,
             )
         case "methods":
-            # Those of the level, and those that are chosen.
-            several = scenario.m > 1 or scenario.axis == "m"
-            known = {*methods_for(scenario.problem, "user" if several else "item"), *value}
-            names = [m for m in METHOD_SLUGS if m in known]
-            more |= {"format_func": lambda slug: method_card(slug).name}
-            st.pills(label, names, default=value, selection_mode="multi", **more)
+            _draw_methods(label, value, scenario, more)
         case "grid":
             assert scenario.axis is not None
             finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}
@@ -274,17 +269,41 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
             st.number_input(label, 0, LARGEST_SEED, value, step=1, **more)
 
 
-def offered(field: str, scenario: Scenario, value: float) -> list[float]:
-    """Return what the slider of a field can be set to, its present value included."""
-    options = sorted({*OPTIONS[field], value})
-    if field == "d" and scenario.geometry == "group-l1":
-        return [x for x in options if x % GROUP_SIZE == 0 or x == value]
-    return _offsets(scenario, value) if field == "offset" else options
+def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[str, Any]) -> None:
+    """Draw the chosen algorithms as chips with the marks of their lines; the others on demand."""
+    names = listed(scenario)
+    hidden = [m for m in names if m not in value]
+    if not st.session_state.get(EVERY) and value:
+        names = [m for m in names if m in value]
+    called = short_names(names)
+    more |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
+    st.pills(label, names, default=value, selection_mode="multi", **more)
+    if hidden and value:
+        every = bool(st.session_state.get(EVERY))
+        st.button(
+            "Fewer" if every else f"+ {len(hidden)} more",
+            key="methods_more",
+            type="tertiary",
+            on_click=st.session_state.update,
+            args=({EVERY: not every},),
+        )
 
 
-def _offsets(scenario: Scenario, value: float) -> list[float]:
-    options = sorted({*OPTIONS["offset"], value})
-    return [o for o in options if o <= smallest_set(scenario) / 2] or [0]
+def style(scenario: Scenario) -> str:
+    """Return the style of the controls: the marks of the algorithms have the colours of lines."""
+    dark = is_dark()
+    names = listed(scenario)
+    if not st.session_state.get(EVERY) and scenario.methods:
+        names = [m for m in names if m in scenario.methods]
+    chips = "".join(
+        f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
+        for i, m in enumerate(names)
+    )
+    words = {"QUIET": QUIET, "ACCENT": ACCENT, "PAGE": PAGE, "INK": INK}
+    sheet = STYLE
+    for word, pair in words.items():
+        sheet = sheet.replace(word, pair[dark])
+    return sheet + chips
 
 
 def _problem_name(slug: str) -> str:

@@ -1,29 +1,15 @@
 """In what two scenarios differ, in words."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, NamedTuple
 
-from dpsco_app.parts.options import SYMBOL, number_text, value_text
+from dpsco_app.parts.options import SYMBOL, number_text, separated, value_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
+from dpsco_core.fields import TABLE
 from dpsco_core.scenario import Scenario
 
-SYMBOLS = SYMBOL | {"delta": "δ", "rho": "ρ"}
-NAMES = {
-    "problem": "Problem",
-    "distribution": "Data",
-    "methods": "Algorithms",
-    "margin": "Margin of the tail",
-    "geometry": "Set",
-    "offset": "Norm of the truth",
-    "axis": "Sweep",
-    "grid": "Values on the axis",
-    "trials": "Trials",
-    "seed": "Seed",
-    "calibration": "Calibration",
-    "tuning": "Tuning",
-}
+SYMBOLS = SYMBOL
 
 
 class Difference(NamedTuple):
@@ -38,15 +24,15 @@ class Difference(NamedTuple):
 def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
     """Return the fields that are neither equal nor swept in both, in the order of `Scenario`."""
     found = []
-    for field in (f.name for f in fields(Scenario)):
+    for field, known in TABLE.items():
         if getattr(here, field) != getattr(there, field) and not here.axis == there.axis == field:
             values = (_value(s, field) for s in (here, there))
-            found.append(Difference(field, SYMBOLS.get(field) or NAMES[field], *values))
+            found.append(Difference(field, known.short_name, *values))
     return tuple(found)
 
 
 def method_names(methods: tuple[str, ...]) -> str:
-    return ", ".join(method_card(m).name for m in methods)
+    return separated([method_card(m).name for m in methods])
 
 
 READ: dict[str, Callable[[Any], str]] = {

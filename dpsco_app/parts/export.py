@@ -2,19 +2,27 @@
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.offline import get_plotlyjs
 
+from dpsco_app.figure.colours import INK, QUIET
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.table import ladder_table
+from dpsco_app.figure.theme import COMPACT, WIDE, Theme
+from dpsco_app.figure.values import Figure
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import Result
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.notebook import notebook as percent_notebook
@@ -25,18 +33,20 @@ from dpsco_core.scenario import Scenario
 
 Draw = Callable[[Look], go.Figure]
 Table = Callable[[], pd.DataFrame]
+Make = str | Callable[[], str] | Callable[[], bytes]
 
 PAGE = ("#ffffff", "#171614")  # the page's colour, light and dark
 TYPES = {
     "csv": "text/csv",
     "html": "text/html",
     "ipynb": "application/x-ipynb+json",
+    "pdf": "application/pdf",
     "json": "application/json",
     "py": "text/x-python",
 }
 
 
-def download(label: str, make: str | Callable[[], str], file: str, **more: Any) -> None:
+def download(label: str, make: Make, file: str, **more: Any) -> None:
     """Draw a button that saves a file; its content is made at the click."""
     st.download_button(label, make, file, TYPES[file.rsplit(".", 1)[1]], on_click="ignore", **more)
 
@@ -77,17 +87,24 @@ def python(result: Result) -> str:
     return run_script([part.scenario for part in result.parts])
 
 
-def notebook(result: Result) -> str:
-    return run_notebook([part.scenario for part in result.parts])
+def notebook(
+    result: Result, lines: Mapping[str, Sequence[str]], formulas: Sequence[str] = ()
+) -> str:
+    """Return the run as a notebook, which draws the bounds of `lines`: see `run_notebook`."""
+    return run_notebook([part.scenario for part in result.parts], lines, formulas)
 
 
-def draw_run_files(result: Result) -> None:
+def draw_run_files(
+    result: Result, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]
+) -> None:
+    """Draw the files of a run; its notebook draws the bounds and formulas of the page's figure."""
+    as_notebook = partial(notebook, lines=lines, formulas=formulas)
     for label, make, file in (
         ("CSV: every cell", csv, "dpsco-cells.csv"),
         ("CSV: the summary", summary_csv, "dpsco-summary.csv"),
         ("JSON: results and bounds", json_text, "dpsco-run.json"),
         ("Python: the same run as a script", python, "dpsco_run.py"),
-        ("Notebook: the same run in Jupyter", notebook, "dpsco_run.ipynb"),
+        ("Notebook: the same run in Jupyter", as_notebook, "dpsco_run.ipynb"),
     ):
         download(label, partial(make, result), file, width="stretch")
 
@@ -112,14 +129,14 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
 
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
     """Return a scenario in one line of plain symbols; trials and seed where something `runs`."""
-    axis, names = scenario.axis, SYMBOL | {"delta": "δ", "rho": "ρ"}
+    axis = scenario.axis
     fields = ["n", "d", "p", "epsilon", "delta", "rho"]
     fields += ["m"] if scenario.m > 1 or axis == "m" else []
     values = {name: getattr(scenario, name) for name in fields}
-    said = {k: f"{names[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
+    said = {k: f"{SYMBOL[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
     if axis is not None and scenario.grid:
         ends = (scenario.grid[0], scenario.grid[-1])
-        said[axis] = f"{names[axis]} = {' to '.join(map(number_text, ends))}"
+        said[axis] = f"{SYMBOL[axis]} = {' to '.join(map(number_text, ends))}"
     parts = [
         problem_card(scenario.problem).name,
         distribution_card(scenario.distribution).name,
@@ -164,6 +181,22 @@ def draw_files(
     fold("Numbers behind this figure, and downloads", fill, f"{name}_fold_numbers")
 
 
+def draw_figure_files(
+    name: str, title: str, figure: Figure, *, setting: str = "", table: Table | None = None
+) -> None:
+    """Draw what stands below a figure of plain values: its files, and the numbers behind it."""
+
+    def fill() -> None:
+        page = partial(figure_html, figure, dark=is_dark(), setting=setting)
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
+            picture_buttons(name, title, setting=setting)
+            _buttons(name, page, table)
+        if table is not None:
+            show_table(table())
+
+    fold("Numbers", fill, f"{name}_fold_numbers")
+
+
 def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
     """Draw the numbers behind a picture that the browser draws, their file and its page."""
 
@@ -192,6 +225,47 @@ def show_table(table: pd.DataFrame) -> None:
         if symbol in table and (table[symbol] % 1 == 0).all():  # a small ε would be written as 0
             formats[symbol] = number(format="localized")
     st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
+
+
+def figure_pdf(figure: Figure, setting: str) -> bytes:
+    """Return a figure for one column of a paper."""
+    from dpsco_app.figure.paper import pdf  # its library takes a second, at the first click
+
+    return pdf(figure, setting)
+
+
+def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str:
+    """Return a figure with its ladder as a page of its own, which needs no network.
+
+    A phone has its panels below one another, and the ladder as a table.
+    """
+    wide, narrow = (Theme(dark=dark, size=size) for size in (WIDE, COMPACT))
+    panels = [plotly(replace(figure, panels=[panel]), narrow) for panel in figure.panels]
+    drawn = {"wide": plotly(figure, wide)} | {f"p{i}": part for i, part in enumerate(panels)}
+    colours = {name: wide.colour(pair) for name, pair in (("page", PAGE), ("ink", INK))}
+    style = (
+        f"body {{ margin: 0; background: {colours['page']}; color: {colours['ink']}; "
+        "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
+        "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } h1 { font-size: 1.3rem; } "
+        f"p {{ color: {wide.colour(QUIET)}; }} .heard, .narrow {{ display: none; }} "
+        "table { width: 100%; border-collapse: collapse; } th { text-align: left; } "
+        "td { text-align: right; } caption { display: none; } "
+        "@media (max-width: 760px) { .heard { display: table; } .narrow { display: block; } "
+        "#wide { display: none; } }"
+    )
+    places = "".join(f"<div id='p{i}' class='narrow'></div>" for i in range(len(panels)))
+    body = (
+        f"<div id='wide'></div>{places}\n{ladder_table(figure, wide)}\n"
+        f"<p>{html.escape(setting)}</p>\n"
+    )
+    script = (
+        f"<script>{get_plotlyjs()}</script>\n<script>const figures = {json.dumps(drawn)}\n"
+        "const draw = () => { for (const [id, { data, layout }] of Object.entries(figures))\n"
+        "  if (document.getElementById(id).offsetParent) Plotly.react(id, data, layout, "
+        "{ responsive: true, displaylogo: false }) }\n"
+        "addEventListener('resize', draw)\ndraw()</script>\n"
+    )
+    return html_page(html.escape(figure.alt), style, body, script)
 
 
 def figure_page(

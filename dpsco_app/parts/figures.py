@@ -2,48 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.look import Look
+from dpsco_app.parts.place import Place
 from dpsco_app.shell import teaching, window
-
-SHARED_STYLE = """<style>
-[class*="st-key-bare_"] .modebar-container { display: none; }
-[data-testid="stCaptionContainer"] * { color: inherit; }
-[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
-kbd { opacity: 0.85 !important; }
-@media (max-width: 1000px) {
-  [data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
-}
-@media (max-width: 760px) {
-  h1 { font-size: 1.3rem !important; }
-  button kbd { display: none !important; }
-  [class*="_scenes"] { flex-wrap: nowrap !important; overflow-x: auto; padding-bottom: 0.3rem; }
-  [class*="_scenes"] > * { flex: none !important; }
-}
-</style>"""
-
-
-class Place:
-    """Where figures follow each other: the last one stays, for an empty place would flicker."""
-
-    def __init__(self, inside: DeltaGenerator) -> None:
-        self._inside = inside
-        self._drawn: DeltaGenerator | None = None
-
-    def draw(self, figure: go.Figure, key: str, *, bar: bool, **options: Any) -> None:
-        if self._drawn is None:
-            self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
-        after = self._drawn.plotly_chart(figure, key=key, **options)
-        if isinstance(after, DeltaGenerator):  # and not a selection of points
-            self._drawn = after
-
 
 Places = dict[str, Place]
 
@@ -74,7 +41,11 @@ def show(
         selection_mode="points",
         width="stretch",
         alt=alt,
-        config={"displaylogo": False, "displayModeBar": True},
+        config={
+            "displaylogo": False,
+            "displayModeBar": True,
+            "toImageButtonOptions": {"format": "png", "scale": 2},
+        },
     )
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpsco_app.shell.places import PLACES
+from dpsco_core.fields import TABLE
 
 # Where a term is used: the pages that a row of the tables below names together.
 PAGES = {
@@ -20,33 +21,11 @@ PAGES = {
     "formulas": ("bounds", "explore", "who-wins"),
 }
 
-# symbol | in formulas | name | field of a scenario | pages; then its meaning.
+# symbol | in formulas | name | field of a scenario | pages; then its meaning. The letters of the
+# fields themselves are in the table of fields.
 SIGNS = r"""
-n | n | number of records | n | any
-  How many people are in the data.
-d | d | dimension | d | any
-  How many numbers a record or a parameter has.
-m | m | items per user | m | people
-  How many records belong to one person, where 1 means that every record is a person; in some
-  proofs it counts blocks or steps.
-ε | \varepsilon | privacy budget | epsilon | any
-  How much more likely one person's data can make any outcome, as a factor e to the ε; smaller
-  is more private.
-δ | \delta | failure probability | delta | privacy
-  The slack that approximate differential privacy allows, far below one in n; in lower bounds
-  from signs, the size of a coin's bias.
-ρ | \rho | budget of zCDP | rho | privacy
-  The budget of zero-concentrated differential privacy, which adds up over releases.
-p | p | tail index | p | any
-  The order of the largest moment that is known to be bounded; small means heavy tails.
-q | q | exponent of the norm | q | sets
-  Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower bounds,
-  the probability of a spike.
 q′ | q' | dual exponent |  | sets
   q/(q − 1), the norm in which gradients are measured.
-D, Δ | D | diameter | diameter | sets
-  The largest distance between two points of the constraint set; in lower bounds, a number of
-  coordinates.
 Δ | \Delta | sensitivity, or a constant of the set |  | privacy
   How far one person's data can move a release; in objective perturbation, the constant of the
   added quadratic.
@@ -71,6 +50,10 @@ R | R | radius |  | radii
   level; the text beside says which.
 G | G | Gaussian width, or a gradient bound |  | sets
   How far a set reaches in a random direction on average, or a bound on the mean gradient.
+ν | \nu | hidden signs |  | floors
+  The secret of a lower bound: one pattern of signs of many, each equally likely.
+χ | \chi | cost of a failure |  | floors
+  How much of a lower bound a failure with probability δ takes away.
 σ | \sigma | noise scale |  | formulas
   The standard deviation of the noise, or of a gradient.
 τ | \tau | clip or truncation level |  | formulas
@@ -179,6 +162,10 @@ KL | \mathrm{KL} | Kullback-Leibler divergence |  | floors
   How much one record tells two laws apart on average, in units of information.
 ℓ_q | \ell_q | norm with exponent q | q | sets
   A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
+J | J | what the prior tells |  | floors
+  How much is known of the mean before any data, in the proof of a floor.
+a | a | how far a mean moves, or an overlap |  | floors
+  In floors: what two outputs have in common, or how far the mean moves as a law is tilted.
 """
 
 # name | pages; then its meaning.
@@ -237,6 +224,8 @@ Heavy tail | any
   Large values that are rare but not rare enough to be ignored: some moments are infinite.
 Tail index | any
   The order of the largest moment that exists: the smaller, the heavier the tail.
+Price of privacy | any
+  A private error over the error without privacy on the same data, by which tails and laws compare.
 Clipping | runs
   Shrinking what is longer than a radius to that radius, so that nobody counts too much.
 Bias of clipping | runs
@@ -281,6 +270,12 @@ Tracing | floors
   it, a private one may not, and so a private answer cannot be too accurate.
 Window | floors
   The gap between the best proven upper and lower bound, as a factor.
+Floor on these data | floors
+  What no private algorithm can do better than over all positions of the mean, even one that is
+  told the exact shape of these data.
+Floor near these data | floors
+  What no private algorithm can do better than over all laws under which no value of a coordinate
+  is more than half as likely again, or less than half as likely, as in these data.
 Lower bound | floors
   An error that no algorithm with this privacy can beat on its hardest data.
 Upper bound | any
@@ -311,7 +306,11 @@ class Term(NamedTuple):
 
 
 def _terms() -> Iterator[Term]:
-    """Yield a term for every first line and the indented lines below it."""
+    """Yield the letters of fields, then a term for every first line and the lines below it."""
+    for name, known in TABLE.items():
+        if sign := known.sign:
+            pages = PAGES[sign.pages]
+            yield Term(known.symbol, sign.latex, sign.name, sign.meaning, name, pages)
     for block in (SIGNS.rstrip() + WORDS).strip().replace("\n  ", "\0").split("\n"):
         head, *meaning = block.split("\0")
         *sign, pages = (cell.strip() for cell in head.split("|"))

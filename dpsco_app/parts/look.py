@@ -7,9 +7,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.cards import BoundCard
-from dpsco_core.catalogue import METHODS, method_card, method_class
 
 Pair = tuple[str, str]
 Ends = tuple[float, float]
@@ -37,6 +37,7 @@ ROLES: dict[str, Pair] = {
     "clay": ("#9a4a2a", "#f0a583"),
     "moss": ("#3d5a1e", "#a8c686"),
 }
+INK = ("#1f1f1f", "#e3e3e3")
 GREY = ROLES["grey"]
 BLUE = ROLES["blue"]
 CYAN = ROLES["cyan"]
@@ -50,41 +51,11 @@ SLATE = ROLES["slate"]
 TEAL = ROLES["teal"]
 CRIMSON = ROLES["crimson"]
 CLAY = ROLES["clay"]
-MARKS = (
-    "circle",
-    "circle-open",
-    "square",
-    "star",
-    "diamond",
-    "diamond-open",
-    "triangle-up",
-    "square-open",
-    "hexagon",
-    "cross",
-    "pentagon",
-    "pentagon-open",
-    "triangle-down",
-    "cross-open",
-    "star-diamond",
-    "hourglass",
-    "hexagram",
-    "hexagon-open",
-    "bowtie",
-)
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
-MOST_NAMES = 8  # at the ends of lines; the others are on hover and in the table
+MOST_NAMES = 9  # at the ends of lines; the others are on hover and in the table
 BESIDE = 1.005  # where the names of lines begin, in widths of the figure
 LINES = 23  # of text that fit into the height of a figure
-
-
-def colour_of(method: str) -> Pair:
-    """Return the colour that a method names; methods without any get free ones, in order."""
-    return ROLES[_own_or_free(method, "colour", tuple(ROLES))]
-
-
-def symbol_of(method: str) -> str:
-    return _own_or_free(method, "symbol", MARKS)
 
 
 def bound_colour(card: BoundCard, other: Pair = REGION) -> Pair:
@@ -94,27 +65,10 @@ def bound_colour(card: BoundCard, other: Pair = REGION) -> Pair:
     return colour_of(card.method) if card.method else other
 
 
-def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
-    own = getattr(method_class(method), name)
-    if own in known:
-        return str(own)
-    card = method_card(method)
-    beside = [
-        other
-        for other in METHODS
-        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry
-    ]
-    taken = {getattr(other, name) for other in beside}
-    nameless = [m.card.slug for m in beside if getattr(m, name) not in known]
-    free = [choice for choice in known if choice not in taken] or list(known)
-    return free[nameless.index(method) % len(free)]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Look:
     dark: bool = False  # colours for a dark page
     title: str = ""  # what the figure shows for this run
-    stale: bool = False  # whether the settings have changed since
     compact: bool = False  # for a phone: names in a legend below instead of at the lines' ends
     # less high, as one of several on a page; without room for names at the right edge
     short: bool = False
@@ -125,7 +79,7 @@ class Look:
 
     @property
     def ink(self) -> str:
-        return "#e3e3e3" if self.dark else "#1f1f1f"
+        return self.colour(INK)
 
     @property
     def quiet(self) -> str:
@@ -185,12 +139,10 @@ def note(text: str, x: float, y: float, colour: str, size: int = 12, **more: Any
 
 
 def lay_out(figure: go.Figure, look: Look) -> None:
-    """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
+    """Set what all figures share: title, margins, fonts, legend."""
     # To merge with what is there takes Plotly seven times as long.
     figure.update_layout(**shared_layout(look), overwrite=True)
     set_axes(figure, quiet_axis(look), quiet_axis(look))
-    for mark in stale_marks(look):
-        figure.add_annotation(**mark)
 
 
 def mark_chosen(figure: go.Figure, x: Sequence[float], y: Sequence[float], look: Look) -> None:
@@ -260,14 +212,6 @@ def shared_layout(look: Look) -> Part:
         "hovermode": "closest",
         "font": {"size": 12 if look.compact else 14},
     }
-
-
-def stale_marks(look: Look) -> list[Part]:
-    """Return the annotation of a figure whose settings have changed; none of another one."""
-    at = {"xref": "paper", "yref": "paper", "textangle": -18, "opacity": 0.25}
-    mark = note("previous settings", 0.5, 0.5, look.ink, 28 if look.compact else 44, **at)
-    del mark["font"]["color"]  # Plotly's own
-    return [mark] if look.stale else []
 
 
 def place_labels(

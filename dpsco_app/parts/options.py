@@ -2,44 +2,31 @@
 
 import math
 import re
+from collections.abc import Sequence
 
+from dpsco_core.fields import TABLE
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
-from dpsco_core.scenario import AXES
 
 LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
 
 
-def series(low: int, high: int) -> list[float]:
-    numbers = ((float(f"{digit}e{e}"), e) for e in range(low, high + 1) for digit in (1, 2, 5))
-    return [int(value) if e >= 0 else value for value, e in numbers][:-2]
-
-
-OPTIONS: dict[str, list[float]] = {
-    "n": series(2, 6),
-    "d": series(0, 3),
-    "m": [1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000],
-    "epsilon": [*series(-2, 1), 20],
-    "delta": [1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3],
-    "rho": [*series(-4, 1)],
-    "p": [2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20],
-    "margin": [0.1, 0.2, 0.5, 1, 2, 5],
-    "diameter": [1, 2, 4, 10, 20, 40, 100, 200],
-    "offset": [0, 0.2, 0.5, 1, 2, 5, 10],
-    "q": [1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf],
-    "trials": [5, 10, 20, 50, 100, 200],
-}
+# The values that sliders go through, and the letters of fields that have one.
+OPTIONS = {name: known.offered for name, known in TABLE.items() if known.offered}
+SYMBOL = {name: known.symbol for name, known in TABLE.items() if known.symbol}
 NOTIONS = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure"}
-SHOW = "show"  # the state and the URL parameter of the views
-AGAINST = "against"  # and of the set that is drawn beside
+SHOW = "show"  # the state and the URL parameter of the bounds that are drawn beside the window
+AGAINST = "against"  # and of what the second panel shows
+HARDEST = "hardest"  # the hardest case known
+TAIL = "tail"  # a light or a heavy tail
 NO_SET = "none"
-TAIL = "tail"  # a light or a heavy tail stands beside
+PANEL = "panel"  # and of the panels that are drawn
+PANELS = ("auto", "both", "first", "second")  # the second one by itself where it is quick
+MEASURE = "measure"  # and of what is drawn
+MEASURES = ("error", "price")
 PIN = "pin"  # and of the scenario that is kept to be compared, as a query of its own
 BOUND = "bound"  # and of a bound that is drawn by name
 FORMULA = "formula"  # and of a formula that is drawn
-SIDE = "side"  # and of whether both are figures of their own, side by side
-VIEWS = ("lower bounds", "rates", "upper bounds")
-SHOWN = ("lower bounds", "upper bounds")  # where nobody asks for others
-SYMBOL = {axis: axis for axis in AXES} | {"epsilon": "ε", "diameter": "D"}
+VIEWS = ("upper bounds", "lower bounds", "rates")
 
 
 def budget_text(budget: Budget) -> str:
@@ -58,9 +45,55 @@ def short_text(value: float, digits: int = 3) -> str:
     return number_text(float(f"{value:.{digits}g}"))
 
 
+def rounded(value: float) -> str:
+    """Return a measured number with two figures, or three where the first is a 1.
+
+    Examples
+    --------
+    >>> rounded(0.0494), rounded(0.151), rounded(0.2045), rounded(12.34)
+    ('0.049', '0.151', '0.20', '12.3')
+    """
+    if not 0 < value < math.inf:
+        return number_text(value) if value == 0 or math.isinf(value) else ""
+    exponent = math.floor(math.log10(value) + 1e-12)
+    digits = 2 if value / 10**exponent < 2 else 1
+    if exponent < -4:
+        return short_text(value, digits + 1)
+    return f"{value:,.{max(0, digits - exponent)}f}"
+
+
+def ranged(low: float, high: float) -> str:
+    """Return a range of measured numbers."""
+    return f"{rounded(low)}–{rounded(high)}"
+
+
+def separated(parts: Sequence[str]) -> str:
+    """Return parts of a list; names may hold commas, and then they do not stand between them.
+
+    Examples
+    --------
+    >>> separated(["Simple clipping", "Sample mean"])
+    'Simple clipping, Sample mean'
+    >>> separated(["Simple clipping", "Coordinate-wise, Gaussian"])
+    'Simple clipping; Coordinate-wise, Gaussian'
+    """
+    return ("; " if any("," in part for part in parts) else ", ").join(parts)
+
+
 def inside(name: str) -> str:
     """Return a name as it is written inside a sentence; its other capitals stay."""
     return name[0].lower() + name[1:]
+
+
+def unmarked(text: str) -> str:
+    """Return a sentence as Markdown that shows every sign of it.
+
+    Examples
+    --------
+    >>> print(unmarked("formula must be made of + - * /, got formula=a*b*[c]."))
+    formula must be made of + - \\* /, got formula=a\\*b\\*\\[c].
+    """
+    return re.sub(r"([\\*_`$~\[])", r"\\\1", text)
 
 
 def in_print(text: str) -> str:

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import SYMBOLS, Difference, differences
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import AGAINST, SHOW, SHOWN, TAIL, number_text
-from dpsco_app.shell import visit
+from dpsco_app.parts.options import AGAINST, HARDEST, MEASURE, MEASURES, SHOW, number_text, unmarked
+from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
+from dpsco_app.shell.teaching import Teaching
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
@@ -96,9 +98,8 @@ def _apart(difference: Difference) -> str:
 
 def draw_wrong(sentences: Sequence[str]) -> None:
     for sentence in sentences:
-        st.warning(
-            f"In the address: {sentence} The default is used instead.", icon=":material/link:"
-        )
+        said = f"In the address: {unmarked(sentence)} Defaults are used instead."
+        st.warning(said, icon=":material/link:")
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
@@ -122,13 +123,18 @@ def slider(
 
 
 def explore_query(
-    scenario: Scenario, views: Sequence[str] = SHOWN, against: str = TAIL
+    scenario: Scenario,
+    views: Sequence[str] = (),
+    against: str = HARDEST,
+    measure: str = MEASURES[0],
 ) -> dict[str, str]:
     """Return Explore's address at a scenario; raises `InvalidInput` if that is not allowed."""
     query = visit.query(scenario.validate(DASHBOARD))
-    if tuple(views) != SHOWN:
-        query[SHOW] = ",".join(views) or "none"
-    return query | ({AGAINST: against} if against != TAIL else {})
+    if views:
+        query[SHOW] = ",".join(views)
+    if measure != MEASURES[0]:
+        query[MEASURE] = measure
+    return query | ({AGAINST: against} if against != HARDEST else {})
 
 
 def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> None:
@@ -147,7 +153,41 @@ def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None
 
 def fold_address(address: str, key: str) -> None:
     def draw() -> None:
-        st.markdown("The address of this page holds all of its state. Copy it to share.")
-        st.code(address, language=None)
+        st.markdown(
+            "The address of this page holds all of its state. Copy it to share. For a class it "
+            "can leave parts of the dashboard out."
+        )
+        st.code(with_hidden(address, choose_hidden(key)), language=None, wrap_lines=True)
 
     fold("Link", draw, key, kind="popover", icon=":material/link:")
+
+
+HIDDEN_NAMES = {
+    "sidebar": "sidebar",
+    "nav": "names of the pages",
+    "presets": "presets",
+    "details": "what folds out",
+    "export": "downloads and links",
+    "fine-print": "fine print",
+}
+
+
+def choose_hidden(key: str) -> Teaching:
+    """Draw what a link can hide, and the size of its type: at first as it is shown here."""
+    now = teaching.held()
+    hide = st.pills(
+        "Hide",
+        list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *now.hide))),
+        default=now.hide,
+        selection_mode="multi",
+        format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
+        key=f"{key}_hide",
+    )
+    large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
+    return Teaching(hide=tuple(hide), large=large)
+
+
+def with_hidden(address: str, chosen: Teaching) -> str:
+    """Return an address that hides what is chosen, too."""
+    query = urlencode(chosen.to_query(), safe=",")
+    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from threading import Lock
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_core.catalogue import HARD_INSTANCES, bound
-from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.results.report import Evaluation, evaluate
-from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_app.parts.turns import TURNS
+from dpsco_core.results.slopes import slopes
+from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import Cost, cost
-from dpsco_core.runs.study import Cell, Outcome, canonical, cells, run_cell
+from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
 
@@ -33,12 +30,8 @@ WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.08
 AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
 CACHED_SECONDS = 3e-4  # of a cell that has run before
-WORK_TO_DRAWING = 4.0  # at least, in seconds
+WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
-MOST_SECONDS = 1.0  # that a run gives way in all to whom waits for a first figure
-STEP_SECONDS = 0.005
-_lock = Lock()
-_waiting = 0
 
 
 @dataclass
@@ -49,13 +42,13 @@ class Result:
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False  # whether that is all of this scenario
-    # that of the scenario which is drawn beside: a pinned one, or the same on another set
-    beside: Result | None = None
+    beside: Result | None = None  # that of the second panel
+    overlay: Result | None = None  # that of a pinned run, which is drawn into the first panel
     _made: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def parts(self) -> tuple[Result, ...]:
-        return (self,) if self.beside is None else (self, self.beside)
+        return tuple(part for part in (self, self.beside, self.overlay) if part is not None)
 
     @property
     def cells(self) -> int:
@@ -69,18 +62,24 @@ class Result:
     def complete(self) -> bool:
         return all(part.done for part in self.parts)
 
-    def shows(self, scenario: Scenario, other: Scenario | None) -> bool:
-        beside = None if self.beside is None else self.beside.scenario
-        return (self.scenario, beside) == (scenario, other)
+    def shows(
+        self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
+    ) -> bool:
+        others = (None if p is None else p.scenario for p in (self.beside, self.overlay))
+        return (self.scenario, *others) == (scenario, second, overlay)
 
     def table(self) -> pd.DataFrame:
-        return self.once("table", lambda: summary(frame(self.outcomes)))
+        return self.once("table", lambda: summary(self.trials()))
+
+    def trials(self) -> pd.DataFrame:
+        """Return the `frame` of what has finished: a row a method, point and trial."""
+        return self.once("trials", lambda: frame(self.outcomes))
 
     def slopes(self) -> pd.DataFrame:
         """Return the `slopes` of what has finished; empty without an axis."""
         if self.scenario.axis is None:
             return pd.DataFrame()
-        return self.once("slopes", lambda: slopes(self.scenario, frame(self.outcomes)))
+        return self.once("slopes", lambda: slopes(self.scenario, self.trials()))
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what is made of the outcomes, once for every number of them."""
@@ -95,8 +94,11 @@ class Result:
         A run of the page that is stopped goes on until it next writes to the page, beside the run
         that has taken its place: what both added to one list would be there twice.
         """
-        beside = None if self.beside is None else self.beside.own()
-        return replace(self, outcomes=list(self.outcomes), beside=beside, _made=dict(self._made))
+        others = {
+            name: None if part is None else part.own()
+            for name, part in (("beside", self.beside), ("overlay", self.overlay))
+        }
+        return replace(self, outcomes=list(self.outcomes), _made=dict(self._made), **others)
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
@@ -139,7 +141,29 @@ def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
 
 
 def run(result: Result) -> Iterator[tuple[int, str]]:
-    """Run what `result` lacks, into its outcomes; yield how many are done and the time left."""
+    """Run what `result` lacks, in turn with other runs; yield how many are done, and the time left.
+
+    It is yielded after every slice of cells, and while the run waits for its turn.
+    """
+    steps = _steps(result)
+    with TURNS.run() as turn:
+        left = ""
+        while True:
+            while not turn.come():
+                yield result.finished, left or f"{so_far(result)}, waiting for a turn"
+            time_left = next(steps, None)
+            while time_left is not None and not turn.over():
+                time_left = next(steps, None)
+            if time_left is None:
+                break
+            turn.hand_on()
+            left = f"{so_far(result)}, about {time_left.seconds:.0f} s left"
+            yield result.finished, left
+    yield result.finished, so_far(result)
+
+
+def _steps(result: Result) -> Iterator[TimeLeft]:
+    """Run what `result` lacks, into its outcomes, a cell at a time."""
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
     kinds = [
         Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work)
@@ -156,19 +180,17 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
         part.done = len(part.outcomes) == part.scenario.cells
-        yield result.finished, f"{so_far(result)}, about {left.seconds:.0f} s left"
+        yield left
 
 
 def run_here(scenario: Scenario) -> list[Outcome]:
     """Run a study in the middle of a page, and say how far it is."""
-    place, pace = st.empty(), Pace(0.3)
-    found: list[Outcome] = []
-    for done, cell in enumerate(cells(scenario), start=1):
-        found.append(cached_cell(cell))
+    place, pace, result = st.empty(), Pace(0.3), Result(scenario)
+    for done, _ in run(result):
         if pace.due():
             place.progress(done / scenario.cells, f"{done} of {scenario.cells} runs")
     place.empty()
-    return found
+    return result.outcomes
 
 
 def _work(cell: Cell) -> float:
@@ -185,17 +207,21 @@ def _cell_cost(point: Scenario, method: str) -> float:
 
 
 def so_far(result: Result) -> str:
-    return f"{result.finished:,} of {result.cells:,} cells"
+    return f"{result.finished:,} of {result.cells:,} runs"
 
 
 def head_start(result: Result) -> None:
-    """Run for a moment before anything is drawn, or to the end where that is near."""
-    short = sum(_work(cell) for part in result.parts for cell in part.missing()) < AT_ONCE_SECONDS
-    until = time.monotonic() + (AT_ONCE_SECONDS if short else HEAD_START_SECONDS)
-    with haste():
-        for _ in run(result):
-            if time.monotonic() > until:
-                return
+    """Run for a moment before anything is drawn, or to the end where that is near.
+
+    Where others wait only for what is known already.
+    """
+    work = sum(_work(cell) for part in result.parts for cell in part.missing())
+    if TURNS.taken and work > CACHED_SECONDS * result.cells:
+        return
+    until = time.monotonic() + (AT_ONCE_SECONDS if work < AT_ONCE_SECONDS else HEAD_START_SECONDS)
+    for _ in _steps(result):
+        if time.monotonic() > until:
+            return
 
 
 class Pace:
@@ -233,53 +259,3 @@ class Pace:
         self._next = now + max(self._every, self._past * (now - self._started))
         self._drawn = now
         return True
-
-
-def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
-    """Return the bounds in `slugs` at every point of the scenario; kept for later reruns."""
-    return [
-        _evaluation(canonical(point), slug, x) for x, point in scenario.points() for slug in slugs
-    ]
-
-
-_evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
-_starting_risk = lru_cache(maxsize=1000)(starting_risk)
-
-
-def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
-    """Return the error of the answer that ignores the data at every point of a scenario."""
-    return [(x, without_data(point)) for x, point in scenario.points()]
-
-
-def without_data(point: Scenario) -> float:
-    """Return the error of the answer that ignores the data; kept for later reruns."""
-    # Without what a population risk does not depend on.
-    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
-    if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
-        point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
-    return _starting_risk(point)
-
-
-@contextmanager
-def haste() -> Iterator[None]:
-    """Somebody waits for what is done within."""
-    global _waiting
-    with _lock:
-        _waiting += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _waiting -= 1
-
-
-class GivingWay:
-    """What a run that is on the screen already owes those who wait."""
-
-    def __init__(self) -> None:
-        self._left = MOST_SECONDS
-
-    def pause(self) -> None:
-        while _waiting and self._left > 0:
-            time.sleep(STEP_SECONDS)
-            self._left -= STEP_SECONDS

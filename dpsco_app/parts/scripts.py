@@ -42,7 +42,13 @@ def _library(point: Scenario) -> str:
 
 
 def anatomy_script(
-    point: Scenario, method: str, runs: Collection[str], trials: int, *, parts: bool
+    point: Scenario,
+    method: str,
+    runs: Collection[str],
+    trials: int,
+    *,
+    parts: bool,
+    factor: float = 1.0,  # the clip radius over the chosen one
 ) -> str:
     """Return the script of One run: with "clipped" or "exact" in `runs` beside the private one,
     and with `trials` of the parts of the error.
@@ -58,11 +64,13 @@ def anatomy_script(
     listed = "".join(f"    {name},\n" for name in sorted(names))
     text = _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
     text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
-    text += 'runs = {"private": risk_path(point, method)}\n'
+    given = "" if factor == 1.0 else f", factor={factor!r}"
+    text += f'runs = {{"private": risk_path(point, method{given})}}\n'
     if drawn:
         plan = "method_descent(point, method) or clipped_plan(point)[0]"
         text += f"steps = {plan}\n"
-        text += "radius = clipped_plan(point)[1]\n" if "clipped" in runs else ""
+        times = "" if factor == 1.0 else f"{factor!r} * "
+        text += f"radius = {times}clipped_plan(point)[1]\n" if "clipped" in runs else ""
     for name, call in drawn:
         text += f'runs["{name}"] = {call}\n'
     text += (
@@ -154,46 +162,22 @@ def geometry_script(view: GeometryView) -> str:
 
 
 def users_script(view: UsersView) -> str:
-    level = repr(view.level).replace("=inf", '=float("inf")')
-    if view.basis == "measured":
-        budget = f"{view.d}, {view.epsilon!r}, {view.delta!r}, {view.seed}"
-        made = (
-            "found = measured_contest(MEASURED_PLANE, MEASURED, {\n"
-            f"    at: [run_cell(cell) for cell in measured_cells(at, {budget})]\n"
-            "    for at in contest_cells(MEASURED_PLANE)\n})\n"
-        )
-        names = "MEASURED, MEASURED_PLANE, measured_cells"
-    else:
-        loss = view.loss if view.basis == "rates" else "smooth"
-        made = (
-            f'made = bounds_map("{view.basis}", "{loss}", {view.d}, {view.epsilon!r}, '
-            f"{view.delta!r}, {view.condition!r})\n"
-            "found = list(made)[-1]\n"
-        )
-        names = "bounds_map"
-    cell = ""
-    if view.basis == "measured":
-        cell = (
-            "from dpsco_core import run_cell, study\n"
-            "from dpsco_core.explain.contest import contest_cells, measured_contest"
-        )
+    """Return the script of the part of Users that is shown."""
+    return {
+        "crossing": _crossing_script,
+        "map": _map_script,
+        "feasibility": _feasibility_script,
+        "gradients": _gradients_script,
+    }[view.part](view)
+
+
+def _crossing_script(view: UsersView) -> str:
     return (
         _head(
             "Users",
-            cell or "from dpsco_core import study",
-            "from dpsco_core.methods.user.level import UserLevel",
+            "from dpsco_core import study",
             "from dpsco_core.explain.users.crossing import crossing_scenario, errors_of",
-            "from dpsco_core.explain.users.frontier import EPSILONS, complexity_curves, frontier",
-            f"from dpsco_core.explain.users.regions import {names}",
         )
-        + "# %%\n"
-        + made
-        + "rows = [(n, m) for n in found.plane.y for m in found.plane.x]\n"
-        + "map_ = pd.DataFrame(rows, "
-        + 'columns=["n", "m"])\n'
-        + "for k, method in enumerate(found.methods):\n"
-        + "    map_[method] = found.values[k].ravel()\n"
-        + 'show("map", map_)\n\n# %%\n'
         + "scenario = crossing_scenario(\n"
         + f"    n={view.n},\n    d={view.d},\n    epsilon={view.epsilon!r},\n"
         + f"    delta={view.delta!r},\n    trials={view.trials},\n    seed={view.seed},\n"
@@ -202,9 +186,58 @@ def users_script(view: UsersView) -> str:
         + "for method in scenario.methods:\n"
         + "    errors = errors_of(outcomes, method)\n"
         + '    columns = {"m": errors.items, "mean": errors.mean, "se": errors.standard_error}\n'
-        + '    show(f"crossover, {method}", columns)\n\n# %%\n'
+        + '    show(f"crossover, {method}", columns)\n'
+    )
+
+
+def _map_script(view: UsersView) -> str:
+    if view.basis == "measured":
+        imports = (
+            "from dpsco_core import run_cell",
+            "from dpsco_core.explain.contest import contest_cells, measured_contest",
+            "from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells",
+        )
+        budget = f"{view.d}, {view.epsilon!r}, {view.delta!r}, {view.seed}"
+        made = (
+            "found = measured_contest(MEASURED_PLANE, MEASURED, {\n"
+            f"    at: [run_cell(cell) for cell in measured_cells(at, {budget})]\n"
+            "    for at in contest_cells(MEASURED_PLANE)\n})\n"
+        )
+    else:
+        imports = ("from dpsco_core.explain.users.regions import bounds_map",)
+        loss = view.loss if view.basis == "rates" else "smooth"
+        made = (
+            f'made = bounds_map("{view.basis}", "{loss}", {view.d}, {view.epsilon!r}, '
+            f"{view.delta!r}, {view.condition!r})\n"
+            "found = list(made)[-1]\n"
+        )
+    return (
+        _head("Users", *imports)
+        + made
+        + "rows = [(n, m) for n in found.plane.y for m in found.plane.x]\n"
+        + 'map_ = pd.DataFrame(rows, columns=["n", "m"])\n'
+        + "for k, method in enumerate(found.methods):\n"
+        + "    map_[method] = found.values[k].ravel()\n"
+        + 'show("map", map_)\n'
+    )
+
+
+def _feasibility_script(view: UsersView) -> str:
+    level = repr(view.level).replace("=inf", '=float("inf")')
+    return (
+        _head(
+            "Users",
+            "from dpsco_core.explain.users.frontier import EPSILONS, frontier",
+            "from dpsco_core.methods.user.level import UserLevel",
+        )
         + f"needs = frontier({level}.with_users(2))\n"
-        + 'show("least users", {"epsilon": EPSILONS, **needs})\n\n# %%\n'
+        + 'show("least users", {"epsilon": EPSILONS, **needs})\n'
+    )
+
+
+def _gradients_script(view: UsersView) -> str:
+    return (
+        _head("Users", "from dpsco_core.explain.users.frontier import complexity_curves")
         + f"for curve in complexity_curves({view.m}, {view.condition!r}):\n"
         + '    columns = {"nm": curve.items, "gradients": curve.gradients}\n'
         + '    show(f"gradients, {curve.slug}, {curve.loss}", columns)\n'

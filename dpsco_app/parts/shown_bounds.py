@@ -6,7 +6,11 @@ from functools import lru_cache
 
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import BoundCard, Level, Privacy
+from dpsco_core.base.law_classes import LawClass
+from dpsco_core.bounds.classes import covered
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
+from dpsco_core.data import Spike
+from dpsco_core.explain.floors import no_floor
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
@@ -26,14 +30,6 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     return _smallest_class(problem, lower)
 
 
-@lru_cache
-def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
-    """Return the lower bounds with proven constants, drawn or not: the sentence may name any."""
-    every = cards(problem, level)
-    lower = [c for c in every if (c.constant, c.kind) == ("explicit", "lower")]
-    return tuple(c.slug for c in _smallest_class(problem, lower))
-
-
 def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
     """Return the bounds of the smallest class of losses that holds the problem, if any."""
     own = problem_card(problem).loss_class
@@ -42,19 +38,26 @@ def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
-    """Return the bounds of the views: rates, tightest proven ones, what binds this budget."""
+    """Return the bounds of the views: rates, tightest proven ones, what binds this budget.
+
+    Of the proven upper bounds those on the run that is measured, at its own parameters.
+    """
     methods = [method_card(m) for m in scenario.methods]
     privacies: set[Privacy] = {m.privacy for m in methods}
     if privacies - {"none"}:
-        # A pure budget asks for pure privacy whatever the methods can do, others for "approx".
-        privacies = {"pure"} if isinstance(scenario.budget, PureDP) else privacies | {"approx"}
-    concentrated = isinstance(scenario.budget, ZCDP)  # no proven bound on (epsilon, delta) is drawn
+        # A pure budget asks for pure privacy whatever the methods can do.
+        pure: set[Privacy] = {"pure"} if isinstance(scenario.budget, PureDP) else privacies
+        privacies = pure | {"approx"}
+    # Proven bounds on (epsilon, delta) hold at delta = 0 too, and not under zCDP; rates have a
+    # logarithm of 1/delta.
+    meaningless = {ZCDP: "explicit", PureDP: "rate"}.get(type(scenario.budget), "")
     rates = {m.rate for m in methods}
     lower = {
         c.slug
         for c in lower_cards(scenario.problem, scenario.level)
         if c.privacy in privacies | {"none"}  # what binds every algorithm binds these too
-        and not (concentrated and (c.privacy, c.constant) == ("approx", "explicit"))
+        and (c.privacy, c.constant) != ("approx", meaningless)
+        and not (c.of_law and _is_left_out(c, scenario))
     }
     chosen = []
     for card in cards(scenario.problem, scenario.level):
@@ -62,28 +65,72 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
         if card.kind == "lower":
             relevant = card.slug in lower
         else:
-            proven = explicit and card.guarantee == "expectation"
-            relevant = card.method in scenario.methods and (card.slug in rates or proven)
+            of_run = bound(card.slug).parameters == "run"
+            proven = explicit and card.guarantee == "expectation" and of_run
+            relevant = card.method in scenario.methods and (
+                proven if explicit else card.slug in rates
+            )
         if relevant and (f"{card.kind} bounds" if explicit else "rates") in views:
             chosen.append(card.slug)
-    kept = _tightest(canonical(scenario), tuple(chosen))
+    binding = lower_cards(scenario.problem, scenario.level)
+    worst = frozenset(c.laws for c in binding if _proven(c) and not c.of_law)
+    kept = _tightest(canonical(scenario), _holding(scenario, tuple(chosen), worst), tuple(chosen))
     return tuple(slug for slug in chosen if slug in kept)
 
 
+def _proven(card: BoundCard) -> bool:
+    return card.constant == "explicit"
+
+
+def _holding(
+    scenario: Scenario, slugs: tuple[str, ...], worst: frozenset[LawClass]
+) -> frozenset[str]:
+    """Return the upper bounds that hold, at every point, on the laws of the worst cases too."""
+    points = [point.setting for _, point in scenario.points()]
+
+    def holds(card: BoundCard) -> bool:
+        return worst == {card.laws} or all(worst <= {*covered(card, at)} for at in points)
+
+    cards = (bound(slug).card for slug in slugs)
+    return frozenset(c.slug for c in cards if c.kind == "upper" and _proven(c) and holds(c))
+
+
+def _is_left_out(floor: BoundCard, scenario: Scenario) -> bool:
+    """Whether a floor is not drawn: it is about another notion than the budget, or in tables."""
+    notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}
+    if floor.privacy != notions.get(type(scenario.budget), "approx"):
+        return True
+    return any(no_floor(point) for _, point in scenario.points())
+
+
 @lru_cache(maxsize=1000)
-def _tightest(point: Scenario, slugs: tuple[str, ...]) -> frozenset[str]:
-    """Return the bounds without a method's proven ones that are void or not its smallest here."""
+def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) -> frozenset[str]:
+    """Return the bounds without a method's proven ones that are void or not its smallest here.
+
+    Before one that holds for fewer laws comes the smallest that may be compared with the figure's
+    lower bounds, those in `holding`.
+    """
     kept = set(slugs)
-    tight: dict[str, tuple[float, str]] = {}
+    tight: dict[str, tuple[bool, float, str]] = {}
     for slug in slugs:
         which = bound(slug)
-        if (which.card.kind, which.card.constant) != ("upper", "explicit"):
+        if which.card.kind != "upper" or not _proven(which.card):
             continue
         kept.discard(slug)
         e = evaluate(point, which)
-        if not e.failures and e.value < tight.get(which.card.method, (math.inf, ""))[0]:
-            tight[which.card.method] = (e.value, slug)
-    return frozenset(kept | {slug for _, slug in tight.values()})
+        rank = (slug not in holding, e.value, slug)
+        if not e.failures and e.value < math.inf:
+            tight[which.card.method] = min(rank, tight.get(which.card.method, rank))
+    return frozenset(kept | {slug for *_, slug in tight.values()})
+
+
+def fano(scenario: Scenario) -> str:
+    """Return the slug of Fano's bound for concentrated DP that binds the problem, or nothing."""
+    binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))
+    named = (c.slug for c in binding if c.instance == Spike.card.slug and c.privacy == "zcdp")
+    slug = next(named, "")
+    holds = slug and scenario.geometry == "l2"
+    return slug if holds and not evaluate(canonical(scenario), bound(slug)).failures else ""
 
 
 def rates(scenario: Scenario) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.parts.look import (
     FADED,
     REGION,
@@ -17,16 +18,15 @@ from dpsco_app.parts.look import (
     Part,
     area_part,
     bound_colour,
-    colour_of,
     line_part,
     note,
-    symbol_of,
     translucent,
     wrapped,
 )
 from dpsco_app.parts.options import SYMBOL, in_print, number_text
 from dpsco_app.parts.problem_words import is_instance
 from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.law_classes import COORDINATE, SHIFTS, LawClass
 from dpsco_core.catalogue import method_card
 from dpsco_core.data import Spike
 from dpsco_core.results.report import Evaluation
@@ -37,14 +37,16 @@ PAD = 0.03  # of the axis, on each side of what is drawn
 # Where the words in the region begin and end, as shares of the figure's width.
 TEXT_FROM, TEXT_TO = 0.04, 0.45
 HERE = "No private algorithm can do better on these data"
+TOLD = "No private algorithm can do better on these data,<br>even if it is told their shape"
+FLOOR_HERE = "Floor on these data"
 BEST_HERE = "Best possible on these data"
-# The notions of privacy that a lower bound binds, the weakest first, and the name of their line.
-WORST = {
-    ("none", "approx"): "Worst case, every (ε, δ) algorithm",
-    ("zcdp",): "Worst case, every zCDP algorithm",
-    ("pure",): "Worst case, pure ε",
+# The notions of privacy that a lower bound binds, the weakest first, and whom their line names.
+WHOM = {
+    ("none", "approx"): "every (ε, δ) algorithm",
+    ("zcdp",): "every zCDP algorithm",
+    ("pure",): "pure ε",
 }
-EVERY = "Worst case, every algorithm"
+WORST = {notions: f"{COORDINATE.worst}, {whom}" for notions, whom in WHOM.items()}
 
 
 def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
@@ -61,7 +63,13 @@ def is_floor(card: BoundCard) -> bool:
 
 
 def binds_here(card: BoundCard, scenario: Scenario) -> bool:
-    """Whether the region below a bound is shaded: only on the data that it is proven for."""
+    """Whether the region below a bound is shaded: only on the data that it is proven for.
+
+    A floor for the shifts of these data is a bound on the error at their mean if that is not 0: its
+    ball is then no larger than that mean, and whoever knows better knows more than the shape.
+    """
+    if card.law_class == SHIFTS:
+        return scenario.offset > 0
     return is_floor(card) and is_instance(card, scenario.problem, scenario.distribution)
 
 
@@ -83,31 +91,39 @@ def lines_of(bounds: Sequence[Evaluation], scenario: Scenario) -> list[BoundLine
     """Return the lines that are drawn of these bounds, the proven lower ones first."""
     curves = curves_of(bounds)
     others = [c for c in curves if not is_floor(c[0].bound.card) or any(e.failures for e in c)]
-    return _floors(curves, scenario) + [BoundLine(curve=c) for c in others]
+    return _floors(curves, scenario) + [BoundLine(curve=c, name=class_name(c)) for c in others]
 
 
 def _floors(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[BoundLine]:
     """Return the lines of the lower bounds with proven constants whose hypotheses hold.
 
     Fano's bound, that of rare spikes, keeps its name. Of the others there is one line for the data
-    that they are proven for, and one worst case for each notion of privacy: what binds a weaker
-    notion binds a stronger one too. What binds every algorithm is a part of each, and a line of
-    its own only where there is no other.
+    that they are proven for, and over each class of laws one worst case for each notion of privacy:
+    what binds a weaker notion binds a stronger one too. What binds every algorithm is a part of
+    each, and a line of its own only where there is no other.
     """
     proven = [c for c in curves if is_floor(c[0].bound.card) and not any(e.failures for e in c)]
     here = [c for c in proven if binds_here(c[0].bound.card, scenario)]
     rest = [c for c in proven if c not in here]
     fano = [c for c in rest if c[0].bound.card.instance == Spike.card.slug]
     lines = [BoundLine(curve=c) for c in fano]
-    lines += _joined(here, BEST_HERE, filled=True)
-    weaker: list[list[Evaluation]] = []
-    for notions, name in WORST.items():
-        own = [c for c in rest if c not in fano and c[0].bound.card.privacy in notions]
-        weaker += own
-        if any(c[0].bound.card.privacy != "none" for c in own):
-            lines += _joined(weaker, name, filled=False)
-    if weaker and all(c[0].bound.card.privacy == "none" for c in weaker):
-        lines += _joined(weaker, EVERY, filled=False)
+    lines += _joined([c for c in here if not c[0].bound.card.of_law], BEST_HERE, filled=True)
+    known = [c for c in proven if c[0].bound.card.of_law]
+    lines += _joined(known, FLOOR_HERE, filled=known != [] and known[0] in here)
+    rest = [c for c in rest if c not in known]
+    others: dict[LawClass, list[list[Evaluation]]] = {}
+    for curve in rest:
+        if curve not in fano:
+            others.setdefault(curve[0].bound.card.laws, []).append(curve)
+    for laws, found in others.items():
+        weaker: list[list[Evaluation]] = []
+        for notions, whom in WHOM.items():
+            own = [c for c in found if c[0].bound.card.privacy in notions]
+            weaker += own
+            if any(c[0].bound.card.privacy != "none" for c in own):
+                lines += _joined(weaker, f"{laws.worst}, {whom}", filled=False)
+        if weaker and all(c[0].bound.card.privacy == "none" for c in weaker):
+            lines += _joined(weaker, f"{laws.worst}, every algorithm", filled=False)
     return lines
 
 
@@ -142,7 +158,10 @@ def region_names(
     height = 0.04 * math.log10(top / low)
     bottom = math.log10(low)
     at = {"xref": "paper", "yanchor": "bottom", "xanchor": "left", "align": "left"}
-    name = note(HERE, TEXT_FROM, bottom + height, colour, 12 if look.compact else 13, **at)
+    told = any(curve[0].bound.card.of_law for curve in curves)
+    name = note(
+        TOLD if told else HERE, TEXT_FROM, bottom + height, colour, 12 if look.compact else 13, **at
+    )
     if len(scenario.grid) < 2 or _edge(curves, scenario, TEXT_TO) > name["y"] + height:
         return [name]
     inside = (bottom + _edge(curves, scenario, TEXT_FROM)) / 2
@@ -217,8 +236,22 @@ def bound_name(card: BoundCard) -> str:
     return f"{card.name}, proven mean" if card.name == own else card.name
 
 
+def class_name(curve: Sequence[Evaluation]) -> str | None:
+    """Return the name of a proven upper bound that does not hold for the class of the worst case.
+
+    It ends in its own class of laws: such a bound may well be below that worst case. None for any
+    other bound.
+    """
+    card = curve[0].bound.card
+    if (card.kind, card.constant) != ("upper", "explicit"):
+        return None
+    if all(COORDINATE in e.covers for e in curve):
+        return None
+    return f"{bound_name(card)}, for {card.laws.short}"
+
+
 def bound_hover(e: Evaluation) -> str:
-    """Return what a bound says of itself: value, source, terms, what fails."""
+    """Return what a bound says of itself: value, class, source, terms, what fails."""
     card = e.bound.card
     proven = card.constant == "explicit"
     constant = "explicit constant" if proven else "rate, drawn with constant 1"
@@ -227,6 +260,9 @@ def bound_hover(e: Evaluation) -> str:
         card.summary,
         f"{card.paper}, {card.statement}",
         f"value {e.value:.3g} · {constant} · {card.guarantee}",
+        f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
+        if e.binds
+        else f"holds for {card.laws.words}",
     ]
     if len(e.terms) > 1:
         lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
@@ -234,16 +270,11 @@ def bound_hover(e: Evaluation) -> str:
     return "<br>".join(wrapped(line, 70) for line in lines)
 
 
-PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curves:
     table: pd.DataFrame  # the `summary` of the cells that have finished; may be empty
     suffix: str = ""  # what the curves' names end with; empty where there is nothing to tell apart
     other: bool = False  # whether they are those that are drawn beside: dashed, with open points
-    previous: bool = False  # whether they are of settings that have changed since: faded
-    thin: bool = False  # whether they are a companion: a thin line alone
 
 
 def curve_lines(
@@ -262,14 +293,13 @@ def curve_lines(
         shown = [point for point in points if point.mean_error > 0]
         if shown:
             traces += _method_lines(scenario, shown, method, name, part, look)
-            dashed = part.other and not part.thin
             private = method_card(method).privacy != "none"
             labels.append(
                 Label(
                     text=name if part.other else f"<b>{name}</b>",
                     y=shown[-1].mean_error,
                     colour=colour,
-                    rank=(1 if private else 2) if dashed else 0,
+                    rank=(1 if private else 2) if part.other else 0,
                 )
             )
         if last < low:  # it is right, or nearly
@@ -284,7 +314,7 @@ def _method_lines(
     """Return the band of a method and its line, at points in the order of x."""
     colour, symbol = look.colour(colour_of(method)), symbol_of(method)
     x = [r.x for r in points]
-    shade = translucent(colour, 0 if part.thin else 0.07 if part.other or part.previous else 0.16)
+    shade = translucent(colour, 0.07 if part.other else 0.16)
     band = area_part(x, [r.q90 for r in points], [r.q10 for r in points], shade, f"{name}, 10-90 %")
     hover = [
         f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}<br>mean "
@@ -298,8 +328,8 @@ def _method_lines(
     private = method_card(method).privacy != "none"
     line = {
         "color": colour,
-        "width": 1.5 if part.thin else 2.6 if private else 2,
-        "dash": "7px,4px" if part.other and not part.thin else "solid",
+        "width": 2.6 if private else 2,
+        "dash": "7px,4px" if part.other else "solid",
     }
     middle = line_part(
         x,
@@ -307,20 +337,18 @@ def _method_lines(
         line,
         name,
         hover,
-        mode="lines" if part.thin else "lines+markers",
+        mode="lines+markers",
         error_y={
             "array": half,
             "color": colour,
             "thickness": 1,
             "width": 0,
-            "visible": not part.thin,
         },
         marker={
             "symbol": opened(symbol) if part.other else symbol,
             "size": 8,
             "color": colour,
         },
-        opacity=PREVIOUS if part.previous else 1,
     )
     return band, middle
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpsco_app.figure.colours import INK
 from dpsco_app.pages.bounds import page as bounds
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
@@ -18,11 +19,15 @@ from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.pages.why import page as why
 from dpsco_app.parts import glossary
+from dpsco_app.parts.style import shared_style
+from dpsco_app.parts.themes import is_dark
+from dpsco_app.parts.turns import TURNS
 from dpsco_app.shell import teaching, window
-from dpsco_app.shell.places import PLACES, place
+from dpsco_app.shell.places import PLACES, menu_style, place
 
 HERE = Path(__file__).resolve().parents[1]
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
+MARK = (HERE / "assets" / "mark.svg").read_text(encoding="utf-8")
 DRAW = {
     "learn": learn.page,
     "explore": explore.page,
@@ -47,8 +52,13 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="auto",
     )
+    st.html(shared_style())
+    st.logo(MARK.replace(INK[0], INK[is_dark()]), size="medium")
     page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
+    if mark := menu_style(page.url_path):
+        st.html(mark)
     teaching.apply()
-    page.run()
-    glossary.draw_glossary()
-    window.watch()
+    with TURNS.first_figure():
+        page.run()
+        glossary.draw_glossary()
+        window.watch()

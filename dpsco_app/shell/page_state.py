@@ -3,70 +3,35 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from dpsco_app.front.address import Address, PageView, V, held
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
-from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.scenario import Scenario
 
-NONE = "none"  # an empty list, in the address
+__all__ = ["PageState", "PageView", "V", "held"]
 PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
 # The address that a page writes when it is opened is known to the browser a moment later. Who
 # clicks again before that asks for the page at the address it had.
 UNHEARD_SECONDS = 3.0
 
 
-def held(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
-    """Return a field of a view: its default, and the check of what it may hold.
-
-    The check takes the field's name, its value and `allowed`, as those of `base.parsing` do.
-    """
-    return field(default=default, metadata={"check": check, "allowed": allowed})
-
-
 @dataclass(frozen=True, kw_only=True)
-class PageView:
-    """What a page shows: texts, numbers and switches, each with a default."""
+class PageState(Address[V]):
+    """A view in the address and in the widgets of a page."""
 
-    def validate(self) -> Self:
-        """Return the view; raises `InvalidInput` in one sentence."""
-        for known in fields(self):
-            if "check" in known.metadata:
-                known.metadata["check"](
-                    known.name, getattr(self, known.name), *known.metadata["allowed"]
-                )
-        return self
-
-
-V = TypeVar("V", bound=PageView)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageState(Generic[V]):
     name: str  # of the page, for its keys in the session
-    # what the page shows where the address says nothing; the types of its values are those of the
-    # fields
-    default: V
-    # texts that hold several values separated by commas, as their widgets hold lists
-    lists: tuple[str, ...] = ()
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
-    # puts the values that follow from the visit's scenario into a view, and the names of these
+    # puts the values that follow from the visit's scenario into a view
     fill: Callable[[V, Scenario], V] | None = None
-    filled: tuple[str, ...] = ()
     # what the page makes of the visit's scenario, which then stands in its address
     use: visit.Use | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The page's own fields: parameters of the address, and ends of the widgets' keys."""
-        return tuple(f.name for f in fields(self.default) if f.name not in self.filled)
 
     def key(self, field: str) -> str:
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
@@ -77,54 +42,9 @@ class PageState(Generic[V]):
 
     # -- the address ------------------------------------------------------------------------
 
-    def from_query(self, query: Mapping[str, str]) -> tuple[V, list[str]]:
-        """Return what an address says, and a sentence for every value that is not allowed."""
-        view, problems = self.default, []
-        for name in self.names:
-            if name not in query:
-                continue
-            try:
-                view = replace(view, **{name: self._parsed(name, query[name])}).validate()
-            except InvalidInput as problem:
-                problems.append(str(problem))
-        return view, problems
-
-    def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
-        """Return the state as parameters; what is at its default is left out."""
-        own = {
-            name: self._written(name, getattr(view, name))
-            for name in self.names
-            if getattr(view, name) != getattr(self.default, name)
-        }
-        return own if scenario is None else scenario.to_query(visit.BASE) | own
-
     def address(self, view: V, scenario: Scenario | None = None) -> str:
         page, query = (st.context.url or "").split("?")[0], urlencode(self.to_query(view, scenario))
         return f"{page}?{query}" if query else page
-
-    def _parsed(self, name: str, text: str) -> str | int | float | bool:
-        kind = type(getattr(self.default, name))
-        if kind is str:
-            return "" if text == NONE and name in self.lists else text
-        if kind is bool:
-            require(text in ("yes", "no"), name, "yes or no", shorten(text))
-            return text == "yes"
-        wanted = "an integer" if kind is int else "a number"
-        try:
-            if kind is int and text.strip().lstrip("+-").isdecimal():
-                return int(text)  # all of its digits
-            value = float(text)
-        except ValueError:
-            raise InvalidInput(f"{name} must be {wanted}, got {name}={shorten(text)}.") from None
-        if kind is float:
-            return value
-        require(math.isfinite(value) and value == int(value), name, wanted, shorten(text))
-        return int(value)
-
-    def _written(self, name: str, value: Any) -> str:
-        if name in self.lists and not value:
-            return NONE
-        return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)
 
     # -- the widgets ------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The places, their views and the links between them, by slug; no page needs to import another."""
+"""The places, their views and the links between them: a link names its page by slug alone."""
 
 from collections.abc import Callable, Mapping
 
@@ -30,6 +30,7 @@ VIEWS = (
 )
 # Reached by links alone.
 APART = {WHY: "Why heavy tails and privacy do not get along"}
+GROUND = "background: rgba(128, 128, 128, 0.15)"  # of the menu's entry that is shown
 PLACES = MENU | {slug: name for views in (*VIEWS, APART) for slug, name in views.items()} | MENU
 
 
@@ -44,20 +45,31 @@ def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
     )
 
 
+def menu_style(shown: str) -> str:
+    """Return the style that marks in the menu the place of a view, which has no entry there."""
+    owner = next((next(iter(views)) for views in VIEWS if shown in views), shown)
+    if shown in MENU or owner not in MENU:
+        return ""
+    end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
+    kinds = ("stTopNavLink", "stSidebarNavLink")
+    links = ", ".join(f'[data-testid={kind}][href$="{end}"]' for kind in kinds)
+    return f"<style>:is({links}) {{ {GROUND} }} :is({links}) span {{ font-weight: 600 }}</style>"
+
+
 def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
     """Draw the links between the views of a place, and at the end of their row what is `beside`."""
     (views,) = (views for views in VIEWS if slug in views)
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
-        if slug == EXPLORE:
+        if EXPLORE in views:
             link_to_why()
         if beside is not None:
             beside()
 
 
 def link_to_why() -> None:
-    st.page_link(place(WHY), label="New here? A five-minute read")
+    st.page_link(place(WHY), label="New here? Five minutes")
 
 
 def link_to(

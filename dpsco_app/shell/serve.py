@@ -10,14 +10,16 @@ from pathlib import Path
 from streamlit.web import cli
 
 import dpsco_app.shell.main
-from dpsco_app.pages.explore.presets import DEFAULT
-from dpsco_app.pages.explore.stored import ENVIRONMENT, served
-from dpsco_app.parts.charts import error_figure
-from dpsco_app.parts.look import Look
-from dpsco_app.parts.running import evaluations
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Asked, Study
+from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.parts.stored import ENVIRONMENT, served
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import require_environment
-from dpsco_core.catalogue import BOUND_SLUGS
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
@@ -62,8 +64,13 @@ def entry() -> Path:
 
 
 def warm_up() -> None:
-    """Run one trial of the first page's scenario, and draw it, to load what loads on first use."""
+    """Run one trial of the first page's panels, and draw them, to load what loads on first use."""
     scenario = replace(DEFAULT.scenario, trials=1)
-    cost(scenario)
-    table = summary(frame([run_cell(cell) for cell in cells(scenario)]))
-    error_figure(scenario, table, evaluations(scenario, BOUND_SLUGS), Look())
+    own, hard = Study(scenario=scenario), hardest(scenario)
+    studies = [own] if hard is None else [own, Study(scenario=hard, role="hardest")]
+    for study in studies:
+        cost(study.scenario)
+    studies = [replace(s, outcomes=[run_cell(c) for c in cells(s.scenario)]) for s in studies]
+    answer(studies, {s.role: lead_of(s) for s in studies})
+    plotly(front_figure(studies, Asked()), Theme())
+    summary(frame(studies[0].outcomes))  # of the tables below

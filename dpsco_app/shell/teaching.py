@@ -5,7 +5,7 @@ hidden keeps its value: only the style sheet knows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,12 +15,12 @@ from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.parts.look import BESIDE, above_title, moved_apart, wrapped
 from dpsco_core.base.parsing import shorten
-from dpsco_core.scenario import Scenario
+from dpsco_core.fields import NAMES as FIELDS
 
 HIDE, TYPE = "hide", "type"
 NONE = "none"
 SIZES = ("normal", "large")
-SCALE = 1.5  # of text, on a page and in its figures
+SCALE = 1.25  # of text, on a page and in its figures
 HELD = "teaching"
 
 MAIN = "[data-testid=stMain]"
@@ -40,7 +40,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }
 GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
-FIELDS = tuple(f.name for f in fields(Scenario))
 # What the keys of the widgets of a field begin with: those of the scenario, and those of sets.
 PREFIXES = (PREFIX, "geometry_field_")
 
@@ -125,8 +124,6 @@ def hidden(given: Sequence[str]) -> list[str]:
     drawn = {c.field for c in ALL_CONTROLS}
     for name in given:
         selectors += PARTS.get(name, ())
-        if name in GROUP_FIELDS:
-            selectors.append(f".st-key-{PREFIX}group_{name}")
         inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
         for field in dict.fromkeys(inside):
             if field == NOTION:

@@ -1,21 +1,18 @@
 """The one scenario of a visit: every page shows it, every link restores it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dpsco_app.pages.explore.presets import DEFAULT
-from dpsco_app.parts.options import LARGEST_SEED
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_app.front.links import BASE, query, read
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.base.parsing import parse_field
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, default_methods, distributions_for
-from dpsco_core.runs.allowed import with_fitting_grid
+from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
-BASE = DEFAULT.scenario  # what a field is that the address leaves out
-FIELDS = tuple(f.name for f in fields(Scenario))
+__all__ = ["BASE", "FIELDS", "query", "read"]
 MINE = "visit_scenario"
 
 
@@ -77,50 +74,6 @@ def follow(now: Scenario, page: str, use: Use) -> None:
         own = mine()
     st.session_state[MINE] = own
     st.session_state[_own(page)] = None if now == _in_order(use.fit(own)) else now
-
-
-def query(scenario: Scenario) -> dict[str, str]:
-    """Return the parameters of a link to a scenario; never empty, so that it is no other one."""
-    return {"problem": scenario.problem} | scenario.to_query(BASE)
-
-
-def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
-    """Return the scenario of an address, and what is wrong there.
-
-    A field that cannot be read, or is not allowed, is left at its default, the others are kept,
-    and there is one sentence for each.
-    """
-    problems: list[str] = []
-    readable: dict[str, str] = {}
-    for name in (name for name in FIELDS if name in given):
-        try:
-            parse_field(name, given[name])
-            readable[name] = given[name]
-        except InvalidInput as problem:
-            problems.append(str(problem))
-    kept = readable
-    try:
-        _allowed(readable, sampling=sampling)
-    except InvalidInput as problem:
-        problems.append(str(problem))
-        kept = {}
-        for name, value in readable.items():  # keep every field that is allowed with those before
-            try:
-                _allowed({**kept, name: value}, sampling=sampling)
-                kept[name] = value
-            except InvalidInput:
-                continue  # the sentence has been said above
-    return _allowed(kept, sampling=sampling), problems
-
-
-def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
-    found = Scenario.from_query(dict(given), BASE)
-    if "grid" not in given:  # nobody has asked for its largest points
-        found = with_fitting_grid(found, DASHBOARD)
-    # A control that is given a larger one shows its default, without a word.
-    must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
-    require(found.seed <= LARGEST_SEED, "seed", must, found.seed)
-    return found.validate(DASHBOARD, sampling=sampling)
 
 
 def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:

@@ -13,33 +13,40 @@ import streamlit as st
 from dpsco_app.parts.touch.modules import component
 
 Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
+Size = Literal["compact", "medium", "wide", "large"]  # of the page
 
 NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
+WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size
 SEEN = "window_seen"
 KEY = "window"
 ARRIVED = "explore_arrived"
 
 
-def kind() -> Kind:
-    """Return the kind of figure that fits: as the browser said, or as it calls itself."""
-    seen: Kind | None = st.session_state.get(SEEN)
+def size() -> Size:
+    """Return the size of the page: as the browser said, or as it calls itself."""
+    seen: Size | None = st.session_state.get(SEEN)
     if seen is not None:
         return seen
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
     return "compact" if phone else "wide"
 
 
+def kind() -> Kind:
+    """Return the kind of figure that fits."""
+    return "compact" if size() == "compact" else "wide"
+
+
 def watch() -> None:
-    """Listen to the width of the page: it runs again where it needs the other figures."""
+    """Listen to the width of the page: it runs again where it needs other figures."""
 
     def see() -> None:
-        st.session_state[SEEN] = st.session_state[KEY]["kind"]
+        st.session_state[SEEN] = st.session_state[KEY]["size"]
 
     component("window", html="")(
         key=KEY,
-        data={"kind": kind(), "narrow": NARROW},
-        default={"kind": kind()},
-        on_kind_change=see,
+        data={"size": size(), "widths": WIDTHS},
+        default={"size": size()},
+        on_size_change=see,
         width="content",
         height="content",
     )

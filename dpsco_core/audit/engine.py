@@ -1,13 +1,16 @@
 """Audits of the catalogue's methods: worst neighbours, many runs, and what they prove.
 
-The neighbours differ in one record (one user) that is as far out as it can be, one way and the
-other; all other records are the same and say nothing. The mechanism is the method's own code, run
-through a ledger like any other run. A fault is made around it, by a ledger double of
-`dpsco_core.audit.doubles`, never inside.
+The neighbours differ in one record (one user), and all other records are the same and say nothing.
+The record is as far out as it can be on one side; on the other it is as far out the other way, and
+in a second pair at 0, where a method that takes its noise from the data takes little. What a run
+lets out is its result, its path and what its ledger books, which anybody may read. The mechanism is
+the method's own code, run through a ledger like any other run. A fault is made around it, by a
+ledger double of `dpsco_core.audit.doubles`, never inside.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,10 +19,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
-from dpsco_core.audit.stages import neighbours, refuse_unseen
+from dpsco_core.audit.stages import FAR_SIDES, pairs, refuse_unseen
 from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints, shared_confidence
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
 from dpsco_core.methods.base import Method, Plan, Release, Stage, released
@@ -32,6 +35,7 @@ from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
 Fault = Literal["none", "half-noise", "no-clipping", "printed-constant"]
+Verdict = Literal["refuted", "not refuted"]
 
 FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-constant")
 MOST_RUNS = 10_000_000
@@ -39,7 +43,9 @@ CONFIDENCE = 0.999
 RHO_DELTA = 0.05  # at which a zCDP claim is turned into one about epsilon
 UNCLIPPED = 1e9  # times the claimed clip: no record of a stage reaches it
 STEPS = 2  # of descents whose number of steps is free: privacy holds for any
-A_STEP = 50  # runs on each neighbour
+A_STEP = 50  # runs on each data set
+SETS = 3  # of two pairs, which share one
+BOOKED = 5  # releases of a run whose booked noise is looked at
 TIMED_RUNS = 3
 MOST_NUMBERS = 60  # of a run's path that are looked at
 
@@ -51,7 +57,7 @@ class Audit:
     # A single point with one private method; `dpsco_core.audit.stages.stage` has good ones. Its
     # number of trials is not used.
     point: Scenario
-    runs: int = 20_000  # of the mechanism, on both neighbours together; even
+    runs: int = 20_000  # of the mechanism, on the two neighbours of a pair together; even
     fault: Fault = "none"  # how the mechanism is broken on purpose
     # that no bound of the audit is above the true epsilon, all looks together
     confidence: float = CONFIDENCE
@@ -107,10 +113,11 @@ class Found:
     claimed_epsilon: float
     delta: float
     evidence: tuple[Evidence, ...]  # one for every look so far, in order
-    neighbours: str  # the two data sets, in words
+    neighbours: str  # the data sets, in words
     entries: tuple[Entry, ...]  # of the ledger of one run
     flaws: tuple[str, ...]  # where the ledger itself says that the noise is too small
-    # shape (runs so far, k): what was let out on the neighbours
+    booked: str  # how the ledgers of the last look's neighbours differ, in a sentence; or empty
+    # shape (runs so far, k): what was let out on the neighbours of the last look
     one: Vector
     two: Vector
 
@@ -125,20 +132,28 @@ class Found:
         over = (e.runs for e in self.evidence if e.epsilon_lower_bound > self.claimed_epsilon)
         return next(over, None)
 
+    @property
+    def verdict(self) -> Verdict:
+        """What the runs say of the claim. They can refute it, and never prove it."""
+        return "not refuted" if self.caught_at is None else "refuted"
+
 
 def steps(task: Audit) -> Iterator[tuple[int, Found | None]]:
-    """Run an audit; yield the runs done on both neighbours, and what a look there has found.
+    """Run an audit; yield the runs done on each pair, and what a look there has found.
 
     Raises `InvalidInput` if the audit is not a valid one, and `NotApplicable` where the method
     cannot run at the point, or cannot be broken in this way.
     """
     task.validate()
     mechanism = _mechanism(task)
-    pair = neighbours(task.point, mechanism.plan)
-    each = shared_confidence(task.confidence, len(task.checkpoints))
+    opposite, origin = pairs(task.point, mechanism.plan)
+    each = shared_confidence(task.confidence, 2 * len(task.checkpoints))
     label = f"audit {task.fault} {replace(task.point, trials=1).to_query()}"
-    streams = [stream(task.point.seed, f"{label} {side}", 0) for side in ("one", "two")]
-    parts: tuple[list[Vector], list[Vector]] = ([], [])
+    streams = [stream(task.point.seed, f"{label} {side}", 0) for side in ("one", "two", "origin")]
+    sets = tuple(
+        _LetOut(mechanism, data, rng)
+        for data, rng in zip((opposite.one, opposite.two, origin.two), streams, strict=True)
+    )
     evidence: list[Evidence] = []
     done = 0
     for look in task.checkpoints:
@@ -146,24 +161,34 @@ def steps(task: Audit) -> Iterator[tuple[int, Found | None]]:
             count = look // 2 - done
             if not task.stage.at_once:  # one after the other, so that somebody may cancel
                 count = min(count, A_STEP)
-            for data, rng, held in zip((pair.one, pair.two), streams, parts, strict=True):
-                values, ledger = mechanism.runs(data, count, rng)
-                held.append(values)
+            for held in sets:
+                held.run(count)
+            ledger = next((held.ledger for held in sets if held.ledger is not None), None)
+            if ledger is None:  # no data set that it runs on
+                assert sets[0].problem is not None
+                raise sets[0].problem
             done += count
             if done < look // 2:
                 yield 2 * done, None
-        width = max(part.shape[1] for held in parts for part in held)
-        one, two = (_of_one_width(held, width, task.point.d) for held in parts)
-        evidence.append(audit(one, two, delta=task.claim_delta, confidence=each))
+        width = max(held.width for held in sets)
+        one, *others = (held.rows(width) for held in sets)
+        looks = [
+            replace(audit(one, two, delta=task.claim_delta, confidence=each), against=pair.against)
+            for pair, two in zip((opposite, origin), others, strict=True)
+        ]
+        sharper = int(looks[1].epsilon_lower_bound > looks[0].epsilon_lower_bound)
+        evidence.append(looks[sharper])
+        assert ledger is not None
         now = Found(
             claimed_epsilon=_claim(ledger, task.claim_delta),
             delta=task.claim_delta,
             evidence=tuple(evidence),
-            neighbours=pair.words,
+            neighbours=f"{opposite.who} {FAR_SIDES.format(place=opposite.place)}",
             entries=ledger.entries,
             flaws=ledger.flaws,
+            booked=_difference(sets[0], sets[1 + sharper]),
             one=one,
-            two=two,
+            two=others[sharper],
         )
         yield look, now
 
@@ -174,20 +199,20 @@ def run_audit(task: Audit) -> Iterator[Found]:
 
 
 def seconds_a_run(task: Audit) -> float:
-    """Return the time of one run of an audit's mechanism; 0 where all are made at once.
+    """Return the time that one of an audit's runs takes; 0 where all are made at once.
 
-    Raises what `steps` does.
+    Of every two, one more is made on the third data set. Raises what `steps` does.
     """
     task.validate()
     mechanism = _mechanism(task)
     if task.stage.at_once:
         return 0.0
-    data = neighbours(task.point, mechanism.plan).one
-    rng = stream(task.point.seed, "audit seconds", 0)
-    mechanism.runs(data, 1, rng)  # fills caches
+    opposite, _ = pairs(task.point, mechanism.plan)
+    timed = _LetOut(mechanism, opposite.one, stream(task.point.seed, "audit seconds", 0))
+    timed.run(1)  # fills caches
     started = time.perf_counter()
-    mechanism.runs(data, TIMED_RUNS, rng)
-    return (time.perf_counter() - started) / TIMED_RUNS
+    timed.run(TIMED_RUNS)
+    return SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS
 
 
 def _claim(ledger: Ledger, delta: float) -> float:
@@ -209,21 +234,81 @@ class _Mechanism:
     broken: Plan
     factor: float
 
-    def runs(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
-        """Return what `count` runs let out, shape (count, k), and the ledger of the last one."""
+    def run(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
+        """Return what `count` runs let out, or one run, shape (count or 1, k), and a ledger."""
         budget = self.task.point.budget
         if self.task.stage.at_once:
             many = ManyRuns(budget, runs=count, factor=self.factor)
             return self._release(data, many, rng).value, many
-        rows = []
-        for _ in range(count):
-            ledger = WrongNoise(budget, factor=self.factor) if self.factor != 1 else Ledger(budget)
-            rows.append(_let_out(self._release(data, ledger, rng))[None])
-        width = max(row.shape[1] for row in rows)
-        return _of_one_width(rows, width, self.task.point.d), ledger
+        ledger = WrongNoise(budget, factor=self.factor) if self.factor != 1 else Ledger(budget)
+        return _let_out(self._release(data, ledger, rng))[None], ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
         return released(self.method, data, self.broken, ledger, rng)
+
+
+class _LetOut:
+    """What the runs on one data set have let out so far, and what their ledgers have booked."""
+
+    def __init__(self, mechanism: _Mechanism, data: object, rng: np.random.Generator) -> None:
+        self._mechanism, self._data, self._rng = mechanism, data, rng
+        self._values, self._books = list[Vector](), list[Vector]()
+        self.ledger: Ledger | None = None  # of the last run that came to an end
+        self.problem: InvalidInput | None = None  # that ended the last one that did not
+
+    def run(self, count: int) -> None:
+        """Run the mechanism `count` times. That a run fails is seen by everybody, and kept."""
+        at_once = self._mechanism.task.stage.at_once
+        for _ in range(1 if at_once else count):
+            try:
+                values, self.ledger = self._mechanism.run(self._data, count, self._rng)
+                book = _book(self.ledger.entries)
+            except InvalidInput as problem:
+                self.problem = problem
+                rows = count if at_once else 1
+                values, book = np.zeros((rows, self._mechanism.task.point.d)), FAILED
+            self._values.append(values)
+            self._books.append(np.tile(book, (len(values), 1)))
+
+    @property
+    def width(self) -> int:
+        return max(int(values.shape[1]) for values in self._values)
+
+    @property
+    def books(self) -> Vector:
+        """Whether each run failed, how many releases it booked, and the logarithms of noises."""
+        return np.concatenate(self._books)
+
+    def rows(self, width: int) -> Vector:
+        """Return all runs as one array: where one has ended early, its result is repeated."""
+        d = self._mechanism.task.point.d
+        whole = [
+            np.hstack([v, np.tile(v[:, :d], (1, (width - v.shape[1]) // d))]) for v in self._values
+        ]
+        return np.hstack([np.concatenate(whole), self.books])
+
+
+FAILED = np.array([1.0, *[0.0] * (1 + BOOKED)])
+
+
+def _book(entries: tuple[Entry, ...]) -> Vector:
+    noises = [math.log(e.noise) for e in entries[:BOOKED]]
+    return np.array([0.0, len(entries), *noises, *noises[-1:] * (BOOKED - len(noises))])
+
+
+def _difference(one: _LetOut, two: _LetOut) -> str:
+    """Say how the books of two neighbours differ, if no run of either is booked otherwise."""
+    books = [held.books for held in (one, two)]
+    if any((book != book[0]).any() for book in books) or (books[0][0] == books[1][0]).all():
+        return ""
+    for held in (one, two):
+        if held.ledger is None:
+            return f"on one neighbour the method runs, on the other it fails: {held.problem}"
+    noises = [math.exp(book[0][2:][(books[0] != books[1])[0][2:]][0]) for book in books]
+    return (
+        f"the noise of a release is booked as {noises[0]:.4g} on one neighbour and as "
+        f"{noises[1]:.4g} on the other, so it is chosen from the data"
+    )
 
 
 def _let_out(release: Release) -> Vector:
@@ -234,13 +319,6 @@ def _let_out(release: Release) -> Vector:
     rows = max(1, MOST_NUMBERS // path.shape[1])
     kept = np.unique(np.linspace(0, len(path) - 1, min(rows, len(path))).round().astype(np.intp))
     return np.concatenate([release.value, path[kept].ravel()])
-
-
-def _of_one_width(parts: list[Vector], width: int, d: int) -> Vector:
-    """Return all runs as one array: where a test has ended a run early, its result is repeated."""
-    return np.concatenate(
-        [np.hstack([p, np.tile(p[:, :d], (1, (width - p.shape[1]) // d))]) for p in parts]
-    )
 
 
 def _mechanism(task: Audit) -> _Mechanism:
@@ -267,9 +345,9 @@ def _mechanism(task: Audit) -> _Mechanism:
     if task.fault == "no-clipping":
         if own.clip is None:
             raise NotApplicable(
-                "The clip of this method follows from the loss, and cannot be taken away from "
-                "outside.",
-                nearest="choose half the noise, or sco.clipped",
+                "No parameter of this method moves its clip, which therefore cannot be taken away "
+                "from outside.",
+                nearest=f"choose half the noise, or {_clipped_like(method).card.slug}",
                 changes=(("fault", "half-noise"),),
             )
         name, planned = own.clip
@@ -277,3 +355,9 @@ def _mechanism(task: Audit) -> _Mechanism:
         method = replace(method, **{name: UNCLIPPED * claimed})
         broken, factor = method.plan(setting), 1 / UNCLIPPED
     return _Mechanism(task=task, method=method, plan=plan, broken=broken, factor=factor)
+
+
+def _clipped_like(method: Method) -> type[Method]:
+    """Return the first method for one of the same problems whose clip can be taken away."""
+    same = set(method.card.problems)
+    return next(m for m in METHODS if m.stage.clip is not None and same & set(m.card.problems))

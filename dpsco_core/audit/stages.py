@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_class
 from dpsco_core.data import DenseRows
+from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.problems import MeanEstimation, Sample
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
@@ -14,6 +15,8 @@ from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.scenario import Scenario
 
 FAR = 1e6  # how far out the record is: beyond every clip of a stage
+# The neighbours of two pairs that share the first.
+FAR_SIDES = "at +{place} in every coordinate, against -{place} and against 0; all others are 0"
 ITEMS = 4  # of a user
 
 Data = DenseRows | Sample | ItemSample
@@ -25,7 +28,9 @@ class Neighbours:
 
     one: Data
     two: Data
-    words: str  # what they are
+    who: str  # what they differ in
+    place: str  # where it is in the first
+    against: str  # where it is in the second
 
 
 def stage(method: str) -> Scenario:
@@ -59,6 +64,16 @@ def stage(method: str) -> Scenario:
     return point
 
 
+def at_printed_rho(point: Scenario, delta: float) -> tuple[Scenario, float]:
+    """Return a point whose budget is the rho of its epsilon at `delta`, and that delta.
+
+    There a constant that is printed too small shows: paper calibrations are stated in zCDP.
+    """
+    assert point.epsilon is not None
+    rho = gaussian_rho(point.epsilon, delta)
+    return replace(point, epsilon=None, delta=None, rho=rho), delta
+
+
 def refuse_unseen(method: str) -> None:
     """Raise `NotApplicable` for the methods whose worst neighbours give away too little to see."""
     own = method_class(method).stage
@@ -69,6 +84,17 @@ def refuse_unseen(method: str) -> None:
 def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     """Return the worst neighbours at `point`: one record far out, one way and the other.
 
+    The first of `pairs`, and raises what that does.
+    """
+    return pairs(point, plan)[0]
+
+
+def pairs(point: Scenario, plan: object = None) -> tuple[Neighbours, Neighbours]:
+    """Return two pairs of neighbours: one record far out, against the other way and against 0.
+
+    Both pairs have the same first data set. A clipped record moves a mean furthest from one side to
+    the other; noise that is chosen from the data differs most between a far record and none.
+
     A method whose stage says where its `plan` has the worst record sees it there.
 
     All other records are 0, and the record is the same in every coordinate, which moves a clipped
@@ -77,36 +103,41 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
 
     Raises `NotApplicable` where records are neither points nor features with a target.
     """
-    problem = point.instance.problem
     total, far = point.n * point.m, np.zeros((point.n * point.m, point.d))
     family = method_class(point.methods[0])
     own = family.stage.place
     far[: point.m] = place = FAR if own is None or plan is None else own(plan, point.d)
     shown = f"{place:,.0f}" if place == FAR else f"{place:.4g}"
-    where = f"at +{shown} or at -{shown} in every coordinate; all others are 0"
+    who, (one, *others) = _data_sets(point, total, (far, -far, np.zeros_like(far)))
+    opposite, origin = (
+        Neighbours(one=one, two=two, who=who, place=shown, against=against)
+        for two, against in zip(others, (f"-{shown}", "0"), strict=True)
+    )
+    return opposite, origin
+
+
+def _data_sets(
+    point: Scenario, total: int, places: tuple[np.ndarray, ...]
+) -> tuple[str, tuple[Data, ...]]:
+    """Return what the data sets differ in, and one with the records at each of `places`."""
+    problem = point.instance.problem
     if isinstance(problem, MeanEstimation):
-        return Neighbours(one=DenseRows(far), two=DenseRows(-far), words=f"one record {where}")
+        return "one record", tuple(DenseRows(x) for x in places)
     sample = problem.sample(total, np.random.default_rng(0))
-    what = "one record"
-    one: Sample
-    two: Sample
+    who, made = "one record", tuple[Sample, ...]()
     if isinstance(sample, PointSample):
-        one, two = (replace(sample, points=DenseRows(x)) for x in (far, -far))
+        made = tuple(replace(sample, points=DenseRows(x)) for x in places)
     elif isinstance(sample, LinearSample):
         targets = sample.link.admissible(np.full(total, FAR))  # so far that slopes are largest
-        one, two = (replace(sample, features=DenseRows(x), targets=targets) for x in (far, -far))
-        what = f"one record of target {targets[0]:g}, with its features"
+        made = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
+        who = f"one record of target {targets[0]:g}, with its features"
     else:
         raise NotApplicable(
             "The worst neighbours of this problem's records are not known here.",
             problem="quadratic",
         )
-    if family.card.level == "user":
-        items = point.m
-        who = f"all {items} items of one user" if items > 1 else "the item of one user"
-        return Neighbours(
-            one=ItemSample(records=one, items=items),
-            two=ItemSample(records=two, items=items),
-            words=f"{who} {where}",
-        )
-    return Neighbours(one=one, two=two, words=f"{what} {where}")
+    if method_class(point.methods[0]).card.level != "user":
+        return who, made
+    items = point.m
+    who = f"all {items} items of one user" if items > 1 else "the item of one user"
+    return who, tuple(ItemSample(records=x, items=items) for x in made)

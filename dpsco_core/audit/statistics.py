@@ -38,6 +38,7 @@ class Evidence:
     hits: int
     false_hits: int
     tested: int  # out of how many runs each
+    against: str = ""  # where the record is on the second of the two neighbours
 
 
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:

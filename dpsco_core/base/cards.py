@@ -1,13 +1,23 @@
 """What every entry of the catalogue says about itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from dpsco_core.base.law_classes import BOUNDED, COORDINATE, LawClass
 from dpsco_core.base.loss_classes import MEAN, LossClass
 
 Privacy = Literal["none", "pure", "zcdp", "approx"]
 Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
+# Whose lower bounds bind the methods that guarantee a notion. Those on (epsilon, delta) hold under
+# such a budget alone, and there a zCDP method is one of those algorithms.
+BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
+    "none": ("none",),
+    "pure": ("none", "approx", "zcdp", "pure"),
+    "zcdp": ("none", "approx", "zcdp"),
+    "approx": ("none", "approx"),
+}
 
 
 @dataclass(frozen=True)
@@ -17,8 +27,9 @@ class Paper:
     key: str
     title: str
     authors: str
-    year: int
+    year: int  # of publication, where that is later than the key's
     venue: str
+    doi: str = ""
 
     def __str__(self) -> str:
         return self.key
@@ -36,11 +47,14 @@ KAMATH_2022 = _paper(
     "Gautam Kamath, Xingtu Liu, Huanyu Zhang",
     "ICML 2022",
 )
-ZHAO_2024 = _paper(
+# Known by the year of its preprint.
+ZHAO_2024 = Paper(
     "Zhao et al. 2024",
     "Differential Private Stochastic Optimization with Heavy-tailed Data: Towards Optimal Rates",
     "Puning Zhao, Jiafei Wu, Zhe Liu, Chong Wang, Rongfei Fan, Qingming Li",
-    "preprint",
+    2025,
+    "AAAI 2025",
+    "10.1609/aaai.v39i21.34440",
 )
 FOLKLORE = Paper("Classical", "Textbook results without privacy", "", 0, "")
 OWN = Paper("DP-SCO Explorer", "The mathematics of this library", "", 2026, "docs/theory")
@@ -195,16 +209,31 @@ class ProblemCard(Card):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
-    # The notion in which the method is private of itself. A zCDP method also serves an (epsilon,
-    # delta) budget, an `"approx"` one serves nothing else; under a pure budget `"pure"` methods
-    # run, and those that can be made pure (`mean.adaptive`).
-    privacy: Privacy
+    privacy: Privacy  # the notion in which the method is private of itself; see `budgets`
+    # Of a method that is zCDP of itself: whether it has a pure form, with which it meets a pure
+    # budget.
+    pure_form: bool = False
+    short: str = ""  # its name where there is little room, as beside the lines of a figure
+    # whether it chooses the radius that it clips to from the records, by releases of its own; all
+    # other radii are fixed before any record is seen
+    private_radius: bool = False
     geometry: str = "l2"  # `"l2"` or another norm
     level: Level = "item"  # what a neighbour replaces
     problems: tuple[str, ...] = ("mean",)  # slugs of the problems that it solves
     # slug of the upper bound whose exponents predict its slope; empty if there is none
     rate: str = ""
     caveat: str = ""  # what a reader must know before trusting it; empty if nothing
+
+    @property
+    def budgets(self) -> tuple[Privacy, ...]:
+        """The kinds of budget under which the method can run; every one if it is not private.
+
+        What is zCDP serves an (epsilon, delta) budget too, and what is pure serves all three.
+        """
+        kinds: tuple[Privacy, ...] = ("pure", "zcdp", "approx")
+        if self.privacy == "none" or self.pure_form:
+            return kinds
+        return kinds[kinds.index(self.privacy) :]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +259,9 @@ class BoundCard(Card):
     loss_class: LossClass = MEAN
     # lower bounds: the losses of the hard instance of the proof, a part of `loss_class`
     instance_class: LossClass = MEAN
+    # The laws of the records that the statement is about, where it does not bound the gradient of
+    # every record; see `laws`.
+    law_class: LawClass = COORDINATE
     # What a neighbour replaces in the statement. A bound at item level sees the n m items of n
     # users as records.
     level: Level = "item"
@@ -239,6 +271,38 @@ class BoundCard(Card):
     drawn: bool = True
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
+
+    @property
+    def laws(self) -> LawClass:
+        """The class of laws that the statement is about: a Lipschitz loss has bounded gradients."""
+        return BOUNDED if self.loss_class.lipschitz else self.law_class
+
+    @property
+    def of_law(self) -> bool:
+        """Whether it is a bound for one law, which it is told, or for laws near it."""
+        return not self.law_class.constants
+
+    @property
+    def class_text(self) -> str:
+        """The class of laws and of losses that the statement is about."""
+        losses = "" if self.loss_class == MEAN else " losses"
+        return f"{self.laws}; {self.loss_class}{losses}"
+
+    def meets(self, lower: "BoundCard", covers: tuple[LawClass, ...]) -> bool:
+        """Whether a lower bound is about what this upper bound is about: then it is no larger.
+
+        Both are proven, of one number, and the lower one binds this one's algorithm on losses and
+        laws of its class. `covers`: the classes of laws on which this one holds at the setting.
+        """
+        sure = ("explicit", "expectation", self.quantity)
+        return (
+            (self.kind, lower.kind) == ("upper", "lower")
+            and (self.constant, self.guarantee) == sure[:2]
+            and (lower.constant, lower.guarantee, lower.quantity) == sure
+            and lower.privacy in BINDING[self.privacy]
+            and lower.instance_class.within(self.loss_class)
+            and lower.laws in covers
+        )
 
     def applies_to(self, problem: LossClass) -> bool:
         """Whether the bound is about methods for a class of problems: a `ProblemCard.loss_class`.

@@ -1,4 +1,4 @@
-"""The two ways in which the library says no, each in one sentence."""
+"""The ways in which the library says no, each in one sentence."""
 
 
 class InvalidInput(ValueError):
@@ -39,6 +39,16 @@ class NotApplicable(Exception):
             nearest += f", or {otherwise}" if otherwise else ""
         super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
         self.reason, self.nearest, self.changes = reason, nearest, (*changes, *change.items())
+
+
+class CodeFailed(InvalidInput, NotApplicable):
+    """Code that somebody added (`dpsco_core.extend`) raised, or gave back what it may not.
+
+    It is bad input, and a method that cannot run: whoever shows either of the two shows this.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        NotApplicable.__init__(self, sentence)
 
 
 # How a change begins of a field whose value is a name.

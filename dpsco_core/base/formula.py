@@ -21,9 +21,11 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
 
 LONGEST, DEEPEST = 300, 40  # characters, and brackets and signs within each other
+MOST = 4  # formulas of one text
 # What may be written, and the letter that it stands for.
 LETTERS = {name: name for name in ("n", "d", "m", "p", "epsilon", "delta", "rho")}
-LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho"}
+LETTERS |= {name: name for name in ("D", "q", "L", "kappa", "width")}
+LETTERS |= {"ε": "epsilon", "δ": "delta", "ρ": "rho", "κ": "kappa"}
 # Name -> how many arguments it takes at least and at most, and what it returns of them.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
     "sqrt": (1, 1, math.sqrt),
@@ -67,6 +69,19 @@ def parse_formula(text: str) -> Formula:
     reader = _Reader(_tokens(text))
     value = reader.whole()
     return Formula(text=text.strip(), letters=tuple(reader.letters), value=value)
+
+
+def parse_formulas(text: str) -> tuple[Formula, ...]:
+    """Return the formulas of a text, which ``;`` separates; raises `InvalidInput` as one does.
+
+    >>> [formula.text for formula in parse_formulas("1/sqrt(n); d/(n*ε)")]
+    ['1/sqrt(n)', 'd/(n*ε)']
+    """
+    parts = [part for part in text.split(";") if part.strip()]
+    require(
+        len(parts) <= MOST, "formula", f"at most {MOST}, separated by ;", f"{len(parts)} of them"
+    )
+    return tuple(parse_formula(part) for part in parts)
 
 
 def _applied(function: Callable[..., float], *parts: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Fields of a scenario from text, JSON and TOML, and back to text; and the checks of a value."""
+"""Values from text, JSON and TOML, and back to text; and the checks of a value."""
 
 import math
 from collections.abc import Sequence
@@ -6,53 +6,13 @@ from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.seeds import FRESH, fresh_seed
-
-INTEGERS = ("n", "d", "m", "trials", "seed")
-NUMBERS = ("epsilon", "delta", "rho", "p", "margin", "q", "diameter", "offset")
-LISTS = ("methods", "grid")
-OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
 
 LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220  # characters
 LISTED = 5  # of a longer list
 WHOLE = 1e15  # floats from here on are written as such, whole or not
 
 
-def parse_field(name: str, value: Any) -> Any:
-    """Return the value of the field `name` in its own type; raises `InvalidInput`.
-
-    Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value, and the
-    seed ``"fresh"`` for one that the operating system draws now.
-
-    Examples
-    --------
-    >>> parse_field("n", "1e4"), parse_field("grid", "1,2.5"), parse_field("rho", "none")
-    (10000, (1, 2.5), None)
-    """
-    if value is None or value in ("", "none"):
-        require(name in OPTIONAL or name in LISTS, name, "given", "none")
-        return () if name in LISTS else None
-    if name in LISTS:
-        kind = "a list of slugs" if name == "methods" else "a list of numbers"
-        parts = value.split(",") if isinstance(value, str) else value
-        require(isinstance(parts, (list, tuple)), name, kind, shorten(value))
-        if name == "methods":
-            return tuple(str(part).strip() for part in parts)
-        require("" not in parts, name, kind, shorten(value))
-        return tuple(_number(name, part, kind) for part in parts)
-    if name == "seed" and value == FRESH:
-        return fresh_seed()
-    if name in INTEGERS:
-        number = _number(name, value, "an integer")
-        require(isinstance(number, int), name, "an integer", shorten(value))
-        return number
-    if name in NUMBERS:
-        return float(_number(name, value, "a number"))
-    require(isinstance(value, str), name, "text", shorten(value))
-    return value
-
-
-def _number(name: str, value: Any, kind: str) -> float:
+def number(name: str, value: Any, kind: str) -> float:
     """Return an int where the value is one, or a whole float of few digits; otherwise a float."""
     ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
     require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
@@ -67,7 +27,7 @@ def _number(name: str, value: Any, kind: str) -> float:
 
 
 def to_text(value: object) -> str:
-    """Return the text that `parse_field` reads back to an equal value.
+    """Return the text that `Field.parse` reads back to an equal value.
 
     >>> to_text(20.0), to_text(0.1), to_text((1.0, 2.5)), to_text(None)
     ('20', '0.1', '1,2.5', 'none')
@@ -129,11 +89,13 @@ def is_real(value: object) -> TypeGuard[float]:
 
 
 def whole(name: str, value: object, low: int, high: int) -> None:
-    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return
     must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
-    require(ok, name, must, shorten(value))
+    require(False, name, must, shorten(value))
 
 
 def real(name: str, value: object, low: float, high: float) -> None:
-    ok = is_real(value) and low <= value <= high
-    require(ok, name, f"at least {low:g} and at most {high:g}", shorten(to_text(value)))
+    if not (is_real(value) and low <= value <= high):
+        must = f"at least {low:g} and at most {high:g}"
+        require(False, name, must, shorten(to_text(value)))

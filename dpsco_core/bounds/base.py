@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Method, Plan
 from dpsco_core.problems.base import Setting
 
 Terms = Mapping[str, float]
@@ -45,6 +47,32 @@ class Frontier:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AtPlan:
+    """Terms at the parameters of one run: those of the plan that its method makes.
+
+    A bound whose `evaluate` this is, is about what a run does, at its calibration and tuning, and a
+    figure draws it beside the measured line of that run (theory/bounds-of-runs.md, 1).
+    """
+
+    # tight and practical: its plan is taken where no run is at hand
+    method: Method
+    names: tuple[str, ...]
+    # takes the method's plan, and returns the terms; infinite where nothing is proven of such a run
+    formula: Callable[[Any], tuple[float, ...]]
+
+    def __call__(self, setting: Setting) -> Terms:
+        """Return the terms of the method's own run at `setting`, infinite where it cannot run."""
+        try:
+            return self.of(self.method.plan(setting))
+        except NotApplicable:
+            return dict.fromkeys(self.names, math.inf)
+
+    def of(self, plan: Plan) -> Terms:
+        """Return the terms of the run with this plan."""
+        return dict(zip(self.names, self.formula(plan), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bound:
     """A bound on the error, evaluated at a `Setting`.
 
@@ -56,7 +84,8 @@ class Bound:
     """
 
     card: BoundCard  # what it is and where it is from
-    # takes a `Setting` and returns its terms by name, in the order of the formula
+    # takes a `Setting` and returns its terms by name, in the order of the formula; an `AtPlan` of a
+    # bound on a run
     evaluate: Callable[[Setting], Terms]
     # turns the terms' values into the bound's value: `sum` for most
     combine: Callable[[tuple[float, ...]], float] = math.fsum
@@ -68,17 +97,34 @@ class Bound:
     # up to where an upper bound is known to be optimal, if only up to there
     optimal: Frontier | None = None
 
-    def terms(self, setting: Setting) -> dict[str, float]:
-        """Return the terms of the bound by name."""
+    @property
+    def parameters(self) -> Literal["run", "own", ""]:
+        """Whose parameters an upper bound is at: a run's, its own statement's, or of no method."""
+        if isinstance(self.evaluate, AtPlan):
+            return "run"
+        return "own" if self.card.method else ""
+
+    def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
+        """Return the terms of the bound by name; of a bound on a run, of the run with this plan."""
+        if plan is not None and isinstance(self.evaluate, AtPlan):
+            return dict(self.evaluate.of(plan))
         return dict(self.evaluate(self.seen(setting)))
 
     def seen(self, setting: Setting) -> Setting:
-        """Return the setting as the statement counts records: users, or all of their items."""
+        """Return the setting as the statement counts records: users, or all of their items.
+
+        Of the law of the records only a bound for a law is told, which counts users whose items are
+        one record (theory/instance-floors.md, 8.1).
+        """
+        if self.card.of_law:
+            return setting
+        if setting.law is not None:
+            setting = replace(setting, law=None)
         return setting if self.card.level == "user" else pooled(setting)
 
-    def value(self, setting: Setting) -> float:
+    def value(self, setting: Setting, plan: Plan | None = None) -> float:
         """Return the bound, in the units of ``card.quantity``; infinite where it is void."""
-        return self.combined(self.terms(setting))
+        return self.combined(self.terms(setting, plan))
 
     def combined(self, terms: Terms) -> float:
         """Return the bound of its terms."""

@@ -18,6 +18,7 @@ SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 # The sharp bias of clipping at distance t from the mean: `hinge_bias`.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
+PARTS = ("sampling", "clipping bias", "privacy noise")
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
@@ -34,6 +35,11 @@ class Parts:
     sampling: float
     bias: float
     noise: float
+
+    @property
+    def each(self) -> tuple[float, float, float]:
+        """The terms, in the order of `PARTS`."""
+        return self.sampling, self.bias, self.noise
 
     def total(self) -> float:
         """Return the sum: the bound of a high-probability form."""
@@ -57,12 +63,7 @@ def terms_of(formula: Callable[[Setting], Parts]) -> Callable[[Setting], Terms]:
     """Return the parts of a formula as named terms."""
 
     def terms(setting: Setting) -> Terms:
-        parts = formula(setting)
-        return {
-            "sampling": parts.sampling,
-            "clipping bias": parts.bias,
-            "privacy noise": parts.noise,
-        }
+        return dict(zip(PARTS, formula(setting).each, strict=True))
 
     return terms
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, Found, run_audit
-from dpsco_core.audit.stages import stage
+from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
-from dpsco_core.base.parsing import parse_field, shorten
+from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -18,9 +18,11 @@ from dpsco_core.cli.tools import (
     read_number,
     table,
 )
+from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
+FLAW_DELTA = 0.2  # of a printed constant, where no budget is given: 20,000 runs refute it there
 
 
 def add_audit(commands: Any) -> None:
@@ -30,7 +32,8 @@ def add_audit(commands: Any) -> None:
         run_audit_command,
         help="run a method on its worst neighbours, and bound epsilon from below",
         description="What is not given is taken from a small scenario made for the method. "
-        f"--trials is the number of runs on both neighbours together (default {RUNS:,}).",
+        f"--trials is the number of runs on two neighbours together (default {RUNS:,}); the "
+        "record in which they differ is far out, against as far the other way and against 0.",
     )
     parser.add_argument(
         "--fault",
@@ -75,9 +78,15 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "trials": task.runs,
             "neighbours": found.neighbours,
             "fault": task.fault,
+            "verdict": found.verdict,
             "caught_at": found.caught_at,
+            "notes": notes(found),
             "looks": [
-                {"trials": e.runs, "epsilon_lower_bound": e.epsilon_lower_bound}
+                {
+                    "trials": e.runs,
+                    "epsilon_lower_bound": e.epsilon_lower_bound,
+                    "against": e.against,
+                }
                 for e in found.evidence
             ],
             "scenario": replace(task.point, trials=task.runs).to_dict(),
@@ -89,14 +98,17 @@ def _task(chosen: argparse.Namespace) -> Audit:
     given = given_fields(chosen)
     methods = given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
-    runs = parse_field("trials", given.pop("trials", RUNS))
-    point = Scenario.from_dict(given | {"methods": methods}, stage(methods[0]))
+    runs = parse("trials", given.pop("trials", RUNS))
+    start, at = stage(methods[0]), None
+    if chosen.fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(given):
+        start, at = at_printed_rho(start, FLAW_DELTA)
+    point = Scenario.from_dict(given | {"methods": methods}, start)
     return Audit(
         point=point,
         runs=runs,
         fault=chosen.fault,
         confidence=read_number("confidence", chosen.confidence),
-        delta=None if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
+        delta=at if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
     )
 
 
@@ -104,16 +116,27 @@ def _print(task: Audit, found: Found) -> None:
     broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
     print(f"{task.method}{broken}: {found.neighbours}\n")
     rows = [
-        [f"{e.runs:,}", number(e.epsilon_lower_bound), f"{e.hits:,}", f"{e.false_hits:,}"]
+        [
+            f"{e.runs:,}",
+            number(e.epsilon_lower_bound),
+            e.against,
+            f"{e.hits:,}",
+            f"{e.false_hits:,}",
+        ]
         for e in found.evidence
     ]
-    print(table(rows, ["runs", "epsilon is at least", "hits", "false hits"]))
+    print(table(rows, ["runs", "epsilon is at least", "against", "hits", "false hits"]))
     at = "" if not found.delta else f" at delta = {found.delta:g}"
     claim = f"epsilon = {number(found.claimed_epsilon)}{at}"
     confidence = f"with confidence {100 * task.confidence:g} %"
-    if found.caught_at is None:
-        print(f"\nThe claim, {claim}, stands: no bound is above it, {confidence}.")
-    else:
-        print(f"\nThe claim, {claim}, is refuted after {found.caught_at:,} runs, {confidence}.")
-    for flaw in found.flaws:
-        print(f"note: {flaw}")
+    after = "by" if found.caught_at is None else "after"
+    count = found.caught_at or task.runs
+    print(f"\nThe claim, {claim}, is {found.verdict} {after} {count:,} runs, {confidence}.")
+    for note in notes(found):
+        print(f"note: {note}")
+
+
+def notes(found: Found) -> list[str]:
+    """Return what the ledgers say of an audit's claim, whatever its runs do."""
+    flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in found.flaws]
+    return flaws + ([found.booked] if found.booked else [])

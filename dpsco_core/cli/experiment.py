@@ -4,9 +4,10 @@ import argparse
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import parse_field, to_plain
+from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, number, print_json, table
 from dpsco_core.explain.lessons import EXPERIMENTS, parts, run_part, series_table
+from dpsco_core.fields import parse
 
 _COLUMNS = ("series", "x", "trials", "mean", "median", "q10", "q90")
 
@@ -30,8 +31,8 @@ def run_experiment(chosen: argparse.Namespace) -> None:
     if known is None:
         must = ", ".join(EXPERIMENTS)
         raise InvalidInput(f"experiment must be one of {must}, got experiment={chosen.name}.")
-    trials = None if chosen.trials is None else parse_field("trials", chosen.trials)
-    todo = parts(known, trials, parse_field("seed", chosen.seed))
+    trials = None if chosen.trials is None else parse("trials", chosen.trials)
+    todo = parts(known, trials, parse("seed", chosen.seed))
     found = series_table([row for part in todo for row in run_part(part)])
     rows = found.to_dict("records")
     if chosen.json:

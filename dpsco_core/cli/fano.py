@@ -6,10 +6,11 @@ from dataclasses import fields
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import parse_field, to_plain
+from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, print_json, read_number, read_whole, table
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import HARDS, curves, floors, ladder, mean_instance
+from dpsco_core.fields import parse
 
 _PACKING = {
     "bits": "log2 of the number of words; with it, a packing of your own",
@@ -92,7 +93,7 @@ def _packing(given: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
-    budget = {name: parse_field(name, given[name]) for name in ("epsilon", "delta", "rho")}
+    budget = {name: parse(name, given[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01
     elif budget["rho"] is None and given["delta"] is None:

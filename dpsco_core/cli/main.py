@@ -3,11 +3,13 @@
 import argparse
 import errno
 import importlib.util
+import math
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
@@ -29,11 +31,14 @@ from dpsco_core.cli.tools import (
     number,
     print_every_character,
     print_json,
+    require_sound,
     table,
 )
+from dpsco_core.explain.floors import no_floor
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.results.report import bounds_json, catalogue_json, evaluate_all, run_json
-from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_core.results.slopes import slopes
+from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.executors import run_study
 from dpsco_core.runs.memory import require_memory
@@ -45,6 +50,7 @@ DESCRIPTION = (
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+PRICE = "price of privacy"
 FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
 
 
@@ -120,7 +126,7 @@ def _catalogue(chosen: argparse.Namespace) -> None:
         return
     for title, rows in catalogue.items():
         print(f"{title.capitalize()}\n")
-        extra = ["privacy", "constant", "loss_class"]
+        extra = ["privacy", "constant", "laws", "loss_class"]
         columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
         header = ["losses" if c == "loss_class" else c for c in columns]
         print(table([[str(row[c]) for c in columns] for row in rows], header) + "\n")
@@ -133,7 +139,12 @@ def _run(chosen: argparse.Namespace) -> None:
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if chosen.json:
         print_json(run_json(scenario, outcomes))
-        return
+    else:
+        _print_run(scenario, outcomes)
+    require_sound(scenario, outcomes)
+
+
+def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     cells = frame(outcomes)
     trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
@@ -149,14 +160,17 @@ def _run(chosen: argparse.Namespace) -> None:
             str(row["name"]),
             number(row["x"]) if scenario.axis else "",
             number(row["median_error"]),
-            f"{number(row['q10'])} to {number(row['q90'])}",
+            _span(number(row["q10"]), number(row["q90"])),
             number(row["mean_error"]),
-            f"{1000 * row['seconds']:.3g}",
+            _price(row),
+            number(1000 * row["seconds"]),
             str(row["not_applicable"]),
         ]
         for row in summary(cells).to_dict("records")
     ]
-    print(table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""]))
+    print(
+        table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", PRICE, "ms", ""])
+    )
     shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
     if shares:
         print(
@@ -170,16 +184,37 @@ def _run(chosen: argparse.Namespace) -> None:
         lines = [
             [
                 str(row["name"]),
-                f"{row['fitted']:.3f}",
-                f"{row['low']:.3f} to {row['high']:.3f}",
-                f"{row['predicted']:.3f}",
+                _range(row["fitted"], row["fitted"]),
+                _range(row["low"], row["high"]),
+                _range(row["predicted_low"], row["predicted_high"]),
+                str(row["verdict"]),
             ]
             for row in fitted.to_dict("records")
         ]
         print("\nSlope of log error against log axis\n")
-        print(table(lines, ["method", "fitted", "95 %", "predicted by its rate"]))
+        print(table(lines, ["method", "fitted", "95 %", "terms of its rate", ""]))
     print()
     _print_bounds(scenario, explicit_lower_only=True)
+
+
+def _price(row: Mapping[Hashable, Any]) -> str:
+    """Return a price with its interval, as "3.5 (3.1 to 3.9)"; empty if there is none."""
+    value, low, high = (row[name] for name in ("price", "price_low", "price_high"))
+    if math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "infinite"
+    return f"{value:.3g}" + (f" ({low:.3g} to {high:.3g})" if not math.isnan(low) else "")
+
+
+def _range(low: float, high: float) -> str:
+    """Return two slopes with two digits, at which they are compared; one where they are equal."""
+    return _span(*(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high)))
+
+
+def _span(low: str, high: str) -> str:
+    """Return two ends, or the only one."""
+    return " to ".join(dict.fromkeys((low, high)))
 
 
 def _bounds(chosen: argparse.Namespace) -> None:
@@ -188,6 +223,7 @@ def _bounds(chosen: argparse.Namespace) -> None:
         print_json(bounds_json(scenario))
     else:
         _print_bounds(scenario)
+    require_sound(scenario)
 
 
 def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
@@ -203,16 +239,21 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
                 "" if e.x is None else number(e.x),
                 number(e.value),
                 card.constant,
-                str(card.loss_class),
+                card.class_text,
+                f"every {e.binds}" if e.binds else "",
                 card.quantity,
                 terms if len(e.terms) > 1 else "",
+                f"{card.paper}, {card.statement}",
                 "; ".join(e.failures),
             ]
         )
         if not e.applies:
             wider.append(str(card.loss_class))
-    header = ["bound", scenario.axis or "", "value", "constant", "losses", "of", "terms", "fails"]
-    print(table(rows, header))
+    header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
+    print(table(rows, [*header, "statement", "fails"]))
+    missing = no_floor(scenario)
+    if missing:
+        print(f"note: {missing}")
     own = problem_card(scenario.problem).loss_class
     for name in dict.fromkeys(wider):
         print(

@@ -41,9 +41,14 @@ def run_need(chosen: argparse.Namespace) -> None:
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
         needs = [
-            {k: plain(v) if isinstance(v, float) else v for k, v in vars(r).items()} for r in rows
+            _plain(vars(row)) | {"floors": [_plain(vars(floor)) for floor in row.floors]}
+            for row in rows
         ]
         print_json({"scenario": scenario.to_dict(), "needs": needs})
         return
     for row in rows:
         print("\n".join(in_words(row, users=scenario.m > 1)))
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: plain(v) if isinstance(v, float) else v for k, v in values.items()}

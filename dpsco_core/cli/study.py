@@ -11,14 +11,21 @@ import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.parsing import INTEGERS, NUMBERS, shorten
-from dpsco_core.cli.tools import add_command, add_fields, given_fields, print_json, with_seed
+from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.tools import (
+    add_command,
+    add_fields,
+    given_fields,
+    print_json,
+    require_sound,
+    with_seed,
+)
+from dpsco_core.fields import TABLE, is_whole
 from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.dask_cluster import cluster
@@ -31,7 +38,6 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_OF_CELLS = ("methods", "grid", "trials")  # whose cells have a method, an x and a trial
 LARGEST_FILE = 1_000_000  # bytes of a TOML file
 WRITE_EVERY = 0.2  # seconds
 
@@ -67,10 +73,12 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         outcomes = in_cell_order(scenario, _shown(scenario, running))
         if chosen.json:
             print_json(run_json(scenario, outcomes))
-            return
-        table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
-        print(table.to_string(index=False))
-        print(f"\n{len(outcomes):,} cells of this study are in {chosen.out}.")
+        else:
+            table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
+            print(table.to_string(index=False, na_rep="-"))
+            kept = sum(not outcome.failed for outcome in outcomes)
+            print(f"\n{kept:,} cells of this study are in {chosen.out}.")
+    require_sound(scenario, outcomes)
 
 
 def _running(
@@ -214,11 +222,13 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     table.insert(0, "study", number)
     uncertain = [o.error_uncertainty for o in outcomes]
     table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
-    for name in (f.name for f in fields(Scenario) if f.name not in NOT_OF_CELLS):
+    for name, known in TABLE.items():
+        if known.scope == "study" and name != "axis":  # cells have a method, an x and a trial
+            continue
         value = getattr(scenario, name)
         if name == scenario.axis:
-            table[name] = table["x"].astype("int64") if name in INTEGERS else table["x"]
-        elif name in NUMBERS:
+            table[name] = table["x"].astype("int64") if is_whole(name) else table["x"]
+        elif known.kind == "real":
             table[name] = math.nan if value is None else float(value)
         else:
             table[name] = "" if value is None else value

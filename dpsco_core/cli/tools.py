@@ -5,38 +5,18 @@ import io
 import json
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.added import AddedBound
+from dpsco_core.base.errors import CodeFailed, InvalidInput
 from dpsco_core.base.parsing import shorten
-from dpsco_core.base.seeds import COST, FRESH, fresh_seed
-from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.base.seeds import FRESH, fresh_seed
+from dpsco_core.catalogue import bounds_for
+from dpsco_core.fields import NAMES, TABLE
+from dpsco_core.results.report import evaluate_all
+from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
-
-HELP = {
-    "problem": "slug of the problem",
-    "distribution": "slug of the distribution",
-    "n": "number of records, or of users",
-    "d": "dimension",
-    "m": "items per user (1 at item level)",
-    "epsilon": "privacy budget epsilon",
-    "delta": "privacy budget delta; 0 is pure DP",
-    "rho": "zCDP budget, instead of epsilon and delta",
-    "p": "tail index: the order of the moment that is bounded by 1, at least 2",
-    "margin": "the sampling law's own tail index is p + margin",
-    "geometry": "constraint set and norm: " + ", ".join(GEOMETRIES),
-    "q": "exponent of the norm for the geometry lq, at least 1; inf is allowed",
-    "diameter": "diameter of the constraint set, or of the set that holds the mean, in its norm",
-    "offset": "norm in the geometry of the true mean, or of the true parameter",
-    "axis": "what to sweep: n, d, m, epsilon, p, diameter, or q with the geometry lq",
-    "grid": "values on the axis, separated by commas",
-    "trials": "repetitions",
-    "seed": f"the one seed, or {FRESH} for one from the operating system, which is printed; {COST}",
-    "calibration": "tight (least proven noise) or paper (as printed)",
-    "tuning": "practical or theory (the theorem's parameters)",
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,6 +35,19 @@ def add_command(
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(does=run)
     return parser
+
+
+def require_sound(scenario: Scenario, outcomes: Sequence[Outcome] = ()) -> None:
+    """Raise `CodeFailed` if code that was added failed, after all else has been printed."""
+    told = [o.not_applicable for o in outcomes if o.failed and o.not_applicable]
+    own = [
+        b.card.slug
+        for b in bounds_for(scenario.problem, scenario.level)
+        if isinstance(b, AddedBound)
+    ]
+    told += [e.failed for e in evaluate_all(scenario, own) if e.failed]
+    if told:
+        raise CodeFailed(" ".join(dict.fromkeys(told)))
 
 
 def read_number(name: str, text: str) -> float:
@@ -77,20 +70,17 @@ def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> No
 
     `defaults`: whether their help says those of the default scenario.
     """
-    default = Scenario()
-    for field in fields(Scenario):
-        if field.name == "methods":
+    for name, known in TABLE.items():
+        if known.kind == "slugs":
             command.add_argument(
                 "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
             )
             continue
-        value = getattr(default, field.name)
-        known = defaults and value not in (None, ())
-        shown = f" (default {value})" if known else ""
-        names = ["--p", "--tail"] if field.name == "p" else [f"--{field.name}"]
-        command.add_argument(
-            *names, dest=field.name, metavar="VALUE", help=HELP[field.name] + shown
-        )
+        value = getattr(Scenario, name)
+        shown = f" (default {value})" if defaults and value not in (None, ()) else ""
+        meaning = known.flag_meaning or known.description.replace("`", "")
+        flags = (f"--{name}", *known.flags)
+        command.add_argument(*flags, dest=name, metavar="VALUE", help=meaning + shown)
 
 
 def print_every_character() -> None:
@@ -128,8 +118,7 @@ def table(rows: list[list[str]], header: list[str]) -> str:
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a scenario that the command line gives, as text."""
     given = vars(chosen) | {"methods": chosen.method or None}
-    names = [field.name for field in fields(Scenario)]
-    return with_seed({name: given[name] for name in names if given[name] is not None})
+    return with_seed({name: given[name] for name in NAMES if given[name] is not None})
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ that bounds and errors are computed and never estimated.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
@@ -19,17 +19,52 @@ from dpsco_core.base.cards import Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
+from dpsco_core.data.directions import centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.data.univariate import Univariate
 from dpsco_core.data.ziggurat import PART
+
+Unit = Literal["moment", "variance"]  # what of a coordinate is scaled to 1
+
+# What a law may say of its records, and need not: see `gives`.
+ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
+# Whoever defines one of these draws other records than the law that is extended.
+DRAWS = ("fill", "_fill_centred", "moment", "_log_moment")
+
+
+class TwoPointLaw(Protocol):
+    """A law whose records are 0 or one other."""
+
+    @property
+    def spike_probability(self) -> float:
+        """How often a record is the other one."""
+        ...
+
+    @property
+    def spike(self) -> Vector:
+        """The other one, shape (d,)."""
+        ...
 
 
 class Distribution(ABC):
-    """The law of one record: exact moments, and samples. A key of caches."""
+    """The law of one record: exact moments, and samples. A key of caches.
+
+    It also answers what problems ask of the law of their records or features. The answers here are
+    those of uncorrelated coordinates of equal variance, whose records have no largest norm; a law
+    of another kind answers for itself. `ANSWERS` are the questions that a law may leave open.
+    """
 
     card: ClassVar[Card]
     # what drawing records takes; of a law that says nothing, a guess
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
+    # whether its mean is hidden: `draw` takes a member of a prior
+    has_prior: ClassVar[bool] = False
+    # whether its tail index is p + margin, so that the margin means anything
+    has_margin: ClassVar[bool] = True
+    independent: ClassVar[bool] = True  # whether its coordinates are
+    smallest_d: ClassVar[int] = 1  # the least dimension that it has
 
     d: int  # dimension, at least 1
     moment_order: float  # the order p, at least 2, of the coordinate moment that is at most 1
@@ -53,6 +88,123 @@ class Distribution(ABC):
     @abstractmethod
     def directional_moment(self) -> float:
         r"""A bound on :math:`\sup_u (E|\langle u, X-\mu\rangle|^p)^{1/p}` over unit vectors u."""
+
+    @property
+    def shifts(self) -> Shifts | None:
+        """What a record tells of the mean to whoever knows the law's shape; None: nothing is said.
+
+        A law that gives it has floors: lower bounds for its own shifts.
+        """
+        return None
+
+    @property
+    def univariate(self) -> Univariate | None:
+        """The law of a coordinate before it is centred, in closed form; None: nothing is said."""
+        return None
+
+    @property
+    def two_point(self) -> TwoPointLaw | None:
+        """The law itself where a record is 0 or one other; None of any other law."""
+        return None
+
+    @property
+    def inverse_norm(self) -> float | None:
+        r""":math:`E\|X-\mu\|^{-1}` of a spherical law with d >= 2; None of any other law."""
+        return None
+
+    @property
+    @abstractmethod
+    def noise_law(self) -> "Distribution":
+        """The law of the noise in a regression on such features: of dimension 1 and mean 0."""
+
+    @property
+    def centred(self) -> "Distribution":
+        """The law moved to mean 0, where it can be moved; otherwise itself."""
+        return self
+
+    def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector | None:
+        """Return n means of m independent records each, shape (n, d); None: their law is open."""
+        return None
+
+    # -- moments that certificates are made of -----------------------------------------------
+
+    @property
+    def mean_norm(self) -> float:
+        """The l2 norm of the mean; of a law with a prior, the largest."""
+        return float(np.linalg.norm(self.mean))
+
+    @property
+    def class_moment(self) -> float:
+        r"""A bound on :math:`\max_j E|X_j-\mu_j|^p` by what the law's class allows.
+
+        Lower bounds take their unit from it.
+        """
+        return self.moment(self.moment_order)
+
+    @property
+    def unit_moment(self) -> float:
+        r"""The central p-th moment that the law's class is stated with; not 1 at variance 1."""
+        return 1.0
+
+    @property
+    def moment_root(self) -> float:
+        """The p-th root of `unit_moment`: the unit in which such a class is measured."""
+        return math.pow(self.unit_moment, 1 / self.moment_order)
+
+    @property
+    def record_norm(self) -> float:
+        """The largest l2 norm of a record."""
+        return math.inf
+
+    @property
+    def largest_second_moment(self) -> float:
+        r"""The largest eigenvalue of :math:`E XX^\top`, exactly."""
+        return self.moment(2) + self.mean_norm**2
+
+    @property
+    def smallest_second_moment(self) -> float:
+        r"""The smallest eigenvalue of :math:`E XX^\top`, exactly."""
+        return self.largest_second_moment if self.d == 1 else self.moment(2)
+
+    @property
+    def second_moment_trace(self) -> float:
+        r""":math:`E\|X\|_2^2`, exactly."""
+        return self.variance_trace + self.mean_norm**2
+
+    @property
+    def fourth_moment_trace(self) -> float:
+        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
+
+        For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`, as
+        terms with an odd power of one vanish. Infinite where there is no fourth moment.
+        """
+        return self.moment(4) + (self.d - 1) * self.moment(2) ** 2
+
+    def central_direction(self, k: float) -> float:
+        r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
+
+        Below order 2 by the value at 2, which is exact.
+        """
+        order = max(k, 2.0)
+        return math.pow(self.moment(order), 1 / order) * self.direction_factor(order)
+
+    def direction_factor(self, order: float) -> float:
+        """Bound the root of a moment in any direction by so many times that of a coordinate.
+
+        That of independent coordinates with mean 0. The order is at least 2.
+        """
+        return centred_direction_bound(self.d, order)
+
+    def raw_direction(self, k: float) -> float:
+        r"""Bound :math:`\sup_u (E|\langle u, X\rangle|^k)^{1/k}`, for 0 < k <= p.
+
+        Minkowski's inequality adds the norm of the mean to the central bound.
+        """
+        return self.mean_norm + self.central_direction(k)
+
+    def raw_coordinate(self, k: float) -> float:
+        r"""Return :math:`\max_j E|X_j|^k` at mean 0."""
+        return self.moment(k)
 
     @abstractmethod
     def moment(self, k: float) -> float:
@@ -89,12 +241,27 @@ class Distribution(ABC):
         """Return the same rows as `sample`, to the last bit, drawn when they are read."""
         return GeneratedRows.of(self, draw_key(rng), n)
 
+    def __init_subclass__(cls) -> None:
+        """Leave open what a law is not asked again that draws other records than its parent."""
+        super().__init_subclass__()
+        own = vars(cls)
+        if any(name in own for name in DRAWS):
+            for name in ANSWERS:
+                if name not in own:
+                    setattr(cls, name, getattr(Distribution, name))
+
+
+def gives(family: type[Distribution], answer: str) -> bool:
+    """Whether a class of laws answers one of `ANSWERS`."""
+    return getattr(family, answer) is not getattr(Distribution, answer)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledLaw(Distribution):
     r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
 
-    A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
+    A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`, or the variance
+    1.
     """
 
     symmetric: ClassVar[bool] = False  # about the mean: sharpens `direction_factor`
@@ -103,6 +270,7 @@ class ScaledLaw(Distribution):
     moment_order: float = 3.0  # of the moment that is 1; finite
     # Positive: a law with a finite tail index gets p + margin. The others ignore it.
     margin: float = 0.5
+    unit: Unit = "moment"  # what is 1: the p-th moment of a coordinate, or its variance
     # l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
     # coordinate
     offset: float = 0.0
@@ -122,8 +290,17 @@ class ScaledLaw(Distribution):
 
     @property
     def scale(self) -> float:
-        """The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`."""
-        return math.exp(-self._log_moment(self.moment_order) / self.moment_order)
+        """The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`, with 2 for p where the variance is 1."""
+        return math.exp(-self._log_unit)
+
+    @property
+    def _log_unit(self) -> float:
+        order = self.moment_order if self.unit == "moment" else 2.0
+        return self._log_moment(order) / order
+
+    @property
+    def unit_moment(self) -> float:
+        return 1.0 if self.unit == "moment" else self.moment(self.moment_order)
 
     @property
     def mean(self) -> Vector:
@@ -138,13 +315,10 @@ class ScaledLaw(Distribution):
 
     @property
     def directional_moment(self) -> float:
-        return self.direction_factor(self.moment_order)
+        return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
-        """Bound the root of a moment in any direction by so many times that of a coordinate.
-
-        That of independent coordinates. The order is at least 2.
-        """
+        """Bound a moment in any direction; sharper where coordinates are symmetric."""
         bound = symmetric_direction_bound if self.symmetric else centred_direction_bound
         return bound(self.d, order)
 
@@ -152,8 +326,7 @@ class ScaledLaw(Distribution):
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf
-        log_unit = self._log_moment(self.moment_order) / self.moment_order
-        return exp_or_inf(self._log_moment(k) - k * log_unit)
+        return exp_or_inf(self._log_moment(k) - k * self._log_unit)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         self._fill_centred(out, rng)
@@ -164,6 +337,14 @@ class ScaledLaw(Distribution):
 
     def draw(self, rng: np.random.Generator) -> Self:
         return self
+
+    @property
+    def noise_law(self) -> Self:
+        return replace(self, d=1, offset=0.0, peak=0.0)
+
+    @property
+    def centred(self) -> Self:
+        return replace(self, offset=0.0, peak=0.0)
 
     @abstractmethod
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
@@ -191,62 +372,3 @@ def parts(out: Vector) -> Iterator[Vector]:
     entries = out.reshape(-1)
     for low in range(0, entries.size, PART):
         yield entries[low : low + PART]
-
-
-def symmetric_direction_bound(d: int, order: float) -> float:
-    r"""Bound the p-th moment, as a root, of a direction of d independent symmetric coordinates.
-
-    .. math:: \sup_{\|u\|_2=1} \Big(E\big|\textstyle\sum_j u_j X_j\big|^p\Big)^{1/p}
-        \le \min\Big(\sqrt d,\ \sqrt2\,\big(\Gamma(\tfrac{p+1}2)/\sqrt\pi\big)^{1/p}\Big),
-        \qquad E|X_j|^p \le 1,\ p \ge 2.
-
-    The second value is :math:`\|Z\|_p` of a standard normal Z; it is 1 at p = 2.
-
-    Examples
-    --------
-    >>> symmetric_direction_bound(20, 2.0)
-    1.0
-    >>> round(symmetric_direction_bound(20, 4.0) ** 4, 12)
-    3.0
-    """
-    # sqrt(d): Minkowski, and the l1 norm of a unit vector is at most sqrt(d).
-    #
-    # The other: X_j has the law of e_j |X_j| with independent signs e_j. Given the |X_j|,
-    # Khintchine's inequality with its sharp constant (Haagerup 1981, p >= 2) gives
-    #     E_e |sum_j e_j u_j |X_j||^p <= ||Z||_p^p (sum_j u_j^2 X_j^2)^(p/2),
-    # and since the u_j^2 are weights that sum to 1 and t -> t^(p/2) is convex,
-    #     (sum_j u_j^2 X_j^2)^(p/2) <= sum_j u_j^2 |X_j|^p,
-    # whose expectation is at most 1.
-    return 1.0 if order == 2 else min(math.sqrt(d), normal_norm(order))
-
-
-def centred_direction_bound(d: int, order: float) -> float:
-    r"""Bound the p-th moment, as a root, of a direction of d independent centred coordinates.
-
-    .. math:: \sup_{\|u\|_2=1} \Big(E\big|\textstyle\sum_j u_j X_j\big|^p\Big)^{1/p}
-        \le \min\big(\sqrt d,\ \sqrt{p-1}\big), \qquad E X_j = 0,\ E|X_j|^p \le 1,\ p \ge 2.
-
-    The second value is Rio's inequality (2009, Theorem 2.1). Symmetrisation would give
-    :math:`2\|Z\|_p`, which is larger for every p.
-
-    Examples
-    --------
-    >>> centred_direction_bound(20, 2.0), centred_direction_bound(20, 5.0)
-    (1.0, 2.0)
-    """
-    # Let A and B have E[B | A] = 0, and g(t) = E|A + tB|^p, f = g^(2/p) = ||A + tB||_p^2. Then
-    # f'(0) = 0, and since 2/p - 1 <= 0, Hoelder's inequality gives
-    #     f'' <= (2/p) g^(2/p-1) p(p-1) E|A + tB|^(p-2) B^2 <= 2 (p-1) ||B||_p^2,
-    # hence ||A + B||_p^2 <= ||A||_p^2 + (p-1) ||B||_p^2. Add the u_j X_j one at a time:
-    #     ||sum_j u_j X_j||_p^2 <= u_1^2 + (p-1) sum_{j>1} u_j^2 <= p-1.
-    return min(math.sqrt(d), math.sqrt(order - 1))
-
-
-def normal_norm(order: float) -> float:
-    r"""Return :math:`\|Z\|_k = (E|Z|^k)^{1/k}` of a standard normal Z, for k > 0."""
-    return math.exp(log_normal_moment(order) / order)
-
-
-def log_normal_moment(k: float) -> float:
-    r"""Return :math:`\log E|Z|^k = \log(2^{k/2}\,\Gamma(\frac{k+1}2)/\sqrt\pi)`, Z normal."""
-    return 0.5 * k * math.log(2) + math.lgamma(0.5 * (k + 1)) - math.lgamma(0.5)

@@ -2,14 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import betaincinv, expit
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw
-from dpsco_core.data.student_t import log_student_moment
+from dpsco_core.data.shifts import Cut, Shifts
+from dpsco_core.data.student_t import log_student_moment, student_inside
+from dpsco_core.data.univariate import StudentLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
@@ -29,6 +33,7 @@ class EllipticalT(ScaledLaw):
     (1.0, inf, (4, 5))
     """
 
+    independent = False
     sampling = Coefficients(fixed=7.4e4, per_row=22, per_element=7.9)
     card = Card(
         slug="elliptical-t",
@@ -42,6 +47,42 @@ class EllipticalT(ScaledLaw):
     def direction_factor(self, order: float) -> float:
         return 1.0
 
+    @property
+    def fourth_moment_trace(self) -> float:
+        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0."""
+        return (self.d + 2) * self.moment(4) / 3
+
+    @property
+    def inverse_norm(self) -> float:
+        r""":math:`E\|Z\|^{-1}` of a normal Z times :math:`E\chi_\nu/(s\sqrt\nu)`; d >= 2."""
+        d, nu = self.d, self.tail_index
+        inverse = math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
+        chi = math.exp(math.lgamma(0.5 * (nu + 1)) - math.lgamma(0.5 * nu)) * math.sqrt(2)
+        return inverse * chi / (self.scale * math.sqrt(nu))
+
+    @property
+    def univariate(self) -> StudentLaw:
+        return StudentLaw(scale=self.scale, nu=self.tail_index)
+
+    @property
+    def shifts(self) -> Shifts:
+        r"""Those of the score :math:`(\nu+d)z/(\nu s^2+\|z\|^2)`.
+
+        See theory/instance-floors.md, 5.
+        """
+        nu, scale, d = self.tail_index, self.scale, self.d
+        information = (nu + d) / (nu + d + 2) / scale**2
+        largest = (nu + d) / (2 * scale * math.sqrt(nu))
+        return Shifts(
+            information=information,
+            symmetric=True,
+            distance=lambda theta: student_inside(nu, theta / scale),
+            at_odds=lambda u: scale * np.sqrt(d * _fisher_at(d, nu, u)),
+            spherical=True,
+            spread=direction_spread(d, nu),
+            cuts=(Cut(size=largest / math.sqrt(information), rest=0.0),),
+        )
+
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
@@ -51,3 +92,41 @@ class EllipticalT(ScaledLaw):
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)
+
+
+def _fisher_at(d: int, nu: float, u: Vector) -> Vector:
+    """Return the quantile at log odds u of Fisher's F with d and nu degrees of freedom."""
+    # d F/(nu + d F) has a beta law: either tail is found from its own probability.
+    small = expit(-np.abs(u))
+    beta = betaincinv(np.where(u < 0, d, nu) / 2, np.where(u < 0, nu, d) / 2, small)
+    odds = np.where(u < 0, beta / (1 - beta), (1 - beta) / beta)
+    return np.asarray(odds * nu / d)
+
+
+@lru_cache(maxsize=256)
+def direction_spread(d: int, nu: float) -> float:
+    r"""Return the sub-Gaussian proxy of a direction of the score, over its variance.
+
+    The ratio of consecutive even moments of the score is :math:`(2k+1)\lambda\rho_k`,
+
+    .. math:: \rho_k = \frac{(\nu+2k)D(D+2)}{\nu(D+4k)(D+2+4k)},\qquad D=d+\nu,
+
+    so that :math:`\max_k(\rho_0\cdots\rho_{k-1})^{1/k}` will do. See theory/instance-floors.md, 5.
+
+    Examples
+    --------
+    >>> [round(direction_spread(d, nu), 4) for d, nu in ((2, 2.5), (20, 2.5), (200, 3.5))]
+    [1.0, 1.3629, 6.3676]
+    """
+    # rho_0 is 1, and the ratios rise, then fall: the mean of their logarithms is largest where the
+    # next one falls below it.
+    total = d + nu
+    count = 64
+    while True:
+        k = np.arange(count, dtype=np.float64)
+        ratio = (nu + 2 * k) / nu * total / (total + 4 * k) * (total + 2) / (total + 2 + 4 * k)
+        means = np.cumsum(np.log(ratio)) / (k + 1)
+        best = int(np.argmax(means))
+        if best < count - 1:
+            return math.exp(float(means[best]))
+        count *= 4

@@ -4,11 +4,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import erf, expit, ndtr, ndtri
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, log_normal_moment
+from dpsco_core.data.base import ScaledLaw
+from dpsco_core.data.directions import log_normal_moment
+from dpsco_core.data.shifts import Cut, Shifts
+from dpsco_core.data.univariate import NormalLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
@@ -29,6 +33,7 @@ class Gaussian(ScaledLaw):
     (1.0, 0.333333333333)
     """
 
+    has_margin = False
     sampling = Coefficients(fixed=6.9e4, per_row=0, per_element=6.8)
     card = Card(
         slug="gaussian",
@@ -45,8 +50,43 @@ class Gaussian(ScaledLaw):
     def direction_factor(self, order: float) -> float:
         return 1.0
 
+    @property
+    def univariate(self) -> NormalLaw:
+        return NormalLaw(scale=self.scale)
+
+    def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        means: Vector = self.mean + self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
+        return means
+
+    @property
+    def shifts(self) -> Shifts:
+        r"""Those of the score :math:`z/s^2`, which is normal. See theory/instance-floors.md, 5."""
+        scale, d = self.scale, self.d
+        return Shifts(
+            information=scale**-2,
+            symmetric=True,
+            distance=lambda theta: np.asarray(erf(theta / (scale * math.sqrt(2)))),
+            at_odds=lambda u: scale * np.sign(u) * -ndtri(expit(-np.abs(u))),
+            spread=1.0,
+            cuts=tuple(
+                Cut(size=level * math.sqrt(d), rest=math.sqrt(d * _beyond(level)))
+                for level in CLIP_LEVELS
+            ),
+        )
+
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, self.scale)
 
     def _log_moment(self, k: float) -> float:
         return log_normal_moment(k)
+
+
+CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))  # of a standard normal score: 1 to 9
+
+
+def _beyond(level: float) -> float:
+    r"""Return :math:`E(|N|-\beta)_+^2` of a standard normal N, or a bound above it from 6 on."""
+    density = math.exp(-0.5 * level**2) / math.sqrt(2 * math.pi)
+    if level >= 6:  # the difference below loses its digits
+        return 4 * density / level**3
+    return 2 * ((1 + level**2) * float(ndtr(-level)) - level * density)

@@ -8,7 +8,7 @@ over it, so a measured error is compared with them only after `draw`.
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from dpsco_core.base.cards import KAMATH_2022, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution, exp_or_inf, require_dimension_and_order
+from dpsco_core.data.gaussian import Gaussian
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,12 @@ class HardInstance(Distribution):
     moment_order: float = 3.0
     spike_probability: float  # the probability q, in (0, 1]
 
-    smallest_d: ClassVar[int] = 1
+    has_prior = True
+    has_margin = independent = False
     tail_index = math.inf  # records are bounded
+    # Its raw moment is 1, its central one at most 1 - q, and 0 at q = 1, where the hidden mean is
+    # as hard as ever.
+    class_moment = 1.0
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
@@ -49,6 +54,34 @@ class HardInstance(Distribution):
     @abstractmethod
     def mean_norm(self) -> float:
         """The largest l2 norm of a mean of the prior."""
+
+    @property
+    def noise_law(self) -> Gaussian:
+        return Gaussian(d=1, moment_order=self.moment_order)
+
+    @property
+    def record_norm(self) -> float:
+        r"""The norm :math:`q^{-1/p}\sqrt w` of every record that is not 0."""
+        return math.pow(self.spike_probability, -1 / self.moment_order) * math.sqrt(self.weight)
+
+    @property
+    def second_moment_trace(self) -> float:
+        return self.spike_probability * self.record_norm**2
+
+    def central_direction(self, k: float) -> float:
+        """Bound a central moment in any direction by Jensen's inequality."""
+        return self._in_all_coordinates(max(k, 2.0))
+
+    def _in_all_coordinates(self, order: float) -> float:
+        return math.sqrt(self.weight) * math.pow(self.moment(order), 1 / order)
+
+    def raw_direction(self, k: float) -> float:
+        r"""Return :math:`q^{1/k} \|spike\|`: exact for the prior, at aligned signs."""
+        return math.pow(self.spike_probability, 1 / k) * self.record_norm
+
+    def raw_coordinate(self, k: float) -> float:
+        r"""Return :math:`E|X_j|^k = q^{1-k/p}`."""
+        return math.pow(self.spike_probability, 1 - k / self.moment_order)
 
     @abstractmethod
     def moment(self, k: float) -> float:
@@ -81,6 +114,35 @@ class TwoPoint(HardInstance):
 
     # of length d; None until it is drawn: `mean` and `sample` need it
     pattern: tuple[int, ...] | None = None
+
+    @property
+    def two_point(self) -> Self:
+        return self
+
+    @property
+    def spike(self) -> Vector:
+        """The record that is not 0, shape (d,); needs a drawn pattern."""
+        return self.mean / self.spike_probability
+
+    def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        counts = rng.binomial(m, self.spike_probability, size=n)
+        return (counts / m)[:, None] * self.spike
+
+    @property
+    def largest_second_moment(self) -> float:
+        return self.second_moment_trace
+
+    @property
+    def smallest_second_moment(self) -> float:
+        return self.largest_second_moment if self.d == 1 else 0.0
+
+    @property
+    def fourth_moment_trace(self) -> float:
+        return self.spike_probability * self.record_norm**4
+
+    def central_direction(self, k: float) -> float:
+        """Return a central moment in the direction of the pattern: exact at every order."""
+        return self._in_all_coordinates(k)
 
     @property
     def mean(self) -> Vector:

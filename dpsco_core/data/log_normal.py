@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import expit, ndtr, ndtri
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw, parts
+from dpsco_core.data.shifts import Cut, Shifts
+from dpsco_core.data.univariate import LogNormalLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
@@ -31,6 +34,7 @@ class LogNormal(ScaledLaw):
     (1.0, inf)
     """
 
+    has_margin = False
     sampling = Coefficients(fixed=7.3e4, per_row=0, per_element=8.5)
     card = Card(
         slug="log-normal",
@@ -48,6 +52,32 @@ class LogNormal(ScaledLaw):
     @property
     def tail_index(self) -> float:
         return math.inf
+
+    @property
+    def shifts(self) -> Shifts:
+        r"""Those of the score :math:`e^{-\sigma N}(1+N/\sigma)/s`; it is large near the edge.
+
+        See theory/instance-floors.md, 5.
+        """
+        sigma, scale, d = self.sigma, self.scale, self.d
+        centre = math.exp(0.5 * sigma**2)
+        return Shifts(
+            information=_unit_information(sigma) / scale**2,
+            symmetric=False,
+            distance=lambda theta: _largest_interval(sigma, 2 * theta / scale),
+            at_odds=lambda u: (
+                scale * (np.exp(sigma * np.sign(u) * -ndtri(expit(-np.abs(u)))) - centre)
+            ),
+            cuts=tuple(
+                Cut(size=level * math.sqrt(d), rest=math.sqrt(d) * rest)
+                for level, rest in _cuts(sigma)
+            ),
+            edge=True,
+        )
+
+    @property
+    def univariate(self) -> LogNormalLaw:
+        return LogNormalLaw(scale=self.scale, sigma=self.sigma)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         sigma, scale = self.sigma, self.scale
@@ -101,3 +131,39 @@ def _log_half_moment(sigma: float, k: float, sign: float) -> float:
     largest = float(values.max())
     total = float(np.exp(values - largest).sum()) * float(step)
     return largest + math.log(total) - 0.5 * math.log(2 * math.pi)
+
+
+def _unit_information(sigma: float) -> float:
+    """Return the Fisher information of a shift of exp(sigma N)."""
+    return math.exp(2 * sigma**2) * (1 + sigma**-2)
+
+
+@lru_cache(maxsize=256)
+def _cuts(sigma: float) -> tuple[tuple[float, float], ...]:
+    """Return levels at which the score is clipped, and the root mean square of what is cut."""
+    normal, step = np.linspace(-14.0, 10.0, 4001, retstep=True)
+    weights = np.exp(-0.5 * normal**2) / math.sqrt(2 * math.pi) * float(step)
+    unit = np.exp(-sigma * normal) * (1 + normal / sigma) / math.sqrt(_unit_information(sigma))
+    levels = np.geomspace(1, 200, 60)
+    over = np.maximum(np.abs(unit) - levels[:, None], 0)
+    return tuple(zip(levels.tolist(), np.sqrt(over**2 @ weights).tolist(), strict=True))
+
+
+def _largest_interval(sigma: float, length: Vector) -> Vector:
+    """Return the largest probability that exp(sigma N) gives to an interval of this length."""
+    # It begins at e^y left of the mode, e^(-sigma^2), where the density is that at its end: by
+    # bisection first, then by Newton's method.
+    log_length = np.log(np.maximum(np.asarray(length, dtype=np.float64), 1e-300))
+    low = np.full(log_length.shape, -40 * sigma - sigma**2)
+    high = np.full(log_length.shape, -(sigma**2))
+    y = 0.5 * (low + high)
+    for step in range(17):
+        end = np.logaddexp(y, log_length)
+        # log density at the end less that at the start, which falls in y, and its derivative
+        gap = (y - end) * (1 + (end + y) / (2 * sigma**2))
+        slope = 1 + y / sigma**2 - np.exp(y - end) * (1 + end / sigma**2)
+        low, high = np.where(gap > 0, y, low), np.where(gap > 0, high, y)
+        newton = y - gap / np.where(slope < 0, slope, -np.inf)
+        y = 0.5 * (low + high) if step < 11 else np.clip(newton, low, high)
+    end = np.logaddexp(y, log_length)
+    return np.asarray(ndtr(end / sigma) - ndtr(y / sigma))

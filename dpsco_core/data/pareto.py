@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betaln, expit
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw, parts
 from dpsco_core.data.blocks import random_words
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.data.univariate import OneSidedParetoLaw, SymmetricParetoLaw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,22 @@ class Pareto(ScaledLaw):
         statement="Pareto's law",
         summary="Independent coordinates with a fair sign and exactly polynomial tails.",
     )
+
+    @property
+    def shifts(self) -> Shifts:
+        """Those of a density with two jumps. See theory/instance-floors.md, 6."""
+        alpha, scale = self.tail_index, self.scale
+        return Shifts(
+            information=math.inf,
+            symmetric=True,
+            distance=lambda theta: _symmetric_distance(alpha, theta / scale),
+            at_odds=lambda u: scale * np.sign(u) * (2 * expit(-np.abs(u))) ** (-1 / alpha),
+            edge=True,
+        )
+
+    @property
+    def univariate(self) -> SymmetricParetoLaw:
+        return SymmetricParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         for part in parts(out):
@@ -82,6 +100,23 @@ class SkewedPareto(ScaledLaw):
         summary="Independent one-sided coordinates: clipping at a radius biases the mean.",
     )
 
+    @property
+    def shifts(self) -> Shifts:
+        """Those of a density with a jump. See theory/instance-floors.md, 6."""
+        alpha, scale = self.tail_index, self.scale
+        centre = alpha / (alpha - 1)
+        return Shifts(
+            information=math.inf,
+            symmetric=False,
+            distance=lambda theta: -np.expm1(-alpha * np.log1p(2 * theta / scale)),
+            at_odds=lambda u: scale * (expit(-u) ** (-1 / alpha) - centre),
+            edge=True,
+        )
+
+    @property
+    def univariate(self) -> OneSidedParetoLaw:
+        return OneSidedParetoLaw(scale=self.scale, alpha=self.tail_index)
+
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         alpha = self.tail_index
         centre = alpha / (alpha - 1)
@@ -92,6 +127,16 @@ class SkewedPareto(ScaledLaw):
 
     def _log_moment(self, k: float) -> float:
         return log_centred_pareto_moment(self.tail_index, k)
+
+
+def _symmetric_distance(alpha: float, theta: Vector) -> Vector:
+    """Return the total variation between shifts of the symmetric law of scale 1 by theta."""
+    theta = np.asarray(theta, dtype=np.float64)
+    near = -np.expm1(-alpha * np.log1p(2 * theta))
+    # Beyond 1 the inner jumps have passed each other.
+    far = np.maximum(theta, 1.0)
+    lost = far**-alpha - (2 * far - 1) ** -alpha
+    return np.where(theta > 1, near - lost, near)
 
 
 @lru_cache(maxsize=256)

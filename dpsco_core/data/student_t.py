@@ -4,12 +4,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betainc, betaln, expit, stdtrit
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, log_normal_moment
+from dpsco_core.data.base import ScaledLaw
+from dpsco_core.data.directions import log_normal_moment
+from dpsco_core.data.shifts import Cut, Shifts
+from dpsco_core.data.univariate import StudentLaw
 from dpsco_core.data.ziggurat import StudentShape, ziggurat
 
 
@@ -43,11 +46,40 @@ class StudentT(ScaledLaw):
         summary="Independent symmetric coordinates with polynomial tails.",
     )
 
+    @property
+    def shifts(self) -> Shifts:
+        r"""Those of a score :math:`(\nu+1)z/(\nu s^2+z^2)` per coordinate.
+
+        It is bounded by :math:`(\nu+1)/(2s\sqrt\nu)`, and its moments are no larger than those of
+        a normal variable of its variance. See theory/instance-floors.md, 5.
+        """
+        nu, scale = self.tail_index, self.scale
+        information = (nu + 1) / (nu + 3) / scale**2
+        largest = (nu + 1) / (2 * scale * math.sqrt(nu))
+        return Shifts(
+            information=information,
+            symmetric=True,
+            distance=lambda theta: student_inside(nu, theta / scale),
+            at_odds=lambda u: scale * np.sign(u) * -stdtrit(nu, expit(-np.abs(u))),
+            spread=1.0,
+            cuts=(Cut(size=largest * math.sqrt(self.d / information), rest=0.0),),
+        )
+
+    @property
+    def univariate(self) -> StudentLaw:
+        return StudentLaw(scale=self.scale, nu=self.tail_index)
+
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         ziggurat(StudentShape(self.tail_index)).fill(out.reshape(-1), rng, self.scale)
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)
+
+
+def student_inside(nu: float, size: Vector) -> Vector:
+    """Return P(|T| <= size) of a Student t with nu degrees of freedom, without cancellation."""
+    square = size * size
+    return np.asarray(betainc(0.5, 0.5 * nu, square / (nu + square)))
 
 
 def log_student_moment(nu: float, k: float) -> float:

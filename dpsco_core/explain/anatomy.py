@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
+from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
 from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
@@ -24,13 +25,11 @@ from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean.base import clip_scaled, clipped_mean
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.problems import OptimisationProblem, Sample
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
 from dpsco_core.runs.study import canonical, data_point, stream
 from dpsco_core.scenario import Scenario
-
-Split = tuple[float, float, float, float]  # one value for each of PARTS
 
 LOOKING_RUNS = 40
 LOOKING_SECONDS = 3.0
@@ -40,7 +39,6 @@ LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the chosen radius
 TOGETHER = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
-PARTS = ("optimisation", "bias", "sampling", "noise")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,9 +56,10 @@ class RiskPath:
 class ErrorParts:
     """Four parts of the excess risk of clipped gradient descent, by clip radius; they add up.
 
-    The same steps and step size at every radius. The first run sees a large sample and does not
-    clip: what it errs is optimisation. Clipping it adds the bias, n records in the large sample's
-    place add sampling, and noise adds the rest. A part may be negative: clipping can help.
+    The same steps and step size at every radius, on the four runs of `ladder_parts`: a large sample
+    without clipping, whose risk is optimisation; the same clipped; n records in its place; noise.
+    The risk is from the true minimiser, and of a squared distance these are the parts of
+    `SquaredParts`. A part may be negative: clipping can help.
     """
 
     radii: Vector  # shape (k,)
@@ -100,9 +99,8 @@ def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, 
 def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
     rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
     problem = point.instance.problem
-    wanted = not isinstance(problem, MeanEstimation)
-    require(wanted, "problem", "an optimisation problem", point.problem)
-    assert not isinstance(problem, MeanEstimation)
+    if not isinstance(problem, OptimisationProblem):
+        raise InvalidInput(f"problem must be an optimisation problem, got problem={point.problem}.")
     drawn = problem.draw(rng)
     return drawn, drawn.sample(point.n, rng)
 
@@ -129,9 +127,20 @@ def starting_risk(point: Scenario) -> float:
     return problem.excess_risk(problem.constraint.centre).value
 
 
-def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
-    """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does."""
+def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0) -> RiskPath:
+    """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does.
+
+    Clipped gradients, the method to which `factor` applies, run at this multiple of their radius,
+    with the same steps: the ledger is given that radius, and the noise grows with it.
+    """
     optimiser = make_method(method, point.calibration, point.tuning)
+    if factor != 1.0:
+        only = method == ClippedDescent.card.slug
+        require(only, "factor", f"1 for any method but {ClippedDescent.card.slug}", factor)
+        descent, chosen = clipped_plan(point)
+        optimiser = ClippedDescent(
+            radius=factor * chosen, descent=descent, calibration=point.calibration
+        )
     plan = optimiser.plan(point.setting)
     problem, sample = draw_problem(point, trial)
     noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
@@ -197,7 +206,7 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     plan = method.plan(point.setting)
     release = released(method, sample, plan, Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
-    return exact, clipped - exact, seen - clipped, private - seen
+    return ladder_parts(exact, clipped, seen, private)
 
 
 def private_radii(point: Scenario) -> Vector:
@@ -305,8 +314,10 @@ def _evaluate(
     )
 
 
-def single_runs(point: Scenario, method: str) -> dict[str, RiskPath]:
+def single_runs(point: Scenario, method: str, factor: float = 1.0) -> dict[str, RiskPath]:
     """Return one private run, under ``"private"``, and what it is held against.
+
+    Clipped gradients run at `factor` times their clip radius; others have none that moves.
 
     ``"clipped"``, the same steps without noise, beside clipped gradients; ``"exact"``, those
     without noise or clipping, or the steps of clipped gradients where the method takes none of its
@@ -314,7 +325,8 @@ def single_runs(point: Scenario, method: str) -> dict[str, RiskPath]:
 
     Raises `NotApplicable` where the method cannot run.
     """
-    runs = {"private": risk_path(point, method)}
+    clips = method == ClippedDescent.card.slug
+    runs = {"private": risk_path(point, method, factor=factor if clips else 1.0)}
     own = method_descent(point, method)
     try:
         descent, radius = clipped_plan(point)
@@ -322,7 +334,7 @@ def single_runs(point: Scenario, method: str) -> dict[str, RiskPath]:
         if own is None:
             return runs
         descent, radius = own, math.inf
-    if method == ClippedDescent.card.slug:
-        runs["clipped"] = descent_path(point, descent, radius)
+    if clips:
+        runs["clipped"] = descent_path(point, descent, factor * radius)
     runs["exact"] = descent_path(point, own or descent, None)
     return runs

@@ -2,8 +2,8 @@ r"""Four small experiments of the page Learn that no scenario holds.
 
 ``tails``: the largest of n records of a Gaussian and of a Student t of the same variance.
 ``neighbours``: how often the best guess from one private output is right about one record.
-``radius``: the error of simple clipping against its radius, with and without noise (Zhao et al.
-2024, Algorithm 2).
+``radius``: the error of simple clipping against its radius (Zhao et al. 2024, Algorithm 2), and the
+three parts whose squares add up to its mean square (`error_parts`).
 ``look``: that error, beside the radius chosen from the setting alone and one chosen privately from
 the lengths of the records (theory/adaptive-methods.md, 1.1).
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,9 +27,9 @@ from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.student_t import StudentT
+from dpsco_core.explain.error_parts import SquaredParts, clipped_law
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping
-from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
@@ -58,7 +59,8 @@ LOOKED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 
 GAUSSIAN, STUDENT = "gaussian", "student-t"
 RIGHT = "right"
 ADAPTIVE, BLIND = "adaptive", "blind"
-PRIVATE, CLIPPED, NOISE, CUT = "private", "clipped", "noise", "cut"
+PRIVATE, CUT = "private", "cut"
+BIAS, SAMPLING, NOISE = "bias", "sampling", "noise"  # the parts of an error, as roots
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,17 +234,27 @@ def _radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     assert isinstance(problem, MeanEstimation)
     rows = problem.sample(point.n, rng)
     out: list[tuple[str, float, float]] = []
-    for radius in RADII:
+    for radius, parts_there in radius_parts().items():
         method = SimpleClipping(radius=radius)
         release = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
-        average = clipped_mean(rows, radius)
         out += [
             (PRIVATE, radius, problem.error(release.value)),
-            (CLIPPED, radius, problem.error(average)),
-            (NOISE, radius, float(np.linalg.norm(release.value - average))),
+            (BIAS, radius, math.sqrt(parts_there.bias)),
+            (SAMPLING, radius, math.sqrt(parts_there.sampling)),
+            (NOISE, radius, math.sqrt(parts_there.noise)),
             (CUT, radius, float(np.mean(rows.norms() > radius))),
         ]
     return out
+
+
+@lru_cache(maxsize=1)
+def radius_parts() -> dict[float, SquaredParts]:
+    """Return the parts of the mean squared error at each radius; no trial changes them."""
+    point, problem = RADIUS_POINT, RADIUS_POINT.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    law = clipped_law(problem.distribution, np.array(RADII), stream(0, "lesson law", 0))
+    plans = {radius: SimpleClipping(radius=radius).plan(point.setting) for radius in RADII}
+    return {radius: law.parts(point.n, radius, plan.noise_std) for radius, plan in plans.items()}
 
 
 # -- look ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import HARD_INSTANCES
+from dpsco_core.explain.error_parts import ClippedLaw, clipped_law
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
 from dpsco_core.methods.mean.adaptive import AdaptivePlan
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
@@ -31,6 +32,8 @@ ORDERS = (2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
 RELEASES = 250
 CHOICES = 40
 USUAL_DELTA = 1e-6
+REACH = (0.25, 30.0)  # the least and the largest clip radius
+RADII = np.geomspace(*REACH, 241)  # at which the parts of the error are known
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,6 +50,7 @@ class Picture:
     # shape (len(orders), sizes[-1], 2): the first n records of an order are its data set
     records: Vector
     means: Vector  # the true means, shape (len(orders), 2)
+    laws: tuple[ClippedLaw, ...]  # of each order: what clipping at `RADII` makes of a record
     # shape (len(epsilons),): what each budget leaves for the one release, whose noise in each
     # coordinate has standard deviation (2R/n)/sqrt(2 rho)
     rhos: Vector
@@ -126,6 +130,7 @@ def _picture(base: Scenario, delta: float, start: tuple[int, int, int]) -> Pictu
         start=start,
         records=np.array(records),
         means=np.array(means),
+        laws=tuple(_law(base, order) for order in ORDERS),
         rhos=rhos,
         radii=radii,
         noise=noise.reshape(RELEASES, 2),
@@ -133,6 +138,13 @@ def _picture(base: Scenario, delta: float, start: tuple[int, int, int]) -> Pictu
         choices=choices,
         uniforms=stream(seed, "picture choices", 0).random(CHOICES),
     )
+
+
+@lru_cache(maxsize=8 * len(ORDERS))
+def _law(base: Scenario, order: float) -> ClippedLaw:
+    problem = replace(base, p=order).validate(LIBRARY).instance.problem
+    assert isinstance(problem, MeanEstimation)
+    return clipped_law(problem.distribution, RADII, stream(base.seed, "picture law", 0))
 
 
 def adaptive_plan(setting: Setting) -> AdaptivePlan:

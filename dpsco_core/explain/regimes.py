@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound
+from dpsco_core.fields import AXES, is_whole
 from dpsco_core.problems import Setting
-from dpsco_core.scenario import AXES, Scenario
+from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,7 +59,7 @@ def axis_values(
     values = np.geomspace(low, high, count)
     if low <= through <= high:
         values[smallest_index(np.abs(np.log(values / through)))] = through
-    return np.unique(values.round()) if axis in INTEGERS else values
+    return np.unique(values.round()) if is_whole(axis) else values
 
 
 def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
@@ -109,6 +109,6 @@ def setting_at(
 def moved(point: Scenario, changes: Mapping[str, float]) -> Scenario:
     """Return a scenario with other values of some fields, those of integers made whole."""
     typed: dict[str, Any] = {
-        name: int(value) if name in INTEGERS else float(value) for name, value in changes.items()
+        name: int(value) if is_whole(name) else float(value) for name, value in changes.items()
     }
     return replace(point, **typed)

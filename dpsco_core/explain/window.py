@@ -15,11 +15,11 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.bounds.classes import binding, covered, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.explain.regimes import moved
-from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 
 Notion = Literal["pure", "zcdp", "approx"]
@@ -28,11 +28,6 @@ _ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
     "zcdp": ("zcdp", "pure"),
     "approx": ("zcdp", "pure", "approx"),
-}
-_BINDING: Mapping[Notion, tuple[Privacy, ...]] = {
-    "pure": ("none", "approx", "zcdp", "pure"),
-    "zcdp": ("none", "zcdp"),
-    "approx": ("none", "approx"),
 }
 
 SPANS = {
@@ -102,13 +97,16 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     loss = problem_card(point.problem).loss_class
     quantity = "l2 error" if point.problem == "mean" else "excess risk"
     comparable = ("explicit", "expectation", quantity)
+    # On the l2 ball what is made for other norms is no better than its Euclidean form.
     fitting = [
         b
         for b in bounds_for(point.problem, point.level)
-        if (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
+        if not (point.geometry == "l2" and b.card.geometry == "lq")
+        and (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
         and b.card.applies_to(loss)
+        and COORDINATE in (covered(b.card, where) if b.card.kind == "upper" else (b.card.laws,))
     ]
-    wanted = {"upper": _ATTAINED[notion], "lower": _BINDING[notion]}
+    wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
     values = {
         kind: {
             b: value
@@ -165,13 +163,79 @@ class Standing:
 def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
     """Return what is proven at a point of mean estimation, for some notions or for all."""
     require(point.problem == "mean", "problem", "mean", point.problem)
-    # Nothing is known of the law, so that the quickest one will do.
-    point = replace(point, distribution="gaussian", offset=0.0, axis=None, grid=(), methods=())
+    point = replace(point, offset=0.0, axis=None, grid=(), methods=())
+    if point.scale == "moment":  # nothing is known of the law, so that the quickest one will do
+        point = replace(point, distribution="gaussian")
     return Standing(
         point=point,
         windows={notion: window(point, notion) for notion in notions or notions_of(point)},
         start=point.setting.constants.mean_gradient_bound,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """The window at one point: between `low` and `high` is the best guarantee for all data.
+
+    `lower` and `upper` are the bounds at its ends; None where the answer without data is the best
+    that is proven, or nothing is.
+    """
+
+    x: float | None
+    low: float
+    high: float
+    lower: Bound | None
+    upper: Bound | None
+
+
+def spans(scenario: Scenario) -> tuple[Span, ...]:
+    """Return the window at every point of a scenario, for the algorithms of its budget.
+
+    Over all data with the tail and within the public bound, whatever the law of the scenario.
+    Empty where no lower bound holds at some point: off the l2 ball, and where none is proven.
+
+    Examples
+    --------
+    >>> [span] = spans(Scenario(p=2.0))
+    >>> round(span.low, 4), round(span.high, 4)
+    (0.0939, 0.2045)
+    """
+    found = []
+    for x, point in scenario.points():
+        if point.geometry != "l2":
+            return ()
+        notion = notions_of(point)[0]
+        if point.problem == "mean" and point.m == 1:
+            known = standing(point, (notion,))
+            here, start = known.windows[notion], known.start
+        else:
+            here, start = window(point, notion), worst_start(point)
+        if here.lower is None or not math.isfinite(min(here.ceiling, start)):
+            return ()
+        upper = here.upper if here.ceiling < start else None
+        high = min(here.ceiling, start)
+        low = min(here.floor, high)
+        found.append(Span(x=x, low=low, high=high, lower=here.lower, upper=upper))
+    return tuple(found) if any(span.low < span.high for span in found) else ()
+
+
+def worst_start(point: Scenario) -> float:
+    """Return the largest error of the answer that sees no data, over all data with the tail.
+
+    Of a mean: the public bound on its norm; of the two losses of the hard instances: what convexity
+    and smoothness leave at the centre of the ball. Infinite of other losses, where the class of the
+    lower bounds has more than the loss at hand.
+    """
+    known = of_class(point.setting).constants
+    if point.problem == "mean":
+        return known.mean_gradient_bound
+    if problem_card(point.problem).loss_class.curvature == "convex":
+        return math.inf
+    radius = known.diameter / 2
+    ends = [known.mean_gradient_bound * radius]
+    if known.minimum_interior and math.isfinite(known.smoothness):
+        ends.append(known.smoothness * radius**2 / 2)
+    return min(ends)
 
 
 def strength(point: Scenario) -> str:
@@ -202,16 +266,3 @@ def widths(point: Scenario, notion: Notion, x: tuple[str, Vector], y: tuple[str,
         return standing(moved(point, {x[0]: across, y[0]: up}), (notion,)).ratio(notion)
 
     return np.array([[ratio(across, up) for across in x[1]] for up in y[1]])
-
-
-def of_class(setting: Setting) -> Setting:
-    """Return the setting at which no more is certified than moments of coordinates and R."""
-    known = setting.constants
-    spread = math.sqrt(setting.d) * moment_scale(setting)
-    widest = replace(
-        known,
-        variance_trace=spread**2,
-        directional_moment=max(known.directional_moment, spread + known.mean_gradient_bound),
-        lipschitz=math.inf,
-    )
-    return replace(setting, constants=widest, spike_probability=None)

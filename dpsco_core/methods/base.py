@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import CodeFailed
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.steps import BudgetExceeded
@@ -113,8 +113,9 @@ class Method(Protocol):
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
     stage: ClassVar[Stage] = Stage()
     story: ClassVar[Story | None] = None  # what its page tells; without one, what its card says
-    colour: ClassVar[str] = ""  # the dashboard's name of its family's colour, and of its marker;
+    colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
     symbol: ClassVar[str] = ""  # it chooses free ones where there is none
+    dashed: ClassVar[bool] = False  # whether another method beside it has the same hue
 
     def plan(self, setting: Setting, /) -> Plan:
         """Return the parameters of a run at `setting`, chosen without any data.
@@ -149,14 +150,15 @@ def released(
 ) -> Release:
     """Return what a method releases, if `ledger` accounts for all of it.
 
-    Raises `InvalidInput` if the method asks for more than the budget, or releases past the ledger.
+    Raises `CodeFailed` if the method asks for more than the budget, or releases past the ledger.
     """
     slug = method.card.slug
     try:
         release = method.release(records, plan, ledger, rng)
     except BudgetExceeded as problem:
         must = "one that stays within its budget"
-        raise InvalidInput(f"method must be {must}, got method={slug} ({problem}).") from problem
-    through = release.ledger is ledger and (method.card.privacy == "none" or ledger.entries != ())
-    require(through, "method", "one that releases through the ledger that it is given", slug)
-    return release
+        raise CodeFailed(f"method must be {must}, got method={slug} ({problem}).") from problem
+    if release.ledger is ledger and (method.card.privacy == "none" or ledger.entries != ()):
+        return release
+    must = "one that releases through the ledger that it is given"
+    raise CodeFailed(f"method must be {must}, got method={slug}.")

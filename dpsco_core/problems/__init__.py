@@ -9,7 +9,7 @@ from dpsco_core.problems.least_squares import LeastSquares
 from dpsco_core.problems.linear import Linear
 from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.mean import MeanEstimation
-from dpsco_core.problems.posed import OptimisationProblem
+from dpsco_core.problems.posed import OptimisationProblem, Problem
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
@@ -41,6 +41,7 @@ __all__ = [
     "MeanEstimation",
     "OptimisationProblem",
     "PointSample",
+    "Problem",
     "Quadratic",
     "Sample",
     "Setting",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpsco_core.base.errors import require
+from dpsco_core.data.base import Distribution
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.budget import Budget, concentrated_rho, gaussian_allowance, pure_epsilon
@@ -86,6 +87,9 @@ class Setting:
     spike_probability: float | None = None
     # the constraint set; None stands for the l2 ball of the constants' diameter
     constraint: ConstraintSet | None = None
+    # The law of the records, whose mean an l2 ball holds. Bounds for a law are given it, and
+    # nothing else is: see `Bound.seen`.
+    law: Distribution | None = None
     # q, of the norm of the parameters in which mirror maps measure: at least 1
     exponent: float = 2.0
 

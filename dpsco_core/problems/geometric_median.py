@@ -20,19 +20,16 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LIPSCHITZ
-from dpsco_core.data.base import Distribution
-from dpsco_core.data.elliptical_t import EllipticalT
-from dpsco_core.data.gaussian import Gaussian
-from dpsco_core.data.hard import TwoPoint
-from dpsco_core.data.student_t import StudentT
+from dpsco_core.data.base import Distribution, TwoPointLaw
+from dpsco_core.data.univariate import Univariate
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
-from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_inside, spike_of
-from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
+from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_inside
+from dpsco_core.problems.noise import lacks_density, univariate_of
 from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
-from dpsco_core.problems.univariate import Univariate
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 # Logarithms of the distances r = |c - y|, and of u: integrals are accurate to about 1e-8.
@@ -56,12 +53,13 @@ def coordinate_median(law: Univariate, d: int) -> float:
     """Return the root c of h, to about 1e-8: the median for d = 1, near the mean for large d."""
     if law.symmetric or d == 1:
         return law.median
-    gap = abs(law.mean - law.median)
+    low, high = sorted((law.median, law.mean))
+    gap = high - low
 
     def slope(c: float) -> float:
         return median_slope(law, d, c)
 
-    return float(brentq(slope, law.median - gap, law.mean + gap, xtol=1e-12, rtol=1e-12))
+    return float(brentq(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
 
 
 @lru_cache(maxsize=64)
@@ -122,17 +120,31 @@ class GeometricMedian(PointProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         law = self.distribution
-        if isinstance(law, TwoPoint):
+        if law.two_point is not None:
             return
+        symmetric = univariate_of(law).symmetric
         require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
-        if isinstance(law, EllipticalT):
+        if not law.independent:
+            must = "one with independent or symmetric coordinates"
+            require(symmetric, "distribution", must, law.card.slug)
             inside = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
-            require(inside, "offset", "at most diameter/2", law.offset)
+            require(inside, "offset", "at most diameter/2", f"{law.mean_norm:g}")
+
+    @classmethod
+    def lacking(cls, family: type[Distribution]) -> str:
+        return lacks_density(family)
+
+    @classmethod
+    def mean_parts(
+        cls, geometry: Geometry, d: int, offset: float, radius: float
+    ) -> tuple[float, float]:
+        """Return an even mean: the minimiser is known for these."""
+        return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
     def minimiser(self) -> Vector:
         law = self.distribution
-        if isinstance(law, TwoPoint):
+        if law.two_point is not None:
             return _two_point_minimiser(self)
         return np.full(law.d, self._coordinate())
 
@@ -140,8 +152,9 @@ class GeometricMedian(PointProblem):
         """Return the excess risk of `w`, shape (d,), with its standard error; see the class."""
         law, best = self.distribution, self.minimiser
         step = w - best
-        if isinstance(law, TwoPoint):
-            return ExcessRisk(value=_two_point_risk(law, w) - _two_point_risk(law, best))
+        if law.two_point is not None:
+            value = _two_point_risk(law.two_point, w) - _two_point_risk(law.two_point, best)
+            return ExcessRisk(value=value)
         along, lengths = self._steps(step)
         bregman = average(_bregman(lengths, along, float(step @ step)))
         slope = self._boundary_slope() * float(step.sum())
@@ -164,7 +177,7 @@ class GeometricMedian(PointProblem):
     def _interior(self) -> bool:
         """Whether the gradient vanishes at the minimiser; a hard instance has a kink there."""
         law = self.distribution
-        if isinstance(law, TwoPoint):
+        if law.two_point is not None:
             return False
         moved = abs(self._coordinate() - _free_coordinate(law))
         return moved <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
@@ -180,7 +193,6 @@ class GeometricMedian(PointProblem):
         law = self.distribution
         if self._interior():
             return 0.0
-        assert isinstance(law, OrdinaryLaw)
         univariate = univariate_of(law)
         shift = univariate.mean - float(law.mean[0])
         return median_slope(univariate, law.d, self._coordinate() + shift)
@@ -203,18 +215,16 @@ def _smoothness(law: Distribution) -> float:
     density at most f, :math:`E e^{-u^2y^2} \le \min(1, f\sqrt\pi/u)`, hence 2fd/(d-1). For d = 1
     the risk's second derivative is twice the density.
     """
-    if isinstance(law, TwoPoint):
+    if law.two_point is not None:
         return math.inf
-    assert isinstance(law, OrdinaryLaw)
     univariate, d = univariate_of(law), law.d
     if d == 1:
         return 2 * univariate.peak
-    if isinstance(law, EllipticalT):
-        nu = law.tail_index
-        inverse = math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
-        chi = math.exp(math.lgamma(0.5 * (nu + 1)) - math.lgamma(0.5 * nu)) * math.sqrt(2)
-        return inverse * chi / (law.scale * math.sqrt(nu))
-    if isinstance(law, Gaussian | StudentT):
+    if law.inverse_norm is not None:
+        return law.inverse_norm
+    if not law.independent:
+        return math.inf
+    if univariate.unimodal:
         return inverse_distance(univariate, d, 0.0) * (1 + 1e-8)
     return 2 * univariate.peak * d / (d - 1)
 
@@ -244,7 +254,6 @@ def _lengths(problem: GeometricMedian) -> Vector:
 
 def _free_coordinate(law: Distribution) -> float:
     """Return the coordinate of the minimiser without a constraint, for an ordinary law."""
-    assert isinstance(law, OrdinaryLaw)
     univariate = univariate_of(law)
     mean = float(law.mean[0])
     if univariate.symmetric:
@@ -267,10 +276,10 @@ def _two_point_minimiser(problem: GeometricMedian) -> Vector:
     with :math:`T \ge t` at its start and :math:`T \le t` at its end holds one: it is halved. (0
     itself is a fixed point, and a trap for the iteration where 0 is in the set but no minimiser.)
     """
-    law, constraint = problem.distribution, problem.constraint
-    assert isinstance(law, TwoPoint)
-    q, spike = law.spike_probability, spike_of(law)
-    free = np.zeros(law.d) if q <= 0.5 else spike
+    law, constraint = problem.distribution.two_point, problem.constraint
+    assert law is not None
+    q, spike = law.spike_probability, law.spike
+    free = np.zeros(len(spike)) if q <= 0.5 else spike
     best = constraint.project(free)
     if not (isinstance(constraint, Ball) or constraint.contains(free, 1e-12)):
         low, high = 0.0, 1.0
@@ -286,8 +295,8 @@ def _two_point_minimiser(problem: GeometricMedian) -> Vector:
     return best
 
 
-def _two_point_risk(law: TwoPoint, w: Vector) -> float:
+def _two_point_risk(law: TwoPointLaw, w: Vector) -> float:
     """Return the population risk of a drawn hard instance."""
-    q, spike = law.spike_probability, spike_of(law)
+    q, spike = law.spike_probability, law.spike
     at_spike = float(Distance().value(w, spike[None, :])[0])
     return (1 - q) * math.sqrt(float(w @ w)) + q * at_spike

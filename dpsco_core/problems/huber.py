@@ -7,10 +7,11 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
+from dpsco_core.data.base import Distribution
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HuberLink
-from dpsco_core.problems.noise import Noise, huber_curvature, noise_like
+from dpsco_core.problems.noise import Noise, huber_curvature, lacks_density, noise_like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,10 @@ class Huber(LinearModelProblem):
         loss_class=CONVEX,
     )
     link = HuberLink()
+
+    @classmethod
+    def lacking(cls, family: type[Distribution]) -> str:
+        return super().lacking(family) or lacks_density(family)
 
     @property
     def noise(self) -> Noise:

@@ -9,23 +9,10 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import STRONG
-from dpsco_core.data.elliptical_t import EllipticalT
-from dpsco_core.data.hard import TwoPoint
 from dpsco_core.problems.base import Constants, ExcessRisk
-from dpsco_core.problems.laws import (
-    centring_factor,
-    fourth_moment_trace,
-    largest_second_moment,
-    raw_coordinate,
-    raw_direction,
-    record_norm,
-    second_moment_trace,
-    smallest_second_moment,
-    spike_of,
-)
+from dpsco_core.problems.laws import centring_factor
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import SquaredLink
-from dpsco_core.problems.noise import Noise, noise_like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +42,7 @@ class LeastSquares(LinearModelProblem):
     convexity are the extreme eigenvalues of :math:`E XX^\top`.
     """
 
+    exact_risk = True
     card = ProblemCard(
         slug="least-squares",
         name="Least squares",
@@ -80,12 +68,9 @@ class LeastSquares(LinearModelProblem):
         """The order p of the gradients' moments: half of the features' order."""
         return 0.5 * self.features.moment_order
 
-    @property
-    def noise(self) -> Noise:
-        return noise_like(self.features, "mean")
-
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        return margins + self.noise.sample(len(margins), rng)
+        noise: Vector = self.features.noise_law.sample(len(margins), rng).x[:, 0]
+        return margins + noise
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         difference = margins - truth
@@ -93,31 +78,32 @@ class LeastSquares(LinearModelProblem):
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
         step = w - self.minimiser
-        if isinstance(self.features, TwoPoint):
-            reach = float(spike_of(self.features) @ step)
-            return ExcessRisk(value=0.5 * self.features.spike_probability * reach * reach)
+        two_point = self.features.two_point
+        if two_point is not None:
+            reach = float(two_point.spike @ step)
+            return ExcessRisk(value=0.5 * two_point.spike_probability * reach * reach)
         return ExcessRisk(value=0.5 * self.features.moment(2) * float(step @ step))
 
     @property
     def constants(self) -> Constants:
         law, p, reach = self.features, self.moment_order, self.reach
-        noise = math.pow(self.noise.law.moment(p), 1 / p)
-        direction = raw_direction(law, 2 * p)
+        noise = math.pow(law.noise_law.moment(p), 1 / p)
+        direction = law.raw_direction(2 * p)
         signal = reach * self._product_norm() * math.pow(centring_factor(p), 1 / p)
-        coordinate = _with_noise(signal, noise * math.pow(raw_coordinate(law, p), 1 / p), p)
-        smoothness = largest_second_moment(law)
+        coordinate = _with_noise(signal, noise * math.pow(law.raw_coordinate(p), 1 / p), p)
+        smoothness = law.largest_second_moment
         return Constants(
             coordinate_moment=math.pow(coordinate, p),
             directional_moment=_with_noise(
-                reach * direction * direction, noise * raw_direction(law, p), p
+                reach * direction * direction, noise * law.raw_direction(p), p
             ),
             variance_trace=self._trace(reach),
             minimum_variance=self._trace(0.0),
             mean_gradient_bound=smoothness * reach,
             diameter=2 * self.l2_radius,
             smoothness=smoothness,
-            sample_smoothness=record_norm(law) ** 2,
-            strong_convexity=smallest_second_moment(law),
+            sample_smoothness=law.record_norm**2,
+            strong_convexity=law.smallest_second_moment,
             minimum_interior=True,
             nonnegative=True,
             twice_differentiable=True,
@@ -135,11 +121,11 @@ class LeastSquares(LinearModelProblem):
         :math:`(a^2+b^2)^{1/2}` and at most :math:`\max(a, (p-1)^{1/2}b)`.
         """
         law, p = self.features, self.moment_order
-        bound = raw_direction(law, 2 * p) * math.pow(raw_coordinate(law, 2 * p), 0.5 / p)
-        if isinstance(law, TwoPoint | EllipticalT):
+        bound = law.raw_direction(2 * p) * math.pow(law.raw_coordinate(2 * p), 0.5 / p)
+        if not law.independent:
             return bound
         a = math.pow(law.moment(2 * p), 1 / p)
-        b = math.pow(law.moment(p), 1 / p) * raw_direction(law, p)
+        b = math.pow(law.moment(p), 1 / p) * law.raw_direction(p)
         return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
 
     def _trace(self, reach: float) -> float:
@@ -149,8 +135,8 @@ class LeastSquares(LinearModelProblem):
         the same v.
         """
         law = self.features
-        noise = self.noise.law.moment(2) * second_moment_trace(law)
-        return reach**2 * (fourth_moment_trace(law) - largest_second_moment(law) ** 2) + noise
+        noise = law.noise_law.moment(2) * law.second_moment_trace
+        return reach**2 * (law.fourth_moment_trace - law.largest_second_moment**2) + noise
 
 
 def _with_noise(signal: float, noise: float, p: float) -> float:

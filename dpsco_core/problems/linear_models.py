@@ -4,28 +4,19 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution
+from dpsco_core.data.base import Distribution, gives
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
-from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel
 from dpsco_core.problems.evaluation import average, evaluation_rows
-from dpsco_core.problems.laws import (
-    centring_factor,
-    largest_second_moment,
-    mean_norm,
-    raw_coordinate,
-    raw_direction,
-    record_norm,
-    second_moment_trace,
-    spike_of,
-)
+from dpsco_core.problems.laws import centring_factor
 from dpsco_core.problems.links import Link
 from dpsco_core.problems.posed import OptimisationProblem
 from dpsco_core.problems.samples.generated import GeneratedSample
@@ -49,9 +40,25 @@ class LinearModelProblem(OptimisationProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 <= self.offset <= self.radius, "offset", "at most diameter/2", self.offset)
-        if not isinstance(self.features, TwoPoint):
-            norm = mean_norm(self.features)
+        if self.features.two_point is None:
+            norm = self.features.mean_norm
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
+
+    @classmethod
+    def lacking(cls, family: type[Distribution]) -> str:
+        known = gives(family, "two_point") or not family.has_prior
+        return "" if known else "one with mean 0, or with a single record that is not 0"
+
+    @classmethod
+    def mean_parts(
+        cls, geometry: Geometry, d: int, offset: float, radius: float
+    ) -> tuple[float, float]:
+        """Return zeros: features have mean 0, and the offset is that of the true parameter."""
+        return 0.0, 0.0
+
+    @classmethod
+    def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
+        return cls(features=law, radius=radius, offset=offset, geometry=geometry)
 
     @abstractmethod
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
@@ -112,13 +119,14 @@ class LinearModelProblem(OptimisationProblem):
 
         Otherwise the average over the evaluation sample, with its standard error.
         """
-        if isinstance(self.features, TwoPoint):
-            spike = spike_of(self.features)
+        two_point = self.features.two_point
+        if two_point is not None:
+            spike = two_point.spike
             margins = np.array([spike @ w])
             truth = self.truth(np.array([spike @ self.minimiser]))
             excess = self.conditional_excess(margins, truth)
             # At a record that is 0 both margins are 0.
-            return ExcessRisk(value=self.features.spike_probability * float(excess[0]))
+            return ExcessRisk(value=two_point.spike_probability * float(excess[0]))
         return self.average_risk(w)
 
     def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
@@ -134,7 +142,7 @@ class LinearModelProblem(OptimisationProblem):
         return LinearModel(
             slope=self.link.slope_bound,
             curvature=self.link.curvature_bound,
-            feature_norm=math.sqrt(second_moment_trace(self.features)),
+            feature_norm=math.sqrt(self.features.second_moment_trace),
         )
 
     def bounded_slope_constants(
@@ -158,14 +166,14 @@ class LinearModelProblem(OptimisationProblem):
           conditional risk.
         """
         law, p = self.features, self.moment_order
-        slope, largest = self.link.slope_bound, record_norm(law)
-        trace = slope**2 * second_moment_trace(law)
-        smoothness = curvature * largest_second_moment(law)
+        slope, largest = self.link.slope_bound, law.record_norm
+        trace = slope**2 * law.second_moment_trace
+        smoothness = curvature * law.largest_second_moment
         return Constants(
-            coordinate_moment=centring_factor(p) * slope**p * raw_coordinate(law, p),
-            directional_moment=slope * raw_direction(law, p),
+            coordinate_moment=centring_factor(p) * slope**p * law.raw_coordinate(p),
+            directional_moment=slope * law.raw_direction(p),
             variance_trace=trace if squared_slope is None else min(trace, squared_slope),
-            mean_gradient_bound=min(slope * raw_direction(law, 1.0), smoothness * self.reach),
+            mean_gradient_bound=min(slope * law.raw_direction(1.0), smoothness * self.reach),
             diameter=2 * self.l2_radius,
             smoothness=smoothness,
             sample_smoothness=self.link.curvature_bound * largest**2,

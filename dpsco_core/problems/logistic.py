@@ -10,12 +10,6 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
-from dpsco_core.problems.laws import (
-    fourth_moment_trace,
-    raw_coordinate,
-    raw_direction,
-    second_moment_trace,
-)
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import LogisticLink, softplus
 
@@ -76,12 +70,12 @@ class Logistic(LinearModelProblem):
         q = 2 * p / (p - k)
         quarter = 0.25 * self.reach
         difference = min(
-            math.pow(quarter * raw_direction(law, p), k)
-            * (law.d * math.pow(raw_coordinate(law, q), 2 / q)),
-            quarter**2 * fourth_moment_trace(law),
+            math.pow(quarter * law.raw_direction(p), k)
+            * (law.d * math.pow(law.raw_coordinate(q), 2 / q)),
+            quarter**2 * law.fourth_moment_trace,
         )
         return self.bounded_slope_constants(
             curvature=0.25,
-            squared_slope=0.25 * second_moment_trace(law) + difference,
+            squared_slope=0.25 * law.second_moment_trace + difference,
             twice_differentiable=True,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,17 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.generated import GeneratedRows
-from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.laws import mean_inside
+from dpsco_core.problems.posed import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanEstimation:
+class MeanEstimation(Problem):
     r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`."""
 
     # The law of a record. Its p-th central coordinate moment is at most 1.
@@ -35,6 +36,7 @@ class MeanEstimation:
     # projected on the set (`restrict`), which costs no privacy.
     geometry: Geometry = L2
 
+    exact_risk = True
     card = ProblemCard(
         slug="mean",
         name="Mean estimation",
@@ -47,6 +49,16 @@ class MeanEstimation:
     def __post_init__(self) -> None:
         require(self.mean_bound > 0, "mean_bound", "a positive number", self.mean_bound)
         self.geometry.check_dimension(self.distribution.d)
+
+    @property
+    def law(self) -> Distribution:
+        return self.distribution
+
+    @classmethod
+    def on_law(
+        cls, law: Any, *, offset: float, radius: float, geometry: Geometry
+    ) -> MeanEstimation:
+        return cls(distribution=law, mean_bound=radius, geometry=geometry)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:
         return replace(self, distribution=self.distribution.draw(rng))
@@ -70,7 +82,7 @@ class MeanEstimation:
         move the estimate away from a mean outside.
         """
         law = self.distribution
-        hidden = isinstance(law, HardInstance) and not mean_inside(law, self.constraint)
+        hidden = law.has_prior and not mean_inside(law, self.constraint)
         return estimate if self.geometry == L2 or hidden else self.constraint.project(estimate)
 
     def error(self, estimate: NDArray[np.float64]) -> float:
@@ -85,22 +97,26 @@ class MeanEstimation:
     def constants(self) -> Constants:
         r"""The certified constants of the class that holds this law.
 
-        The coordinate-wise class has moment 1 and hence a covariance trace of at most d. The
-        directional constant adds the mean's bound to the law's own central one (Minkowski).
+        The coordinate-wise class has moment 1 and hence a covariance trace of at most d; where the
+        variance is 1, its moment is the law's own. The directional constant adds the mean's bound
+        to the law's own central one (Minkowski).
         """
         law = self.distribution
         norm = self.mean_bound if self.geometry == L2 else self.constraint.l2_radius
         return Constants(
-            coordinate_moment=1.0,
+            coordinate_moment=law.unit_moment,
             directional_moment=norm + law.directional_moment,
-            variance_trace=float(law.d),
+            variance_trace=law.d * law.moment_root**2,
             mean_gradient_bound=norm,
         )
 
-    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
+    def setting(
+        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
+    ) -> Setting:
         """Return what methods and bounds may know about this problem at n records."""
         return Setting(
             n=n,
+            m=m,
             d=self.distribution.d,
             moment_order=self.distribution.moment_order,
             budget=budget,

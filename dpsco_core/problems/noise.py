@@ -20,27 +20,15 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution
-from dpsco_core.data.elliptical_t import EllipticalT
-from dpsco_core.data.gaussian import Gaussian
-from dpsco_core.data.hard import TwoPoint
-from dpsco_core.data.log_normal import LogNormal
-from dpsco_core.data.pareto import Pareto, SkewedPareto
-from dpsco_core.data.student_t import StudentT
-from dpsco_core.problems.univariate import (
-    LogNormalLaw,
-    NormalLaw,
-    OneSidedParetoLaw,
-    StudentLaw,
-    SymmetricParetoLaw,
-    Univariate,
-)
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.data.base import Distribution, gives
+from dpsco_core.data.univariate import Univariate
 
 TABLE_END = 9.0  # arsinh(4052): beyond, excesses are computed one by one
 TABLE_BLOCK = 1 << 13  # places that are looked up at once: they stay in the cache
-LEAST_TABLED = 0.1  # scale of a law whose absolute excess is: its second density is below 540
-OrdinaryLaw = StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | EllipticalT
+# The least scale of a law whose absolute excess is looked up in a table: the second derivative of
+# its density is at most 540 there.
+LEAST_TABLED = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +48,7 @@ class Noise:
     def absolute_excess(self, s: Vector) -> Vector:
         """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`, for a noise with median 0."""
         law = self.univariate
-        if isinstance(law, StudentLaw) and law.scale >= LEAST_TABLED:
+        if law.tabulated and law.scale >= LEAST_TABLED:
             return _absolute_table(self)(s)
         return self._absolute_excess(s)
 
@@ -74,7 +62,7 @@ class Noise:
 
         :math:`E\,h(s-N) = J(s+1) - J(s-1) - s` up to a constant.
         """
-        if isinstance(self.univariate, StudentLaw):
+        if self.univariate.tabulated:
             return _huber_table(self)(s)
         return self._huber_excess(s)
 
@@ -148,16 +136,16 @@ def _absolute_table(noise: Noise) -> ExcessTable:
 
 
 @lru_cache(maxsize=256)
-def noise_like(features: Distribution, centre: Literal["mean", "median", "huber"]) -> Noise:
-    """Return noise of the family, order and margin of `features`; normal for a hard instance.
+def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> Noise:
+    """Return the noise beside some features, moved so that its median or Huber location is 0.
 
-    `centre` says which location is 0. The mean and the median have closed forms. The Huber
-    location, the root c of :math:`E\\,\\mathrm{clip}(c-Y, -1, 1) = I(c+1)-I(c-1)-1`, is found to
-    1e-14; it is the mean where the law is symmetric.
+    The median has a closed form. The Huber location, the root c of
+    :math:`E\\,\\mathrm{clip}(c-Y, -1, 1) = I(c+1)-I(c-1)-1`, is found to 1e-14. Both are the mean
+    where the law is symmetric.
     """
-    law = _one_dimensional(features)
+    law = features.noise_law
     univariate = univariate_of(law)
-    if centre == "mean" or univariate.symmetric:
+    if univariate.symmetric:
         origin = univariate.mean
     elif centre == "median":
         origin = univariate.median
@@ -167,48 +155,31 @@ def noise_like(features: Distribution, centre: Literal["mean", "median", "huber"
             ends = univariate.first(np.array([c + 1.0, c - 1.0]))
             return float(ends[0] - ends[1]) - 1.0
 
-        low, high = univariate.median - 1.0, univariate.mean + 1.0
+        low, high = sorted((univariate.median, univariate.mean))
+        low, high = low - 1.0, high + 1.0
         origin = float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14))
     return Noise(law=law, univariate=univariate, origin=origin)
 
 
-def univariate_of(law: OrdinaryLaw) -> Univariate:
-    """Return the law of a coordinate of an ordinary law, before it is centred."""
-    scale = law.scale
-    if isinstance(law, Gaussian):
-        return NormalLaw(scale=scale)
-    if isinstance(law, StudentT | EllipticalT):
-        return StudentLaw(scale=scale, nu=law.tail_index)
-    if isinstance(law, Pareto):
-        return SymmetricParetoLaw(scale=scale, alpha=law.tail_index)
-    if isinstance(law, SkewedPareto):
-        return OneSidedParetoLaw(scale=scale, alpha=law.tail_index)
-    return LogNormalLaw(scale=scale, sigma=law.sigma)
+KNOWN = "one that gives the law of a coordinate (its `univariate`)"
 
 
-def _one_dimensional(features: Distribution) -> OrdinaryLaw:
-    """Return the law of a coordinate; normal for a hard instance."""
-    if isinstance(features, TwoPoint):
-        return Gaussian(d=1, moment_order=features.moment_order)
-    known = isinstance(features, OrdinaryLaw)
-    require(known, "features", "a distribution of the catalogue", type(features).__name__)
-    assert isinstance(features, OrdinaryLaw)
-    family = type(features)
-    return family(d=1, moment_order=features.moment_order, margin=features.margin)
+def lacks_density(family: type[Distribution]) -> str:
+    """Return `KNOWN` if a class of laws is not such a one, nor a two-point one; otherwise ""."""
+    return "" if gives(family, "univariate") or gives(family, "two_point") else KNOWN
+
+
+def univariate_of(law: Distribution) -> Univariate:
+    """Return the law of a coordinate, before it is centred; raises `InvalidInput` if it is open."""
+    univariate = law.univariate
+    if univariate is None:
+        raise InvalidInput(f"distribution must be {KNOWN}, got distribution={law.card.slug}.")
+    return univariate
 
 
 def huber_curvature(noise: Noise) -> float:
-    r"""Bound :math:`\sup_s P(|N-s| \le 1)`: exact for symmetric unimodal and one-sided Pareto laws.
-
-    Otherwise the smaller of 1 and twice the largest density.
-    """
-    law = noise.univariate
-    if isinstance(law, NormalLaw | StudentLaw):
-        ends = law.below(np.array([1.0, -1.0]))
-        return float(ends[0] - ends[1])
-    if isinstance(law, OneSidedParetoLaw):
-        return float(law.below(np.array([law.scale + 2.0]))[0])
-    return min(1.0, 2 * law.peak)
+    r"""Bound :math:`\sup_s P(|N-s| \le 1)`."""
+    return noise.univariate.concentration(2.0)
 
 
 def absolute_curvature(noise: Noise) -> float:

@@ -1,13 +1,14 @@
 """What the problems share whose records are points of the parameter's space."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import draw_key
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.problems.point_losses import PointLoss
 from dpsco_core.problems.posed import OptimisationProblem
 from dpsco_core.problems.samples.generated import GeneratedSample
@@ -28,6 +29,10 @@ class PointProblem(OptimisationProblem):
     @property
     def law(self) -> Distribution:
         return self.distribution
+
+    @classmethod
+    def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
+        return cls(distribution=law, radius=radius, geometry=geometry)
 
     def sample(self, n: int, rng: np.random.Generator) -> PointSample:
         return self.records(self.distribution.sample(n, rng), rng)

@@ -1,9 +1,9 @@
-"""A problem of stochastic optimisation: a loss, a law of the records and a constraint set."""
+"""What every problem is: a law of the records, a set of answers, and the risk of an answer."""
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,18 +18,14 @@ from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptimisationProblem(ABC):
-    """A loss, a law of the records and a constraint set from a family."""
-
-    radius: float  # half the diameter of the constraint set, in its own norm
-    geometry: Geometry = L2  # the family of the constraint set
+class Problem(ABC):
+    """A mean to be estimated, or a risk to be minimised."""
 
     card: ClassVar[ProblemCard]
-
-    def __post_init__(self) -> None:
-        require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
-        self.geometry.check_dimension(self.law.d)
+    # whether an answer's risk is exact, and no average over an evaluation sample; on a two-point
+    # law it always is
+    exact_risk: ClassVar[bool] = False
+    geometry: Geometry  # the family of the set of answers
 
     @property
     @abstractmethod
@@ -38,17 +34,76 @@ class OptimisationProblem(ABC):
 
     @property
     @abstractmethod
+    def constraint(self) -> ConstraintSet:
+        """The set of answers."""
+
+    @property
+    @abstractmethod
     def constants(self) -> Constants:
-        """What is certified of the loss under the law, over the constraint set."""
+        """What is certified of the problem."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior: hard instances draw their pattern."""
+
+    @abstractmethod
+    def sample(self, n: int, rng: np.random.Generator) -> Any:
+        """Return n independent records."""
+
+    @abstractmethod
+    def stream(self, n: int, rng: np.random.Generator) -> Any:
+        """Return the same records as `sample`, drawn when they are read and never held."""
+
+    @abstractmethod
+    def excess_risk(self, w: Vector, /) -> ExcessRisk:
+        """Return what the finite answer `w`, shape (d,), is measured by."""
+
+    @abstractmethod
+    def setting(
+        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
+    ) -> Setting:
+        """Return what methods and bounds may know at n users of m items."""
+
+    # -- how a problem is made of a scenario --------------------------------------------------
+
+    @classmethod
+    def lacking(cls, family: type[Distribution]) -> str:
+        """Return what a law must be, after "must be", where `family` is not; otherwise ""."""
+        return ""
+
+    @staticmethod
+    def feature_order(p: float) -> float:
+        """Return the moment order of `law` that makes the gradients' order `p`."""
+        return p
+
+    @classmethod
+    def mean_parts(
+        cls, geometry: Geometry, d: int, offset: float, radius: float
+    ) -> tuple[float, float]:
+        """Return what every coordinate of the law's mean is, and what the first has beside it."""
+        return geometry.parts(d, offset, radius)
+
+    @classmethod
+    @abstractmethod
+    def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
+        """Return the problem on a law; see `dpsco_core.catalogue.make_instance`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimisationProblem(Problem):
+    """A loss, a law of the records and a constraint set from a family."""
+
+    radius: float  # half the diameter of the constraint set, in its own norm
+    geometry: Geometry = L2  # the family of the constraint set
+
+    def __post_init__(self) -> None:
+        require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
+        self.geometry.check_dimension(self.law.d)
 
     @property
     @abstractmethod
     def minimiser(self) -> Vector:
         """A minimiser of the population risk over the constraint set, shape (d,)."""
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior: hard instances draw their pattern."""
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> Sample:
@@ -61,11 +116,6 @@ class OptimisationProblem(ABC):
     @abstractmethod
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess population risk of the finite parameter `w`, shape (d,)."""
-
-    @staticmethod
-    def feature_order(p: float) -> float:
-        """Return the moment order of `law` that makes the gradients' order `p`."""
-        return p
 
     @property
     def moment_order(self) -> float:

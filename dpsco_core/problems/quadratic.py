@@ -6,13 +6,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.loss_classes import SMOOTH_STRONG
 from dpsco_core.problems.base import Constants, ExcessRisk
-from dpsco_core.problems.laws import (
-    central_direction,
-    class_moment,
-    mean_inside,
-    mean_norm,
-    record_norm,
-)
+from dpsco_core.problems.laws import mean_inside
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.points import PointProblem
 
@@ -32,6 +26,7 @@ class Quadratic(PointProblem):
     identity.
     """
 
+    exact_risk = True
     card = ProblemCard(
         slug="quadratic",
         name="Squared distance",
@@ -57,10 +52,10 @@ class Quadratic(PointProblem):
     @property
     def constants(self) -> Constants:
         law = self.distribution
-        p, farthest = law.moment_order, self.l2_radius + mean_norm(law)
+        p, farthest = law.moment_order, self.l2_radius + law.mean_norm
         return Constants(
-            coordinate_moment=class_moment(law),
-            directional_moment=farthest + central_direction(law, p),
+            coordinate_moment=law.class_moment,
+            directional_moment=farthest + law.central_direction(p),
             variance_trace=law.variance_trace,
             mean_gradient_bound=farthest,
             diameter=2 * self.l2_radius,
@@ -68,7 +63,7 @@ class Quadratic(PointProblem):
             sample_smoothness=1.0,
             strong_convexity=1.0,
             sample_strong_convexity=1.0,
-            lipschitz=self.l2_radius + record_norm(law),
+            lipschitz=self.l2_radius + law.record_norm,
             minimum_interior=mean_inside(law, self.constraint),
             nonnegative=True,
             twice_differentiable=True,

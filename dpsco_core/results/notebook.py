@@ -6,7 +6,7 @@ and `notebook` writes it as JSON.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.seeds import SAME
@@ -21,10 +21,13 @@ from dpsco_core.results.report import evaluate_all
 
 bounds = pd.DataFrame(
     {
+        "slug": e.bound.card.slug,
         "bound": e.bound.card.name,
+        "quantity": e.bound.card.quantity,
         "kind": e.bound.card.kind,
         "constant": e.bound.card.constant,
-        "losses": str(e.bound.card.loss_class),
+        "class": e.bound.card.class_text,
+        "binds": f"every {e.binds}" if e.binds else "",
         "applies": e.applies,
         "statement": f"{e.bound.card.paper}, {e.bound.card.statement}",
         "x": e.x,
@@ -36,20 +39,52 @@ bounds = pd.DataFrame(
 bounds"""
 SWEEP = """names = ["name", "run"] if "run" in table else ["name"]
 for name, rows in table.groupby(names, sort=False):
+    errors = zip(rows["standard_error"], rows["trials"], strict=True)
     figure.add_scatter(
         x=rows["x"],
-        y=rows["median_error"],
+        y=rows["mean_error"],
         name=", ".join(name),
-        error_y={
-            "array": rows["q90"] - rows["median_error"],
-            "arrayminus": rows["median_error"] - rows["q10"],
-        },
+        mode="lines+markers",
+        error_y={"array": [interval_half_width(*pair) for pair in errors]},
     )
-lower = (bounds["kind"] == "lower") & bounds["applies"]
-proven = bounds[lower & (bounds["constant"] == "explicit")]
-for name, rows in proven.groupby("bound", sort=False):
-    figure.add_scatter(x=rows["x"], y=rows["value"], name=name, line_dash="dot")
+for name, slugs in lines.items():
+    mine = held[held["slug"].isin(slugs)]
+    largest = mine.groupby("x")["value"].max()
+    dash = "dash" if (mine["constant"] == "rate").any() else "solid"
+    figure.add_scatter(x=largest.index, y=largest, name=name, mode="lines", line_dash=dash)
+points = scenario.points()
+start = [starting_risk(point) for _, point in points]
+figure.add_scatter(
+    x=[x for x, _ in points], y=start, name="Answer without data", mode="lines", line_dash="dot"
+)
 """
+FORMULAS = """for text in {formulas}:
+    x, y = zip(*own_line(scenario, parse_formula(text)), strict=True)
+    figure.add_scatter(x=x, y=y, name=text, mode="lines", line_dash="dashdot")
+"""
+SINGLE = """for name, rows in cells.groupby("name", sort=False):
+    figure.add_box(y=rows["error"], name=name, boxmean=True, boxpoints="all")
+for name, slugs in lines.items():
+    for value in held[held["slug"].isin(slugs)]["value"]:
+        figure.add_hline(y=value, line_width=1, annotation_text=name)
+start = starting_risk(scenario)
+if start > 0:
+    figure.add_hline(y=start, line_dash="dot", annotation_text="Answer without data")
+"""
+
+
+BY_MEANS = (
+    "Mean errors with their 95 % intervals, the bounds of the page's figure wherever their "
+    "hypotheses hold, and the error of the answer that ignores the data."
+)
+BY_TRIALS = (
+    "Every trial with the quartiles and the mean, the bounds of the page's figure if their "
+    "hypotheses hold, and the error of the answer that ignores the data."
+)
+
+
+# What a script calls its scenarios: the run that is shown, and those beside it.
+NAMES = ("scenario", "beside", "pinned")
 
 
 def run_script(scenarios: Sequence[Scenario]) -> str:
@@ -74,8 +109,23 @@ def run_script(scenarios: Sequence[Scenario]) -> str:
     )
 
 
-def run_notebook(scenarios: Sequence[Scenario]) -> str:
-    """Return the same run as a notebook: words, scenario, run, table, bounds and figure."""
+def run_notebook(
+    scenarios: Sequence[Scenario],
+    lines: Mapping[str, Sequence[str]] | None = None,
+    formulas: Sequence[str] = (),
+) -> str:
+    """Return the same run as a notebook: words, scenario, run, table, bounds and figure.
+
+    Parameters
+    ----------
+    scenarios : sequence of Scenario
+        The run, and up to two beside it.
+    lines : mapping, optional
+        The bounds that its figure draws, by the names of their lines: slugs of the catalogue. Each
+        line is the largest of its bounds, wherever their hypotheses hold.
+    formulas : sequence of str
+        Those of one's own that it draws over the axis: see `dpsco_core.base.formula`.
+    """
     _check(scenarios)
     first = scenarios[0]
     swept = f", swept over {first.axis}" if first.axis else ""
@@ -98,14 +148,15 @@ def run_notebook(scenarios: Sequence[Scenario]) -> str:
         (CELL, _table(scenarios) + "table"),
         (WORDS, "## The bounds"),
         (CELL, BOUNDS),
-        (WORDS, "## The figure\n\nMedians with 10 % and 90 % of the trials."),
-        (CELL, _figure(first)),
+        (WORDS, f"## The figure\n\n{BY_MEANS if first.axis else BY_TRIALS}"),
+        (CELL, _figure(first, lines or {}, formulas)),
     )
     return notebook("\n".join(f"{mark}\n{_written(mark, text)}" for mark, text in parts))
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
-    require(len(scenarios) in (1, 2), "scenarios", "one or two", f"{len(scenarios)} of them")
+    must = f"one to {len(NAMES)}"
+    require(1 <= len(scenarios) <= len(NAMES), "scenarios", must, f"{len(scenarios)} of them")
 
 
 def _written(mark: str, text: str) -> str:
@@ -122,15 +173,15 @@ def _imports(scenarios: Sequence[Scenario]) -> str:
 
 
 def _scenario(scenarios: Sequence[Scenario]) -> str:
-    names = ("scenario", "beside")
-    return "".join(f"{n} = {s.to_code()}\n" for n, s in zip(names, scenarios, strict=False))
+    return "".join(f"{n} = {s.to_code()}\n" for n, s in zip(NAMES, scenarios, strict=False))
 
 
 def _cells(scenarios: Sequence[Scenario]) -> str:
     if len(scenarios) == 1:
         return "cells = frame(study(scenario))\n"
+    others = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
     return (
-        'runs = {"shown": scenario, "beside": beside}\n'
+        f'runs = {{"shown": scenario{others}}}\n'
         "cells = pd.concat(\n"
         "    [\n"
         "        frame(study(s)).assign(run=name, geometry=s.geometry)\n"
@@ -155,19 +206,27 @@ def _table(scenarios: Sequence[Scenario]) -> str:
     )
 
 
-def _figure(scenario: Scenario) -> str:
-    if scenario.axis is None:
-        drawn = (
-            'for name, rows in cells.groupby("name", sort=False):\n'
-            '    figure.add_box(y=rows["error"], name=name)\n'
-        )
-    else:
-        drawn = f'{SWEEP}figure.update_xaxes(type="log", title="{scenario.axis}")\n'
+def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]) -> str:
+    swept = scenario.axis is not None
+    formulas = formulas if swept else ()
+    imports = ["import plotly.graph_objects as go\n\n"]
+    imports += ["from dpsco_core.base.formula import parse_formula\n"] if formulas else []
+    imports += ["from dpsco_core.explain.anatomy import starting_risk\n"]
+    imports += ["from dpsco_core.results.overlay import own_line\n"] if formulas else []
+    imports += ["from dpsco_core.results.tables import interval_half_width\n"] if swept else []
+    listed = "".join(f"    {name!r}: {list(slugs)!r},\n" for name, slugs in lines.items())
+    drawn = SWEEP if swept else SINGLE
+    drawn += FORMULAS.format(formulas=repr(list(formulas))) if formulas else ""
+    kind = "linear" if scenario.axis == "p" else "log"
+    drawn += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if swept else ""
     return (
-        f"import plotly.graph_objects as go\n\nfigure = go.Figure()\n{drawn}"
-        'figure.update_yaxes(type="log", title="error")\n'
-        'figure.update_layout(template="plotly_white")\n'
-        "figure"
+        "".join(imports)
+        + f"\nlines = {{\n{listed}}}\n"
+        + 'held = bounds[(bounds["fails"] == "") & bounds["applies"] & (bounds["value"] > 0)]\n'
+        + f"figure = go.Figure()\n{drawn}"
+        + 'figure.update_yaxes(type="log", title="error")\n'
+        + 'figure.update_layout(template="plotly_white")\n'
+        + "figure"
     )
 
 

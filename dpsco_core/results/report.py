@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_core.added import FAILED, AddedBound
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.bounds import Bound
+from dpsco_core.bounds.classes import covered, whom
 from dpsco_core.catalogue import (
     BOUNDS,
     DISTRIBUTIONS,
@@ -17,12 +21,17 @@ from dpsco_core.catalogue import (
     PROBLEMS,
     bound,
     bounds_for,
+    make_method,
     problem_card,
 )
+from dpsco_core.data import Distribution
+from dpsco_core.geometry.geometries import L2
+from dpsco_core.methods.base import Plan
 from dpsco_core.problems import Setting
+from dpsco_core.results.price import Ratio, prices
 from dpsco_core.results.tables import QUANTILES
 from dpsco_core.runs.store import budget_fields
-from dpsco_core.runs.study import Outcome
+from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
 
@@ -40,30 +49,70 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
+    binds: str = ""  # which algorithms a lower bound binds, after "every" or "no"
+    # the classes of laws on which an upper bound holds at the point; see `classes.covered`
+    covers: tuple[LawClass, ...] = ()
+
+    @property
+    def failed(self) -> str:
+        """What went wrong where the bound is one that was added, and its code fails; else ""."""
+        broken = isinstance(self.bound, AddedBound) and FAILED in self.terms
+        return self.failures[0] if broken else ""
 
 
 def bound_setting(point: Scenario, which: Bound) -> Setting:
     """Return the setting at which `which` is evaluated at `point`.
 
-    On its own hard instance a lower bound is evaluated at the spike probability of that instance;
-    anywhere else at the one that makes it largest.
+    A bound for a law is given that of the records, and no other bound is. On its own hard instance
+    a lower bound is evaluated at the spike probability of that instance; anywhere else at the one
+    that makes it largest.
     """
     card = which.card
+    if card.of_law and point.problem in card.problems:
+        return replace(point.setting, spike_probability=None, law=known_law(point))
     own = (card.instance, card.instance_problem) == (point.distribution, point.problem)
     return point.setting if own else replace(point.setting, spike_probability=None)
 
 
+def run_plan(point: Scenario, method: str) -> Plan:
+    """Return the plan of a method's run at `point`; raises `NotApplicable` where it cannot run."""
+    made = make_method(method, point.calibration, point.tuning)
+    return made.plan(own_setting(point, method))
+
+
+def known_law(point: Scenario) -> Distribution | None:
+    """Return the law of the records at a point, if an l2 ball is known to hold their mean."""
+    problem = point.instance.problem
+    if problem.geometry != L2:
+        return None
+    return problem.law
+
+
 def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
-    """Return `which` at `point`."""
+    """Return `which` at `point`: a bound on a run at the parameters of the run that is made there.
+
+    Where the method refuses to run its bound is infinite, and the refusal is what fails.
+    """
     setting = bound_setting(point, which)
-    terms = which.terms(setting)  # once: some take a search
+    plan: Plan | None = None
+    refusals: tuple[str, ...] = ()
+    if which.parameters == "run":
+        try:
+            plan = run_plan(point, which.card.method)
+        except NotApplicable as refusal:
+            refusals = (str(refusal),)
+    terms = which.terms(setting, plan)  # once: some take a search
+    if refusals:
+        terms = dict.fromkeys(terms, math.inf)
     return Evaluation(
         bound=which,
         x=x,
         value=which.combined(terms),
         terms=terms,
-        failures=which.failures(setting),
+        failures=(*which.failures(setting), *refusals),
         applies=which.card.applies_to(problem_card(point.problem).loss_class),
+        binds=whom(which.card, point.budget) if which.card.kind == "lower" else "",
+        covers=covered(which.card, setting) if which.card.kind == "upper" else (),
     )
 
 
@@ -88,8 +137,9 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
         "bounds": [
             _common(b.card)
             | _read(b.card, "kind", "quantity", "constant", "guarantee", "privacy", "level")
-            | {"method": b.card.method or None, "instance": b.card.instance or None}
-            | _read(b.card, "loss_class", "problems", "latex")
+            | {"method": b.card.method or None, "parameters": b.parameters or None}
+            | {"instance": b.card.instance or None}
+            | _read(b.card, "loss_class", "laws", "problems", "latex")
             | {"hypotheses": [h.text for h in b.hypotheses]}
             for b in BOUNDS
         ],
@@ -104,7 +154,8 @@ def _common(card: Any) -> dict[str, Any]:
 def _read(card: Any, *names: str) -> dict[str, Any]:
     """Return fields of a card as JSON has them."""
     found = {name: getattr(card, name) for name in names}
-    return {k: str(v) if isinstance(v, LossClass) else to_plain(v) for k, v in found.items()}
+    classes = (LossClass, LawClass)
+    return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in found.items()}
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -112,8 +163,13 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "slug": card.slug,
         "x": to_plain(evaluation.x),
-        **_read(card, "kind", "quantity", "constant", "guarantee", "loss_class"),
+        **_read(card, "kind", "quantity", "constant", "guarantee"),
+        "binds": f"every {evaluation.binds}" if evaluation.binds else None,
+        "class": card.class_text,
+        **_read(card, "laws", "loss_class"),
         "applies": evaluation.applies,
+        "parameters": evaluation.bound.parameters or None,
+        "statement": f"{card.paper}, {card.statement}",
         "value": plain(evaluation.value),
         "terms": {name: plain(value) for name, value in evaluation.terms.items()},
         "failures": list(evaluation.failures),
@@ -137,14 +193,22 @@ def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
     for outcome in sorted(outcomes, key=lambda o: o.trial):
         groups[outcome.x, outcome.method].append(outcome)
+    by_point: dict[float | None, dict[str, dict[int, float]]] = {}
+    for (x, method), group in groups.items():
+        by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
+    paid = {x: prices(errors) for x, errors in by_point.items()}
     whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
     return bounds_json(scenario) | {
-        "results": [_result_json(group, whom) for group in groups.values() if group]
+        "results": [
+            _result_json(group, whom, paid[x].get(method))
+            for (x, method), group in groups.items()
+            if group
+        ]
     }
 
 
-def _result_json(group: list[Outcome], neighbours: str) -> dict[str, Any]:
-    first = group[0]
+def _result_json(group: list[Outcome], neighbours: str, price: Ratio | None) -> dict[str, Any]:
+    first = max(group, key=lambda o: o.not_applicable is not None)  # one trial that failed
     refused = first.not_applicable is not None
     errors = np.array([o.error for o in group])
     spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else math.nan
@@ -158,6 +222,9 @@ def _result_json(group: list[Outcome], neighbours: str) -> dict[str, Any]:
         "standard_error": plain(spread / math.sqrt(len(errors))),
         "evaluation_standard_error": max(o.error_uncertainty for o in group),
         "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
+        "price": None if price is None else plain(price.value),
+        "price_low": None if price is None else plain(price.low),
+        "price_high": None if price is None else plain(price.high),
         "seconds": float(np.median([o.seconds for o in group])),
         "spent": budget_fields(first.spent),
         "neighbours": neighbours,

@@ -1,4 +1,4 @@
-"""Outcomes as tidy frames: one row a (method, x, trial), their summary, and fitted slopes."""
+"""Outcomes as tidy frames: one row a (method, x, trial), and their summary."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from dpsco_core.catalogue import bound, method_card
+from dpsco_core.catalogue import method_card
+from dpsco_core.results.price import Ratio, errors_by_method, prices
 from dpsco_core.runs.study import Outcome
-from dpsco_core.scenario import Scenario
 
 if TYPE_CHECKING:  # a third of a second, which no command waits for without need
     import pandas as pd
@@ -24,10 +24,12 @@ MEASURES = [
     "standard_error",
     *(f"q{int(100 * a)}" for a in QUANTILES),
 ]
-SUMMARY_COLUMNS = ["method", "name", "x", "trials", *MEASURES, "seconds", "not_applicable"]
-SLOPE_COLUMNS = ["method", "name", "fitted", "low", "high", "predicted", "bound", "points"]
-# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
-POWER_AXES = ("n", "d", "m", "epsilon")
+PRICE = ("price", "price_low", "price_high")
+SUMMARY_COLUMNS = [
+    *("method", "name", "x", "trials"),
+    *(*MEASURES, *PRICE, "seconds", "not_applicable"),
+]
+NO_PRICE = Ratio(value=math.nan, low=math.nan, high=math.nan)
 
 
 def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
@@ -54,21 +56,26 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a (method, x): mean, median, standard error, quantiles, seconds.
+    """Return one row a (method, x): mean, median, standard error, quantiles, price, seconds.
 
     The order of the rows is that of their first cells; the numbers do not depend on the order of
     the cells. A method that does not apply has NaN everywhere and its reason. Quantiles are over
-    the trials: the spread, not an interval of the median.
+    the trials: the spread, not an interval of the median. ``price`` is that of `prices`, with its
+    95 % interval: the mean error over that of the method without privacy in the same trials; NaN
+    where there is none.
     """
     import pandas as pd
 
     rows = []
     ordered = cells.sort_values("trial", kind="stable")
+    points = ordered.groupby("x", sort=False, dropna=False)
+    paid = {str(x): prices(errors_by_method(here)) for x, here in points}
     for (method, x), group in ordered.groupby(["method", "x"], sort=False, dropna=False):
         errors = group["error"].to_numpy()
         done = len(errors) > 0 and not np.isnan(errors).any()
         q = np.quantile(errors, QUANTILES) if done else [math.nan] * 4
         spread = float(np.std(errors, ddof=1)) if done and len(errors) > 1 else math.nan
+        price = paid[str(x)].get(str(method), NO_PRICE)
         rows.append(
             {
                 "method": method,
@@ -79,67 +86,12 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
                 "median_error": float(np.median(errors)) if done else math.nan,
                 "standard_error": spread / math.sqrt(len(errors)),
                 **{f"q{int(100 * a)}": float(b) for a, b in zip(QUANTILES, q, strict=True)},
+                **dict(zip(PRICE, (price.value, price.low, price.high), strict=True)),
                 "seconds": float(group["seconds"].median()),
-                "not_applicable": group["not_applicable"].iloc[0],
+                "not_applicable": group["not_applicable"].max(),  # one trial that failed
             }
         )
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
-
-
-SUMMARY_COLUMNS = [
-    "method",
-    "name",
-    "x",
-    "trials",
-    "mean_error",
-    "median_error",
-    "standard_error",
-    "q10",
-    "q25",
-    "q75",
-    "q90",
-    "seconds",
-    "not_applicable",
-]
-
-
-def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the slope of log error against log axis for every method, with a 95 % interval.
-
-    Empty for a sweep of p or q, which are exponents themselves: the error is no power of them.
-    The fit is least squares on the means over the trials, one a grid point, and the interval is
-    Student's, so it includes what a straight line misses. ``predicted`` is the slope of the
-    method's rate over the same points; ``bound`` names it. Methods with fewer than three points are
-    left out.
-    """
-    import pandas as pd
-
-    rows = []
-    table = summary(cells)
-    if scenario.axis not in POWER_AXES:
-        table = table.head(0)
-    for method, group in table.groupby("method", sort=False):
-        good = group[group["mean_error"] > 0].sort_values("x")
-        if len(good) < 3:
-            continue
-        x = good["x"].to_numpy()
-        fitted, low, high = fit_slope(x, good["mean_error"].to_numpy())
-        card = method_card(str(method))
-        rate = [bound(card.rate).value(scenario.at(v).setting) for v in x] if card.rate else []
-        known = len(rate) > 0 and all(0 < r < math.inf for r in rate)
-        rows.append(
-            {
-                "method": method,
-                "name": card.name,
-                "fitted": fitted,
-                "low": low,
-                "high": high,
-                "predicted": fit_slope(x, np.array(rate))[0] if known else math.nan,
-                "bound": card.rate,
-                "points": len(good),
-            }
-        )
-    return pd.DataFrame(rows, columns=SLOPE_COLUMNS)
 
 
 def interval_half_width(standard_error: float, trials: int) -> float:
@@ -147,27 +99,3 @@ def interval_half_width(standard_error: float, trials: int) -> float:
     if trials < 2 or math.isnan(standard_error):
         return 0.0
     return standard_error * float(scipy.special.stdtrit(trials - 1, 0.975))
-
-
-def fit_slope(
-    # positive, k >= 3
-    x: np.ndarray,
-    y: np.ndarray,
-) -> tuple[float, float, float]:
-    """Return the least-squares slope of log y on log x and its 95 % Student interval.
-
-    Examples
-    --------
-    >>> slope, low, high = fit_slope(np.array([1.0, 10.0, 100.0]), np.array([1.0, 0.1, 0.01]))
-    >>> round(slope, 6)
-    -1.0
-    """
-    a, b = np.log(x), np.log(y)
-    centred = a - a.mean()
-    total = float(centred @ centred)
-    slope = float(centred @ b) / total
-    rest = b - b.mean() - slope * centred
-    freedom = len(x) - 2
-    error = math.sqrt(float(rest @ rest) / freedom / total)
-    width = float(scipy.special.stdtrit(freedom, 0.975)) * error
-    return slope, slope - width, slope + width

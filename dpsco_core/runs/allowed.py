@@ -7,12 +7,12 @@ from typing import Any
 
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.limits import EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX, Limits
-from dpsco_core.catalogue import default_methods, methods_for
+from dpsco_core.base.limits import Limits
+from dpsco_core.catalogue import default_methods, distribution_class, methods_for
+from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.runs.cost import cost, too_large
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import RANGED, Scenario
 
 # The scenarios that are run beside one, which may depend on it.
 Beside = Callable[[Scenario], Sequence[Scenario]]
@@ -107,18 +107,9 @@ def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
 
 def _candidates(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
     """Yield changes of one field in the order of `nearest_allowed`."""
-    ends: dict[str, tuple[float, float]] = {
-        "offset": (0, smallest_set(scenario) / 2),
-        "p": (2, P_MAX),
-        "n": (1, limits.n),
-        "d": (2 if scenario.distribution == "spike" else 1, limits.d),
-        "trials": (1, limits.trials),
-        "seed": (0, SEED_MAX),
-        "epsilon": (EPSILON_MIN, EPSILON_MAX),
-        "rho": (RHO_MIN, RHO_MAX),
-        "margin": (1e-6, 100),
-        "diameter": (1e-6, 1e6),
-    }
+    ends = {name: span(name, scenario, limits) for name in RANGED}
+    ends["offset"] = (0, smallest_set(scenario) / 2)
+    ends["d"] = (distribution_class(scenario.distribution).smallest_d, limits.d)
     for field, (low, high) in ends.items():
         value = getattr(scenario, field)
         if value is not None and not low <= value <= high:

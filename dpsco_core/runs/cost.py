@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import Limits, streamed
-from dpsco_core.catalogue import HARD_INSTANCES, distribution_class, make_method, method_class
+from dpsco_core.catalogue import distribution_class, make_method, method_class, problem_class
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.samples.users import fits
 from dpsco_core.runs.memory import memory_problem
@@ -24,8 +24,6 @@ from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
-# Errors in closed form, as those of every problem on a hard instance are.
-EXACT = ("mean", "quadratic", "linear", "least-squares")
 EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an average
 
 
@@ -60,8 +58,9 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
     total = largest = 0.0
     for x, point in scenario.points():
         items = point.m if fits(point.n, point.m, point.d) else 1
-        sampling = distribution_class(point.distribution).sampling.seconds(point.n * items, point.d)
-        averaged = point.problem not in EXACT and point.distribution not in HARD_INSTANCES
+        law = distribution_class(point.distribution)
+        sampling = law.sampling.seconds(point.n * items, point.d)
+        averaged = not (problem_class(point.problem).exact_risk or law.has_prior)
         base = canonical(point)
         drawn_again = streamed(point.n, point.m, point.d)  # by every method that does not refuse
         most = 0 if scenario.methods else scenario.trials

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.fields import keyed
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import Cell, Outcome, canonical, cells
 from dpsco_core.scenario import Scenario
@@ -260,7 +261,8 @@ class Store:
 
 def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of all that fixes its numbers."""
-    point = canonical(cell.point).to_dict()
+    values = canonical(cell.point).to_dict()
+    point = {name: value for name, value in values.items() if keyed(name, value)}
     own = extend.digests((cell.method, cell.point.distribution))  # none of what is built in
     text = json.dumps([point, cell.method, cell.trial, *own], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
@@ -269,6 +271,7 @@ def key_of(cell: Cell) -> bytes:
 def outcome_text(outcome: Outcome) -> str:
     """Return an outcome as JSON, without its place on an axis."""
     values = asdict(replace(outcome, x=None))
+    del values["failed"]  # what has failed is not kept
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
     return json.dumps(values, default=lambda number: number.item())  # of numpy

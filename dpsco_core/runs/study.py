@@ -19,17 +19,18 @@ import numpy as np
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.dispatch import in_groups
-from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.errors import CodeFailed, NotApplicable
 from dpsco_core.base.last import LastOfThread
 from dpsco_core.base.limits import LIBRARY, streamed
 from dpsco_core.base.parsing import to_text
 from dpsco_core.catalogue import make_method, method_card, method_class
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
+from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample, Setting
+from dpsco_core.problems import OptimisationProblem, Problem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.runs.memory import require_memory
@@ -71,6 +72,8 @@ class Outcome:
     changes: tuple[tuple[str, float | str | None], ...] = ()
     # standard error of the excess risk as an average over an evaluation sample; 0 where it is exact
     error_uncertainty: float = 0.0
+    # whether `not_applicable` says that code which was added has failed; such a cell is not kept
+    failed: bool = False
 
 
 def cells(scenario: Scenario) -> Iterator[Cell]:
@@ -88,7 +91,7 @@ def cells(scenario: Scenario) -> Iterator[Cell]:
 
 def canonical(point: Scenario) -> Scenario:
     """Return `point` without the fields that do not change a cell's numbers."""
-    return replace(point, methods=(), grid=(), axis=None, trials=1)
+    return replace(point, **OF_STUDY)
 
 
 def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
@@ -103,18 +106,23 @@ def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outco
     """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
     with one_blas_thread():  # more of them would add in another order
         ledger = Ledger(cell.point.budget)
-        return _run(cell, executor, ledger), ledger
+        blank = Outcome(
+            method=cell.method, x=cell.x, trial=cell.trial, error=np.nan, seconds=0.0, spent=None
+        )
+        try:
+            return _run(cell, executor, ledger, blank), ledger
+        except CodeFailed as failure:
+            return replace(blank, not_applicable=str(failure), failed=True), ledger
 
 
-def _run(cell: Cell, executor: Executor | None, ledger: Ledger) -> Outcome:
+def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) -> Outcome:
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
-    blank = Outcome(
-        method=cell.method, x=cell.x, trial=cell.trial, error=np.nan, seconds=0.0, spent=None
-    )
     try:
         require_held(point, cell.method)
         plan = method.plan(own_setting(point, cell.method))  # before any sampling
+    except CodeFailed:
+        raise
     except NotApplicable as refusal:
         return replace(blank, not_applicable=str(refusal), changes=refusal.changes)
     noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
@@ -243,13 +251,13 @@ def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
 
 
 def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
-    if store is not None:
+    if store is not None and not outcome.failed:
         store.put(cell, outcome)
     return outcome
 
 
 @LastOfThread
-def _draw(point: Scenario, trial: int) -> tuple[MeanEstimation | OptimisationProblem, Drawn]:
+def _draw(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
     """Return the problem drawn from its prior, and its records; the last ones are kept.
 
     More than fit are drawn as they are read: the same numbers.
@@ -258,7 +266,7 @@ def _draw(point: Scenario, trial: int) -> tuple[MeanEstimation | OptimisationPro
     """
     rng = stream(point.seed, f"data {_text(point)}", trial)
     drawn = point.instance.problem.draw(rng)
-    if point.m > 1 and not isinstance(drawn, MeanEstimation):
+    if point.m > 1 and isinstance(drawn, OptimisationProblem):
         return drawn, sample_users(drawn, point.n, point.m, rng)
     if streamed(point.n, point.m, point.d):
         return drawn, drawn.stream(point.n, rng)
@@ -270,14 +278,15 @@ def data_point(point: Scenario) -> Scenario:
 
     The budget changes the data of a hard instance only, through its spike probability.
     """
-    point = replace(point, calibration="tight", tuning="practical")
+    point = replace(point, **OF_RUN)
     if point.instance.spike_probability is None:
         point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
     return point
 
 
 def _text(point: Scenario) -> str:
-    return " ".join(f"{name}={to_text(value)}" for name, value in point.to_dict().items())
+    values = point.to_dict().items()
+    return " ".join(f"{name}={to_text(value)}" for name, value in values if keyed(name, value))
 
 
 def stream(seed: int, label: str, trial: int) -> np.random.Generator:

@@ -42,6 +42,5 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         st.rerun()
 
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
-    monkeypatch.setattr(explore, "HAND_OVER_SECONDS", 0.0)
     monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)  # every run waits for its button
     monkeypatch.setattr(explore, "when_there", rerun)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.figure.marks import FADED
 from dpsco_app.parts.running import Result
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
 SMALL = {"trials": "5", "grid": "1000,5000", "against": "none"}
-PREVIOUS = "previous settings"
 
 
 def open_page(**query: str | None) -> AppTest:
@@ -67,27 +68,48 @@ def annotations(figure: dict[str, Any]) -> list[str]:
     return [a["text"] for a in figure["layout"].get("annotations", [])]
 
 
+def html(page: AppTest) -> str:
+    """Return what is drawn as HTML: the head of the page, its status and the ladder."""
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+def headline(page: AppTest) -> str:
+    """Return the answer above the figure."""
+    return _plain(_part(page, r"<h2>(?:<small>Before: </small>)?(.*?)</h2>"))
+
+
+def below(page: AppTest) -> str:
+    """Return the line below the headline: whose number it is."""
+    return _plain(_part(page, r"</h2><p[^>]*>(.*?)</p>"))
+
+
+def ladder(page: AppTest) -> dict[str, list[str]]:
+    """Return the numbers of the ladder, by name."""
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", _part(page, r"<tbody>(.*?)</tbody>"))
+    cells = [[_plain(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+    return {name: values for name, *values in cells}
+
+
 def is_stale(page: AppTest) -> bool:
-    """Whether the figure and the status say that the settings have changed; they must agree."""
-    marks = {PREVIOUS in annotations(figure(page))}
-    assert marks == {"Settings changed" in status(page)}
-    return marks == {True}
+    """Whether the head, the figure and the status say that the settings have changed."""
+    faded = {t.get("opacity") for t in figure(page)["data"] if t.get("error_y")} == {FADED}
+    waiting = re.match("Settings changed|Known already|These settings cannot", status(page))
+    assert faded == bool(waiting) == ("Before: " in html(page))
+    return faded
 
 
 def status(page: AppTest) -> str:
-    """Return the line beside the buttons."""
-    return page.container(key="run_row").markdown[0].value
+    """Return the line beside Run."""
+    return _plain(_part(page, r"<div class='status'[^>]*>(.*?)</div>"))
 
 
-def sentence(page: AppTest) -> str:
-    """Return the sentence that says the result."""
-    return page.container(key="sentence").markdown[0].value
+def _part(page: AppTest, pattern: str) -> str:
+    (found,) = re.findall(pattern, html(page), re.DOTALL)
+    return str(found)
 
 
-def numbers_in(text: str) -> list[float]:
-    """Return the bold numbers of a sentence."""
-    bold = re.findall(r"\*\*([^*]+)\*\*", text)
-    return [float(b.split()[0].replace(",", "")) for b in bold if b[0].isdigit()]
+def _plain(text: str) -> str:
+    return unescape(" ".join(re.sub("<[^>]*>", "", text.replace("<br>", " ")).split()))
 
 
 def texts(page: AppTest) -> str:

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsco_app.front.second import pinned
 from dpsco_app.pages.bounds import state as theory_state
 from dpsco_app.pages.explore import state as explore_state
-from dpsco_app.pages.explore.comparison import pinned
 from dpsco_app.pages.geometry import state as geometry_state
 from dpsco_app.pages.learn import state as learn_state
 from dpsco_app.pages.lower_bounds import state as lower_state

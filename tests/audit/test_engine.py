@@ -1,9 +1,11 @@
-"""Audits of the methods: honest ones stand, broken ones are caught, others are refused."""
+"""Audits of the methods: honest ones are not refuted, broken ones are, others cannot be audited."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +14,10 @@ from dpsco_core.audit.doubles import ManyRuns, WrongNoise
 from dpsco_core.audit.engine import Audit, Found, run_audit, seconds_a_run, steps
 from dpsco_core.audit.stages import neighbours, stage
 from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.catalogue import METHODS, make_method
+from dpsco_core.catalogue import METHODS, make_method, method_card
 from dpsco_core.cli.main import main
+from dpsco_core.methods.base import Release
+from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy import ApproxDP, Ledger, amplify, shuffle_steps
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
@@ -42,7 +46,7 @@ def audited(whole: Audit) -> Found:
 
 
 def check(method: str, runs: int) -> None:
-    """The honest method stands and is seen; with half its noise it is caught."""
+    """The honest method is not refuted, and seen; with half its noise it is caught."""
     honest = audited(task(method, runs))
     assert honest.caught_at is None
     assert honest.claimed_epsilon == 1.0
@@ -86,6 +90,73 @@ def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
     assert "1.78 times less private" in found.flaws[0]
     honest = audited(Audit(point=point, runs=20_000, delta=0.2))
     assert honest.caught_at is None and not honest.flaws
+
+
+def scaled_to_the_largest_norm(least: float) -> Callable[..., Release]:
+    """A release whose clip and noise are the largest norm of the records, or `least`."""
+
+    def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        largest = max(float(rows.norms().max()), least)
+        mean = rows.x.mean(axis=0)
+        sensitivity = 2 * largest / rows.n
+        rho = ledger.budget.to_zcdp().rho
+        value = ledger.gaussian(mean, l2_sensitivity=sensitivity, rho=rho, rng=rng)
+        return Release(value=value, ledger=ledger)
+
+    return release
+
+
+@pytest.mark.parametrize(
+    ("least", "said"), [(1e-3, "so it is chosen from the data"), (0.0, "on the other it fails")]
+)
+def test_noise_that_is_scaled_to_the_largest_norm_is_refuted_by_default(
+    least: float, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Far neighbours on two sides have one norm: a record at 0 tells, and so do the books."""
+    monkeypatch.setattr(SimpleClipping, "release", scaled_to_the_largest_norm(least))
+    assert main(["audit", "--method", "mean.clipped", "--trials", "500", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "refuted" and found["caught_at"] <= 500
+    assert found["looks"][-1]["against"] == "0"
+    assert said in found["notes"][0]
+
+
+def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The ledger's entries are public: they are compared even if the result is the same."""
+
+    def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        scale = 1.0 + 0.01 * (float(rows.norms().max()) > 1)
+        rho = ledger.budget.to_zcdp().rho
+        value = 0 * ledger.gaussian(np.zeros(1), l2_sensitivity=scale, rho=rho, rng=rng)
+        return Release(value=value, ledger=ledger)
+
+    monkeypatch.setattr(SimpleClipping, "release", release)
+    found = audited(Audit(point=stage("mean.clipped"), runs=500, looks=False))
+    assert found.verdict == "refuted" and "so it is chosen from the data" in found.booked
+
+
+def test_the_verdict_is_refuted_or_not_refuted_and_never_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for fault, verdict in (("none", "is not refuted by"), ("half-noise", "is refuted after")):
+        assert main(["audit", "--trials", "5000", "--fault", fault]) == 0
+        printed = capsys.readouterr().out
+        assert verdict in printed and "stands" not in printed
+    # the ledger calls the printed constant too small, and the runs by themselves say the same
+    assert main(["audit", "--method", "mean.smoothed", "--fault", "printed-constant"]) == 0
+    printed = capsys.readouterr().out
+    assert "is refuted after" in printed and "1.78 times less private" in printed
+
+
+@each("method", [m for m, own in PRIVATE.items() if own.clip is None and not own.unseen])
+def test_a_refused_fault_names_a_method_for_the_same_problem(method: str) -> None:
+    with pytest.raises(NotApplicable) as refused:
+        next(run_audit(Audit(point=stage(method), fault="no-clipping")))
+    named = str(refused.value).rsplit(" or ", 1)[1].rstrip(".")
+    assert set(method_card(named).problems) & set(method_card(method).problems)
+    assert PRIVATE[named].clip is not None and "loss" not in str(refused.value)
 
 
 def test_the_bound_rises_and_repeats() -> None:

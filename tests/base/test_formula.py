@@ -13,6 +13,7 @@ from dpsco_core.base.formula import FUNCTIONS, LETTERS, LONGEST, parse_formula
 from tests.folded import each
 
 AT = {"n": 1000.0, "d": 16.0, "m": 1.0, "p": 3.0, "epsilon": 0.5, "delta": 1e-6, "rho": 0.02}
+AT |= {"D": 4.0, "q": 1.5, "L": 2.0, "kappa": 10.0, "width": 3.7}
 
 
 @pytest.mark.parametrize(

@@ -12,22 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.parsing import (
-    INTEGERS,
-    LISTS,
-    NUMBERS,
-    OPTIONAL,
-    is_real,
-    one_of,
-    parse_field,
-    real,
-    shorten,
-    to_plain,
-    to_text,
-    whole,
-)
+from dpsco_core.base.parsing import is_real, one_of, real, shorten, to_plain, to_text, whole
+from dpsco_core.fields import NAMES, TABLE, parse
 
-NAMES = (*INTEGERS, *NUMBERS, *LISTS, "problem", "distribution", "axis", "tuning")
+OPTIONAL = tuple(name for name, known in TABLE.items() if known.optional)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=100),
@@ -43,13 +31,13 @@ def sentence(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
 @settings(deadline=None)
 @given(value=FINITE)
 def test_a_number_survives_the_way_to_text_and_back(value: float) -> None:
-    assert parse_field("epsilon", to_text(value)) == value
+    assert parse("epsilon", to_text(value)) == value
 
 
 @settings(deadline=None)
 @given(value=st.integers(-(10**38), 10**38))
 def test_an_integer_of_any_size_survives_the_way_to_text_and_back(value: int) -> None:
-    back = parse_field("seed", to_text(value))
+    back = parse("seed", to_text(value))
     assert back == value
     assert type(back) is int
 
@@ -57,19 +45,19 @@ def test_an_integer_of_any_size_survives_the_way_to_text_and_back(value: int) ->
 @settings(deadline=None)
 @given(grid=st.lists(FINITE | st.integers(-(10**30), 10**30), max_size=8))
 def test_a_grid_survives_the_way_to_text_and_back(grid: list[float]) -> None:
-    assert parse_field("grid", to_text(tuple(grid))) == tuple(grid)
+    assert parse("grid", to_text(tuple(grid))) == tuple(grid)
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
 def test_nothing_survives_the_way_to_text_and_back(name: str) -> None:
-    assert parse_field(name, to_text(None)) is None
+    assert parse(name, to_text(None)) is None
 
 
 @settings(deadline=None)
 @given(name=st.sampled_from(NAMES), value=JSON)
 def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any) -> None:
     try:
-        parse_field(name, value)
+        parse(name, value)
     except InvalidInput as problem:
         text = str(problem)
         assert text.startswith(f"{name} must be ")
@@ -97,7 +85,7 @@ def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any)
     ],
 )
 def test_text_numbers_and_lists_are_taken(name: str, text: Any, value: Any) -> None:
-    back = parse_field(name, text)
+    back = parse(name, text)
     assert back == value
     assert type(back) is type(value)
 
@@ -138,13 +126,13 @@ def test_what_cannot_be_read_is_named_with_what_is_allowed(
     name: str, value: Any, said: str
 ) -> None:
     with pytest.raises(InvalidInput) as problem:
-        parse_field(name, value)
+        parse(name, value)
     assert sentence(problem) == said
 
 
 def test_a_number_that_is_none_reaches_the_check_of_its_range() -> None:
-    assert math.isnan(parse_field("epsilon", "nan"))
-    assert parse_field("epsilon", "1e400") == math.inf
+    assert math.isnan(parse("epsilon", "nan"))
+    assert parse("epsilon", "1e400") == math.inf
 
 
 def test_numbers_of_numpy_are_written_like_any_other() -> None:
@@ -202,8 +190,8 @@ def test_a_range_is_named_with_its_value(check: Any, said: str) -> None:
 
 @pytest.mark.parametrize("text", ["1e15", "1e50", "1.7e308", "-1e50", "inf", "nan", "12.5", "7.0"])
 def test_large_numbers_of_a_grid_come_back(text: str) -> None:
-    read = parse_field("grid", text)
-    again = parse_field("grid", json.loads(json.dumps(to_plain(read))))
+    read = parse("grid", text)
+    again = parse("grid", json.loads(json.dumps(to_plain(read))))
     assert repr(again) == repr(read)
-    assert repr(parse_field("grid", to_text(read))) == repr(read)
+    assert repr(parse("grid", to_text(read))) == repr(read)
     assert all(len(part) <= 24 for part in to_text(read).split(","))

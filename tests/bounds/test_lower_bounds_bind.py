@@ -172,7 +172,7 @@ def promised(method: str) -> set[str]:
     if method in NOT_ON_HARD_INSTANCES:
         return set()
     areas = ("sco-strong",) if "strong" in method else ("sco", "sco-strong")
-    forms: tuple[str, ...] = ("approx-tracing", "approx-assouad")
+    forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
     if method not in BY_A_TEST:
         forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp")
     found = {f"lower.{area}.{form}" for area in areas for form in forms}

@@ -126,6 +126,11 @@ METHODS = {
     for name, noise in (("cdp", "gaussian"), ("pure", "laplace"))
     for form in ("paper", "probability", "expected")
 }
+METHODS |= {
+    slug: lambda at, method=b.evaluate.method: method
+    for slug, b in BY_SLUG.items()
+    if b.parameters == "run" and slug not in METHODS
+}
 
 
 def problem(law, mean_bound=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from dpsco_app.parts.touch.modules import script
 from dpsco_app.parts.touch.picture import picture_page
 from dpsco_core.data import DenseRows
-from dpsco_core.explain.picture import picture
+from dpsco_core.explain.picture import REACH, picture
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready
 
@@ -41,23 +43,22 @@ def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
             )
             truth = clipped_mean(DenseRows(records), float(radius))
             assert np.abs(np.array(got) - truth).max() < 1e-9
-    parts = compute(
-        page,
-        "errorParts(points, mean, 2, 0.03)",
-        points=shown.records[1].tolist(),
-        mean=shown.means[1].tolist(),
-    )
-    plain = shown.records[1].mean(axis=0)
-    clipped = clipped_mean(DenseRows(shown.records[1]), 2.0)
-    noise = np.sqrt(2) * (4 / 500) / np.sqrt(0.06)
-    wanted = {
-        "sampling": np.linalg.norm(plain - shown.means[1]),
-        "bias": np.linalg.norm(clipped - plain),
-        "noise": noise,
-        "reach": np.linalg.norm(clipped - shown.means[1]),
-        "total": np.hypot(np.linalg.norm(clipped - shown.means[1]), noise),
-    }
-    assert parts == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Page) -> None:
+    shown = picture(SEEN)
+    for order, n, rho in ((0, 500, 0.03), (5, 20, 2.0), (2, 200, 1e-3)):
+        law = shown.laws[order]
+        sent = {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole}
+        for radius in (*np.geomspace(*REACH, 9), 1.234, 17.0):
+            got = compute(
+                page, "squaredParts(law, radius, n, rho)", law=sent, radius=radius, n=n, rho=rho
+            )
+            wanted = law.parts(n, float(radius), gaussian_noise_std(2 * radius / n, rho))
+            assert got == pytest.approx(vars(wanted) | {"total": wanted.total}, rel=1e-9)
+            assert got["total"] == got["sampling"] + got["bias"] + got["noise"]
+        open_ = compute(page, "squaredParts(law, Infinity, n, rho)", law=sent, n=n, rho=rho)
+        assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
 
 
 def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -> None:
@@ -131,18 +132,53 @@ def test_the_exported_picture_follows_the_hand(alone: Page) -> None:
 def test_the_numbers_at_ten_radii_are_those_of_numpy(alone: Page) -> None:
     shown = picture(SEEN)
     n, epsilon, p = shown.start
-    records, mean = shown.records[p, : shown.sizes[n]], shown.means[p]
+    records = shown.records[p, : shown.sizes[n]]
     slider = alone.locator("input[name=radius]")
     for tick in range(10, 200, 19):
         slider.fill(str(tick))
         radius = 0.25 * (30 / 0.25) ** (tick / 200)
-        noise = np.sqrt(2) * 2 * radius / len(records) / np.sqrt(2 * shown.rhos[epsilon])
-        bias = np.linalg.norm(clipped_mean(DenseRows(records), radius) - mean)
-        total = float(f"{np.hypot(bias, noise):.2g}")
+        noise_std = gaussian_noise_std(2 * radius / len(records), shown.rhos[epsilon])
+        found = shown.laws[p].parts(len(records), radius, noise_std)
+        total = float(f"{found.error:.2g}")
         clipped = int((np.linalg.norm(records, axis=1) > radius).sum())
         expect(alone.locator("p.summary")).to_contain_text(
             f"{clipped} of 500 records are clipped. A typical release is {total:g} from"
         )
+        drawn = alone.locator("svg.bars rect.part")
+        widths = [float(drawn.nth(i).get_attribute("width") or "") for i in range(3)]
+        squares = np.array([found.sampling, found.bias, found.noise])
+        assert np.array(widths) / sum(widths) == pytest.approx(squares / found.total, abs=1e-6)
+        whole = alone.locator("svg.bars rect.whole")
+        assert sum(float(whole.nth(i).get_attribute("width") or "") for i in range(3)) == (
+            pytest.approx(sum(widths))
+        )
+
+
+def heights(page: Page, key: str) -> list[float]:
+    """Return how high a line of the curve stands at each radius, downwards."""
+    path = page.locator(f"svg.curve .lines path.{key}").get_attribute("d")
+    assert path is not None
+    return [float(point.split(",")[1]) for point in path.removeprefix("M").split("L")]
+
+
+def test_no_part_lies_above_the_whole_and_the_noise_never_on_the_axis(alone: Page) -> None:
+    sliders = {name: alone.locator(f"input[name={name}]") for name in ("n", "epsilon", "p")}
+    for n, epsilon, p in ((4, 3, 0), (0, 0, 5), (4, 6, 2), (2, 3, 5)):
+        for name, place in zip(sliders, (n, epsilon, p), strict=True):
+            sliders[name].fill(str(place))
+        expect(alone.locator("label [data-value=p]")).to_have_text(f"{picture(SEEN).orders[p]:g}")
+        alone.wait_for_timeout(100)
+        total = heights(alone, "total")
+        for key in ("sampling", "bias", "noise"):
+            assert all(
+                y >= whole - 0.1 for y, whole in zip(heights(alone, key), total, strict=True)
+            )
+        bottom = float(
+            alone.locator("svg.curve > line[x1='44'][y1='140']").get_attribute("y1") or ""
+        )
+        noise = heights(alone, "noise")
+        assert all(after < before for before, after in pairwise(noise))  # it rises everywhere
+        assert max(noise) < bottom - 2 and max(heights(alone, "sampling")) < bottom - 2
 
 
 def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone: Page) -> None:

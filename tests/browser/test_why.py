@@ -54,7 +54,7 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     worst = page.locator("svg.curve .floor")
     expect(worst).to_have_count(1)
     # By hand: the radius moves, and the next step takes it back.
-    expect(said).to_contain_text("No radius does better on these records.")
+    expect(said).to_contain_text("No radius has a smaller typical error.")
     page.get_by_role("slider", name="Clip radius R").press("ArrowRight")
     page.get_by_role("slider", name="Clip radius R").fill("150")
     expect(said).to_contain_text("a smaller radius needs less")
@@ -63,10 +63,10 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     page.keyboard.press("ArrowLeft")
     expect_step(page, len(STEPS) - 1)
     expect(worst).to_have_count(0)
-    expect(said).to_contain_text(f"typical release is {short(why().light.best.total)} from")
+    expect(said).to_contain_text(f"typical release is {short(why().light.best.error)} from")
     page.keyboard.press("ArrowUp")
     expect_step(page, len(STEPS) - 2)
-    expect(said).to_contain_text(f"typical release is {short(why().heavy.best.total)} from")
+    expect(said).to_contain_text(f"typical release is {short(why().heavy.best.error)} from")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     expect_step(page, 3)

@@ -177,10 +177,17 @@ def test_a_run_prints_every_method_and_every_explicit_lower_bound(
     assert "Slope" not in text
 
 
+BETWEEN = r"-?\d+\.\d\d to -?\d+\.\d\d"
+
+
 def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200,400")
     assert "Slope of log error against log axis" in text
-    assert re.search(r"^Sample mean +-?\d\.\d+ +-?\d+\.\d+ to -?\d+\.\d+ +-0\.500$", text, re.M)
+    said = r"(within|steeper|flatter|too few).*"
+    assert re.search(rf"^Sample mean +-?\d\.\d\d +{BETWEEN} +-0\.50 +{said}$", text, re.M)
+    assert re.search(rf"^Simple clipping +-?\d\.\d\d +{BETWEEN} +{BETWEEN} +{said}$", text, re.M)
+    two = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200")
+    assert re.search(r"^Sample mean +- +- +-0\.50 +too few points to say$", two, re.M)
 
 
 def test_a_run_over_epsilon_does_not_claim_one_budget(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +201,19 @@ def test_a_method_that_does_not_apply_prints_its_reason(
     text = printed(capsys, "run", *SMALL, "--delta", "0", "--method", "mean.clipped")
     assert "Gaussian noise cannot give pure DP" in text
     assert "nan" not in text
+
+
+def test_no_command_prints_nan(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A refused method has no numbers, one trial no interval, a wiped rate no slope."""
+    refused = ("--method=mean.clipped", "--method=mean.cwme-pure", "--delta=0", "--trials=1")
+    swept = ("--axis=n", "--grid=100,200,400", "--d=2")
+    (tmp_path / "study.toml").write_text("n = 200\nd = 2\n")
+    study_ = ("study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out.sqlite"))
+    for words in (("run", *refused, "--n=200"), ("run", *refused, *swept), (*study_, *refused)):
+        assert main(words) == 0
+        printed = capsys.readouterr().out
+        assert "Gaussian noise cannot give pure DP" in printed
+        assert not re.search(r"\bnan\b|- to -", printed, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
@@ -289,6 +309,11 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
     text = printed(capsys, "bounds", *large)
     own = [b.card.slug for b in bounds_for("mean")]
     assert all(slug in text for slug in own)
+    head = text.splitlines()[0].split()
+    assert {"class", "binds", "statement"} <= set(head)
+    line = next(x for x in text.splitlines() if x.startswith("lower.mean.tracing-cdp "))
+    assert re.search(r"coordinate moments; mean estimation +every zCDP algorithm \(rho=", line)
+    assert "DP-SCO Explorer, approx-lower-bounds, section 3, (T1) with Lemma B" in line
     found = json.loads(printed(capsys, "bounds", *large, "--json"))
     assert [row["slug"] for row in found["bounds"]] == own
     assert "n times d must be at most" in refused(capsys, "run", *large)
@@ -446,11 +471,18 @@ def test_the_server_runs_the_entry_of_the_checkout() -> None:
 
 def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
     server = importlib.import_module("dpsco_app.shell.serve")
-    drawn: list[int] = []
-    monkeypatch.setattr(server, "error_figure", lambda _, table, *__: drawn.append(len(table)))
+    drawn: list[list[int]] = []
+    made = server.front_figure
+
+    def front_figure(studies: list[Any], asked: Any) -> Any:
+        drawn.append([len(study.outcomes) for study in studies])
+        return made(studies, asked)
+
+    monkeypatch.setattr(server, "front_figure", front_figure)
     server.warm_up()
     first = server.DEFAULT.scenario
-    assert drawn == [len(first.methods) * len(first.grid)]
+    cells = len(first.methods) * len(first.grid)
+    assert drawn == [[cells, cells]]
 
 
 def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:

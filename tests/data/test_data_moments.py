@@ -22,7 +22,7 @@ from dpsco_core.data import (
     SkewedPareto,
     StudentT,
 )
-from dpsco_core.data.base import (
+from dpsco_core.data.directions import (
     centred_direction_bound,
     log_normal_moment,
     normal_norm,

@@ -15,14 +15,6 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.instances.tracing import largest_tracing_probability
 from dpsco_core.data import Tracing
-from dpsco_core.problems.laws import (
-    central_direction,
-    class_moment,
-    mean_norm,
-    raw_direction,
-    record_norm,
-    second_moment_trace,
-)
 
 FALSE_ALARM = 1e-6
 CASES = [(2.0, 0.3, 2.0, 1.0), (2.0, 1.0, 5.0, 0.9), (4.0, 0.6, 7.0, 0.998), (3.0, 0.01, 0.7, 1.0)]
@@ -49,7 +41,7 @@ def test_moments_are_at_least_those_of_the_atoms_and_attained_in_the_prior(p, q,
     mean = (values * mass).sum(axis=0)
     np.testing.assert_allclose(law.mean, mean, rtol=1e-12)
     assert np.linalg.norm(mean) <= law.mean_norm * (1 + 1e-12)
-    assert mean_norm(law) == pytest.approx(q ** (1 - 1 / p) * r * math.sqrt(6))
+    assert law.mean_norm == pytest.approx(q ** (1 - 1 / p) * r * math.sqrt(6))
     for k in (0.5, 1.0, 2.0, p, p + 2):
         exact = (mass * np.abs(values - mean) ** k).sum(axis=0)
         assert (exact <= law.moment(k) * (1 + 1e-12)).all()
@@ -58,9 +50,9 @@ def test_moments_are_at_least_those_of_the_atoms_and_attained_in_the_prior(p, q,
     assert law.moment(2.0) == pytest.approx(q ** (1 - 2 / p), rel=1e-12)
     variance = float((mass * (values - mean) ** 2).sum())
     assert variance <= law.variance_trace * (1 + 1e-12)
-    assert class_moment(law) == 1.0
+    assert law.class_moment == 1.0
     assert law.moment(math.inf) == law.tail_index == math.inf
-    assert second_moment_trace(law) == pytest.approx(float((mass * values**2).sum()), rel=1e-12)
+    assert law.second_moment_trace == pytest.approx(float((mass * values**2).sum()), rel=1e-12)
 
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.0, 9.0])
@@ -88,11 +80,11 @@ def test_directional_bounds_hold_in_every_direction(p, q, u, r, k):
     for way in [*rng.standard_normal((200, 4)), np.ones(4), np.eye(4)[0], np.sign(bias)]:
         unit = way / np.linalg.norm(way)
         central = (mass @ np.abs((points - law.mean) @ unit) ** k) ** (1 / k)
-        assert central <= central_direction(law, k) * (1 + 1e-12)
-        assert (mass @ np.abs(points @ unit) ** k) ** (1 / k) <= raw_direction(law, k) * (1 + 1e-12)
+        assert central <= law.central_direction(k) * (1 + 1e-12)
+        assert (mass @ np.abs(points @ unit) ** k) ** (1 / k) <= law.raw_direction(k) * (1 + 1e-12)
         if k == p:
             assert central <= law.directional_moment
-    assert np.linalg.norm(points, axis=1).max() == pytest.approx(record_norm(law))
+    assert np.linalg.norm(points, axis=1).max() == pytest.approx(law.record_norm)
 
 
 def test_biases_are_those_of_the_beta_law_drawn_anew():

@@ -137,7 +137,7 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     # Tracing: theory/approx-lower-bounds.md, 7.
     assert at.concentrated == pytest.approx(0.0538, abs=5e-5)
     assert at.concentrated > found["hypercube-cdp"].value
-    assert at.pure == found["hypercube-pure"].value
+    assert at.pure == found["packing-pure"].value
 
 
 def test_the_printed_spike_probability_makes_fano_void() -> None:
@@ -313,3 +313,25 @@ def test_the_command_refuses(
 ) -> None:
     with pytest.raises(InvalidInput, match=f"^{message}"):
         printed(capsys, *words)
+
+
+def test_the_proof_by_expectiles_ends_in_the_row_that_binds_every_algorithm() -> None:
+    at = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6, n=10_000)
+    row = bound("lower.mean.approx-packing")
+    curve = next(c for c in curves(at) if c.slug == "approx-packing")
+    proof = at.expectiles(curve.best_q)
+    assert proof is not None
+    free = replace(at.setting, spike_probability=None)
+    assert proof.bound == curve.best == pytest.approx(row.value(free), rel=1e-12)
+    assert proof.bound == pytest.approx(0.0939, abs=5e-5)
+    # The numbers of its steps: seven spikes, e^7, and the least mean distance that was tabled.
+    assert (proof.typical, proof.log_likelihood_ratio) == (7, 7.0)
+    assert proof.nearest == pytest.approx(3.6404, abs=1e-4)
+    assert proof.nearest < proof.farthest == proof.ceiling / proof.theta
+    assert proof.failure == pytest.approx(1e-6 * math.expm1(7) / math.expm1(1), rel=1e-9)
+    pure = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=0.0, n=10_000)
+    curve = next(c for c in curves(pure) if c.slug == "approx-packing")
+    assert (curve.binds, floors(pure).pure) == ("pure", curve.best)
+    assert curve.best == pytest.approx(0.0957, abs=5.1e-5)
+    concentrated = mean_instance(hard="hypercube", d=20, p=2.0, rho=0.1, n=10_000)
+    assert concentrated.expectiles(0.001) is None

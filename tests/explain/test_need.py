@@ -11,15 +11,25 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.law_classes import COORDINATE
+from dpsco_core.bounds.classes import binding
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.need import Need, in_words, need
 from dpsco_core.explain.need.runs import first_users
+from dpsco_core.explain.need.search import Floor, _floors
+from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
 LINE = Scenario(distribution="gaussian", n=500, d=1, methods=("mean.sample",), offset=0.0)
 SMALL = Scenario(n=2000, d=3, methods=("mean.clipped",))
+
+
+EVERY = {"algorithm", "(epsilon, delta)-DP algorithm"}
+PLAIN = Need(
+    method="mean.adaptive", unknown="n", target=0.1, near=1.0, slope=-0.5, trials=64, floors=()
+)
 
 
 def exact(scenario: Scenario, target: float) -> float:
@@ -106,10 +116,10 @@ def test_what_is_out_of_range_is_said_to_be() -> None:
 
 def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
     found = need(SMALL, "mean.clipped", 0.05)
-    assert found.floor is not None
-    floor = int(found.floor)
+    told = next(f for f in found.floors if f.laws == COORDINATE.words)
+    floor = int(told.value)
     assert 1 < floor < found.value
-    lower = bound(found.floor_bound)
+    lower = bound(told.bound)
     fewer, enough = (replace(SMALL, n=n).setting for n in (floor * 99 // 100 - 1, floor + 1))
     assert lower.value(fewer) > 0.05 >= lower.value(enough)
     assert f"fewer than {floor:,}" in " ".join(in_words(found))
@@ -182,10 +192,66 @@ def test_sentences_have_their_numbers() -> None:
         near=12_000,
         slope=-0.5,
         trials=64,
-        floor=math.inf,
-        floor_bound="lower.mean.hypercube-cdp",
+        floors=(
+            Floor(
+                value=math.inf,
+                bound="lower.mean.hypercube-cdp",
+                binds="zCDP algorithm (rho=0.5)",
+                laws=COORDINATE.words,
+            ),
+        ),
     )
     said, floor = in_words(found)
     assert "about 12,345 records" in said
     assert "10,000 to 14,000" in said
     assert "any number of records" in floor
+    assert "no zCDP algorithm (rho=0.5) can guarantee" in floor
+    assert "worst case over all distributions with these moments in every coordinate" in floor
+
+
+@pytest.mark.parametrize(
+    ("budget", "binds", "others"),
+    [
+        ({}, EVERY, ("zCDP", "pure")),
+        ({"delta": 0.0}, {*EVERY, "pure DP algorithm (epsilon=1)"}, ("zCDP",)),
+        ({"epsilon": None, "delta": None, "rho": 0.03}, {"zCDP algorithm (rho=0.03)"}, ("pure",)),
+    ],
+    ids=["approximate", "pure", "concentrated"],
+)
+def test_a_floor_is_of_the_budget_that_is_set_and_names_whom_it_binds(
+    budget: dict[str, Any], binds: set[str], others: tuple[str, ...]
+) -> None:
+    """Under (1, 1e-6) zCDP tracing said 2,370 records, and binds none but zCDP algorithms."""
+    base = replace(Scenario(methods=("mean.adaptive",), d=20), **budget)
+    (floor, *_) = _floors(base, "n", 0.1)
+    assert floor.binds in binds
+    assert floor.laws == COORDINATE.words
+    fewer, enough = (replace(base, n=int(floor.value) + step) for step in (-5, 1))
+    values = [
+        max(
+            e.value
+            for e in evaluate_all(point)
+            if (e.bound.card.kind, e.bound.card.constant) == ("lower", "explicit")
+            and e.bound.card.quantity == "l2 error"
+            and e.bound.card.laws == COORDINATE
+            and e.bound.card.privacy in binding(point.budget)
+            and not e.failures
+        )
+        for point in (fewer, enough)
+    ]
+    assert values[0] > 0.1 >= values[1]
+    said = in_words(replace(PLAIN, floors=(floor,)))[1]
+    assert f"no {floor.binds} can guarantee" in said
+    assert not any(other in said for other in others)
+
+
+def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:
+    for floor in _floors(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
+        assert bound(floor.bound).card.privacy == "none"
+        assert floor.binds == "algorithm"
+
+
+def test_a_budget_that_is_sought_is_not_named_as_the_one_that_is_set() -> None:
+    base = Scenario(methods=("mean.adaptive",), d=20, epsilon=None, delta=None, rho=0.03)
+    (floor, *_) = _floors(base, "rho", 0.1)
+    assert floor.binds == "zCDP algorithm"

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_core.base.cards import BINDING
 from dpsco_core.catalogue import default_methods
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.tables.ratios import BINDING, class_ratios
+from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLES, PaperTable, Row, canonical_point, rows
 from dpsco_core.scenario import Scenario
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dpsco_app.pages.users.words import law_title
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
@@ -130,6 +131,27 @@ def test_the_grid_leaves_out_what_would_take_long() -> None:
     assert 100 not in quick_items(10_000, 10) and 100 in quick_items(1000, 10)
 
 
+def test_the_slope_of_the_distance_has_an_interval_over_the_trials() -> None:
+    rng = np.random.default_rng(0)
+    items = np.array([1.0, 500.0, 1000.0, 5000.0])
+    covered = 0
+    for _ in range(300):
+        risks = 1 / items[:, None] * rng.gamma(2, 0.5, (4, 20))
+        found = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 500)
+        covered += found.low <= -0.5 <= found.high
+    # Binomial(300, 0.92): below with probability 1e-6.
+    assert 250 <= covered < 300 and found.points == 3
+    alone = fitted_slope(Errors(method=FILTERED, items=items, risks=risks[:, :1]))
+    assert not alone.known
+    title, single = law_title(found, 500), law_title(alone, 1)
+    assert f"({found.low:.2f} to {found.high:.2f})".replace("-", "−") in title
+    assert " to " not in single
+    two = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 1000)
+    assert two.points == 2 and not two.known
+    with pytest.raises(InvalidInput, match="below two points"):
+        fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 5000)
+
+
 @pytest.mark.slow
 def test_the_command_gives_the_same_crossover_as_the_page(
     capsys: pytest.CaptureFixture[str],
@@ -145,8 +167,8 @@ def test_the_command_gives_the_same_crossover_as_the_page(
     assert 300 < found.items < 3000
     assert found.interval[0] < found.items < found.interval[1]
     # The law: the distance of the filtered mean falls as 1/sqrt(m), that of the other not at all.
-    assert fitted_slope(falling, 500) == pytest.approx(-0.5, abs=0.1)
-    assert fitted_slope(flat, 500) == pytest.approx(0, abs=0.1)
+    assert fitted_slope(falling, 500).fitted == pytest.approx(-0.5, abs=0.1)
+    assert fitted_slope(flat, 500).fitted == pytest.approx(0, abs=0.1)
 
     words = shlex.split(command(scenario))
     assert words[:2] == ["dpsco", "run"]

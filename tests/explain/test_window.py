@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.explain.window import of_class, window
+from dpsco_core.bounds.classes import of_class
+from dpsco_core.explain.window import window
 from dpsco_core.scenario import Scenario
 
 DEFAULT = Scenario(p=2.0)

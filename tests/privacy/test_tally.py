@@ -62,7 +62,7 @@ def exact(entries: list[Entry]) -> dict[str, Fraction]:
 
 KINDS = st.sampled_from(["gaussian", "laplace", "shuffled gaussian", "objective perturbation"])
 PARTS = st.none() | st.tuples(st.integers(1, 2), st.integers(0, 3))
-ENTRIES = st.lists(
+TABLE = st.lists(
     st.builds(
         entry,
         KINDS,
@@ -75,7 +75,7 @@ ENTRIES = st.lists(
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)
-@given(entries=ENTRIES)
+@given(entries=TABLE)
 def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
     running = Tally()
     for e in entries:
@@ -91,7 +91,7 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(entries=ENTRIES, seed=st.integers(0, 9))
+@given(entries=TABLE, seed=st.integers(0, 9))
 def test_the_order_of_the_entries_does_not_matter(entries: list[Entry], seed: int) -> None:
     shuffled = random.Random(seed).sample(entries, len(entries))
     first, second = tally(entries), tally(shuffled)

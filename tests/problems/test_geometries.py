@@ -31,7 +31,6 @@ from dpsco_core.problems import (
     Quadratic,
 )
 from dpsco_core.problems.dual import DualConstants, dual_constants
-from dpsco_core.problems.laws import spike_of
 from tests.problems.cases import SIGMAS, Vector, dense, losses
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
@@ -157,7 +156,7 @@ def test_the_median_of_a_hard_instance_is_a_minimiser(name: str, law: str, q: fl
     for d in (10, 50):
         for radius in (0.1, 2.0, 20.0):
             made = build("geometric-median", law, (SETS | LIMITS)[name], d=d, radius=radius, q=q)
-            body, best, spike = made.constraint, made.minimiser, spike_of(made.distribution)
+            body, best, spike = made.constraint, made.minimiser, made.distribution.spike
             assert body.contains(best, 1e-12)
             near, far = np.linalg.norm(best), np.linalg.norm(best - spike)
             if min(near, far) <= 1e-12 * np.linalg.norm(spike):  # a kink

@@ -50,7 +50,34 @@ def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
     same(names["table"], summary(cells))
     values = [e.value for e in evaluate_all(scenario)]
     assert names["bounds"]["value"].tolist() == pytest.approx(values, nan_ok=True, rel=0, abs=0)
+    assert {"class", "binds", "statement"} <= set(names["bounds"].columns)
+    binds = names["bounds"].groupby("kind")["binds"].unique()
+    assert set(binds["upper"]) == {""} and "every algorithm" in binds["lower"]
     assert len(names["figure"].data) >= len(scenario.methods)
+
+
+def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
+    """One whose hypotheses fail at this n, one of the square and one of another budget are not."""
+    several = {"Worst": ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")}
+    lines = several | {
+        "Proven": ("upper.mean.clipped-expected",),
+        "Fails": ("upper.mean.smoothed",),
+    }
+    names = executed(run_notebook([SWEEP], lines, ["1/sqrt(n)"]))
+    figure = {trace.name: trace for trace in names["figure"].data}
+    table = summary(frame(study(SWEEP)))
+    for name, rows in table.groupby("name"):
+        assert list(figure[name].y) == rows["mean_error"].tolist()
+        assert all(half > 0 for half in figure[name].error_y.array)
+    found = evaluate_all(SWEEP, [slug for slugs in lines.values() for slug in slugs])
+    for name, slugs in lines.items():
+        mine = [e for e in found if e.bound.card.slug in slugs and not e.failures]
+        largest = {e.x: max(a.value for a in mine if a.x == e.x) for e in mine}
+        assert dict(zip(figure[name].x, figure[name].y, strict=True)) == largest
+    assert len(figure["Worst"].y) == len(figure["Proven"].y) == 2
+    assert any(e.failures for e in found if e.bound.card.slug in lines["Fails"])
+    assert list(figure["1/sqrt(n)"].y) == [n**-0.5 for n in SWEEP.grid]
+    assert set(figure) == {*table["name"], *lines, "1/sqrt(n)", "Answer without data"}
 
 
 def test_a_notebook_of_two_runs_names_both() -> None:
@@ -114,7 +141,7 @@ def test_the_percent_format_keeps_code_and_uncomments_words() -> None:
     assert json.loads(notebook("# %%\n\n# %%\n"))["cells"] == []
 
 
-def test_a_run_needs_one_scenario_or_two() -> None:
-    for scenarios in ([], [SWEEP] * 3):
-        with pytest.raises(InvalidInput, match="scenarios must be one or two, got"):
+def test_a_run_needs_one_to_three_scenarios() -> None:
+    for scenarios in ([], [SWEEP] * 4):
+        with pytest.raises(InvalidInput, match="scenarios must be one to 3, got"):
             run_script(scenarios)

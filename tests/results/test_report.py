@@ -28,6 +28,7 @@ from dpsco_core.results.report import (
     evaluate_all,
     plain,
     run_json,
+    run_plan,
 )
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost, machine_speed, too_large
@@ -115,6 +116,31 @@ def test_bounds_have_the_stated_keys() -> None:
         assert row["value"] is None or row["value"] >= 0
 
 
+def test_a_bound_says_whom_it_binds_for_which_class_and_in_which_statement() -> None:
+    """At n = 4,000, d = 1,000 the largest that "applies" binds pure DP alone: its row says so."""
+    point = Scenario(n=4000, d=1000, p=20.0, delta=1e-3, methods=())
+    rows = {row["slug"]: row for row in bounds_json(point)["bounds"]}
+    lower = [r for r in rows.values() if r["kind"] == "lower" and not r["failures"]]
+    wanted = ("explicit", "l2 error", "coordinate moments")
+    proven = [r for r in lower if (r["constant"], r["quantity"], r["laws"]) == wanted]
+    most = max(proven, key=lambda r: r["value"])
+    assert most["binds"] == "every pure DP algorithm (epsilon=1)"
+    approx = rows["lower.mean.approx-tracing"]
+    assert approx["binds"] == "every (epsilon, delta)-DP algorithm"
+    assert approx["class"] == "coordinate moments; mean estimation"
+    assert approx["statement"].startswith("DP-SCO Explorer, approx-lower-bounds, section 3, (T1)")
+    assert approx["value"] < most["value"]
+    clipped = rows["upper.mean.clipped-expected"]
+    assert (clipped["binds"], clipped["laws"]) == (None, "directional moments")
+    swept = bounds_json(replace(point, axis="epsilon", grid=(0.5, 1.0)))["bounds"]
+    pure = [r["binds"] for r in swept if r["slug"] == "lower.mean.fano-pure"]
+    assert pure == [f"every pure DP algorithm (epsilon={e})" for e in ("0.5", "1")]
+    risks = bounds_json(Scenario(problem="linear", methods=()))["bounds"]
+    classes = {r["slug"]: r["class"] for r in risks}
+    assert classes["upper.sco.sgd"] == "variance; convex losses"
+    assert classes["upper.sco.private-sgd"] == "bounded gradients; Lipschitz convex losses"
+
+
 def test_every_point_of_a_grid_has_every_bound() -> None:
     swept = replace(SMALL, axis="n", grid=(100, np.float64(200)))
     rows = strict(bounds_json(swept))["bounds"]
@@ -168,8 +194,14 @@ def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> 
     which = bound(slug)
     scenario = replace(SMALL, problem=which.card.problems[0], methods=())
     found = evaluate(scenario, which, x=7.0)
-    assert found.value == which.value(scenario.setting)
-    assert found.terms == which.terms(scenario.setting)
+    setting = bound_setting(scenario, which)
+    assert (setting.law is not None) == which.card.of_law
+    plan = None
+    if which.parameters == "run" and not found.failures:
+        plan = run_plan(scenario, which.card.method)
+    if which.parameters != "run" or plan is not None:
+        assert found.value == which.value(setting, plan)
+        assert found.terms == which.terms(setting, plan)
     assert found.x == 7.0
     assert [e.bound.card.slug for e in evaluate_all(scenario, [slug])] == [slug]
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from mpmath import gamma, mp, mpf, pi, sqrt
 from numpy.typing import NDArray
 
+from dpsco_core.methods.mean import NoiseSmoothing
+from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.coordinatewise import practical_threshold
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 
@@ -25,6 +29,7 @@ class At:
     def __init__(self, where: Setting) -> None:
         known = where.constants
         assert known.coordinate_moment == 1
+        self.where = where
         self.n, self.d, self.p = where.n, where.d, where.moment_order
         self.mean, self.moment = known.mean_gradient_bound, known.directional_moment
         self.trace = known.variance_trace
@@ -119,6 +124,46 @@ def clipped_expected_coordinate(at: At) -> float:
     return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (at.rho * n**2)).min()))
 
 
+def clipped_run(at: At, *, coordinate: bool) -> float:
+    """At the radius of the practical tuning, written out."""
+    radius = practical_radius(at.where, at.rho)
+    scale = 1.0 if coordinate else at.moment
+    length = math.sqrt(at.d) * scale
+    far = radius - at.mean if coordinate else radius
+    amplitude, most = (length, length + at.mean) if coordinate else (scale, scale)
+    with mp.workdps(30):
+        bias = min(mpf(most), at.kappa * amplitude * (mpf(length) / far) ** (at.p - 1))
+        noise = 2 * at.d * radius**2 / (at.rho * at.n**2)
+        return float(sqrt(length**2 / at.n + bias**2 + noise))
+
+
+def coordinatewise_run(at: At, *, pure: bool) -> float:
+    """With one block at the threshold of the practical tuning, written out."""
+    share = at.epsilon if pure else at.rho
+    noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
+    tau = practical_threshold(at.where, share, noise, 6 / at.n)
+    psi = [at.hinge(np.array(3 * tau - a)) ** 2 for a in (0.0, at.mean, 1e-6)]
+    slope = (psi[2] - psi[0]) / 1e-6
+    bias = (at.d - 1) * psi[0] + psi[1] + (math.sqrt(at.d) - 1) * at.mean * slope
+    scale = 6 * tau / at.n
+    cost = 2 * at.d * (at.d * scale / share) ** 2 if pure else at.d**2 * scale**2 / (2 * share)
+    return math.sqrt(at.d / at.n + float(bias) + cost)
+
+
+def smoothed_run(at: At) -> float:
+    """At the level and the smoothing variance of the practical tuning, written out."""
+    plan = NoiseSmoothing().plan(at.where)
+    c, tau, r = plan.smoothing_variance, plan.tau, at.mean
+    second = 3 * (1 + c) / (8 * math.sqrt(2) * tau) * math.sqrt(at.d + 2 * r**2 + r**4)
+    third = (
+        math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (at.d ** (1 / 6) + r) ** 3 / (6 * tau**2)
+    )
+    bias = min(second, third) if at.p >= 3 else second
+    top = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
+    sigma = 2 * tau * top * math.sqrt(at.d) / at.n / math.sqrt(2 * at.rho)
+    return math.sqrt(bias**2 + (1 + c) * (at.d + r**2) / at.n + at.d * sigma**2)
+
+
 def iterative_paper(at: At) -> float:
     k = 2397
     n, d, p, moment = at.n // k * k, at.d, at.p, at.moment
@@ -197,6 +242,11 @@ FORMULAS: dict[str, Callable[[At], float]] = {
     "upper.mean.cwme-pure-probability": lambda at: coordinatewise_probability(at, pure=True),
     "upper.mean.cwme-cdp-expected": lambda at: coordinatewise_expected(at, pure=False),
     "upper.mean.cwme-pure-expected": lambda at: coordinatewise_expected(at, pure=True),
+    "upper.mean.clipped-run": lambda at: clipped_run(at, coordinate=False),
+    "upper.mean.clipped-run-coordinate": lambda at: clipped_run(at, coordinate=True),
+    "upper.mean.cwme-cdp-run": lambda at: coordinatewise_run(at, pure=False),
+    "upper.mean.cwme-pure-run": lambda at: coordinatewise_run(at, pure=True),
+    "upper.mean.smoothed-run": smoothed_run,
     "upper.mean.clipped-paper": clipped_paper,
     "upper.mean.clipped-probability": clipped_probability,
     "upper.mean.clipped-expected": clipped_expected,
@@ -229,17 +279,38 @@ _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
     "test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid"
 )
+_PACKING = (
+    "tests/bounds/test_packing_values.py::"
+    "test_no_private_answer_in_two_dimensions_is_below_the_packing_bound"
+)
 _DISTORTION = (
     "tests/bounds/test_tracing_values.py::"
     "test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes"
 )
+_FLOORS = "tests/bounds/floors/test_values.py::test_every_floor_"
 _LQ = "tests/bounds/test_independent_lq_user.py::"
 
 # Where each explicit bound is compared with a second implementation.
 COUNTERPARTS: dict[str, str] = {
     **dict.fromkeys(FORMULAS, _HERE),
+    **{
+        f"lower.{row.format(notion)}": f"{_FLOORS}{test}"
+        for notion in ("cdp", "approx", "pure")
+        for test, rows in (
+            (
+                "on_the_data_is_its_formula_written_out",
+                ("mean.floor-{}", "mean.floor-{}-squared", "sco-strong.floor-{}", "sco.floor-{}"),
+            ),
+            ("near_the_data_is_its_formula_by_plain_quadrature", ("mean.floor-near-{}",)),
+        )
+        for row in rows
+    },
     "upper.mean.smoothed-expected": (
         "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_form_v_at_its_minimum"
+    ),
+    **dict.fromkeys(
+        ("upper.sco.sgd-run", "upper.sco.sgd-run-smooth", "upper.sco.sgd-run-strong"),
+        "tests/bounds/euclidean/test_runs.py::test_the_bounds_on_sgd_are_their_sums_written_out",
     ),
     "upper.mean.adaptive-expected": (
         "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_the_class_bound_written_out"
@@ -280,6 +351,7 @@ COUNTERPARTS: dict[str, str] = {
             ("approx-tracing", _TRACING),
             ("tracing-cdp", _TRACING),
             ("approx-assouad", _ASSOUAD),
+            ("approx-packing", _PACKING),
             ("rate-distortion-cdp", _DISTORTION),
         )
         if (area, name) != ("sco", "rate-distortion-cdp")

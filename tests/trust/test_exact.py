@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method
+from dpsco_core.privacy import Ledger
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.users import ItemSample
 from tests.trust import checks
@@ -155,3 +156,18 @@ def test_five_percent_too_little_noise_would_be_seen(
     each_draw(monkeypatch, lambda scale, rng: (0.95 * scale, rng))
     with pytest.raises(AssertionError, match="times the ledger's"):
         checks.check_noise(place, ENOUGH)
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_only_methods_that_say_so_choose_their_noise_from_the_data(slug: str) -> None:
+    """What is booked on data a hundred times as far out is the same, but for a private radius."""
+    own = case(slug)
+    if own.point.m == 1:  # enough records, so that a look at them is worth its budget
+        own = replace(own, point=replace(own.point, n=3000, epsilon=8.0))
+    booked = []
+    for scale in (0.01, 1.0):
+        ledger = Ledger(own.point.setting.budget)
+        rng = np.random.default_rng(1)
+        own.method.release(own.crowd(0, scale), own.plan(), ledger, rng)
+        booked.append([entry.noise for entry in ledger.entries])
+    assert (booked[0] != booked[1]) == own.method.card.private_radius

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.pages.bounds.words import short
+from dpsco_app.pages.bounds.words import marked, short
 from dpsco_app.parts.curves import named_line
 from dpsco_app.parts.look import FADED, GREY, Look, bound_colour, lay_out, log_ticks, wrapped
 from dpsco_app.parts.options import in_print, number_text
@@ -33,7 +33,7 @@ def dots_figure(
     """
     figure = go.Figure()
     shown = ordered(rows)
-    names = [wrapped(short(r.bound.card), 22 if look.compact else 44) for r in shown]
+    names = [wrapped(marked(r), 22 if look.compact else 44) for r in shown]
     places, total = _places(names)
     for place, row in zip(places, shown, strict=True):
         card = row.bound.card
@@ -122,6 +122,8 @@ def symbol_of(card: BoundCard) -> str:
 
 
 def _hover(row: Row) -> str:
-    lines = [f"<b>{wrapped(short(row.bound.card), 50)}</b>", f"{row.value:.3g}"]
+    laws = row.bound.card.laws.words
+    whom = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
+    lines = [f"<b>{wrapped(short(row.bound.card), 50)}</b>", f"{row.value:.3g}", wrapped(whom, 60)]
     lines += [wrapped(in_print(sentence), 60) for sentence in row.failures[:2]]
     return "<br>".join(lines) + "<extra></extra>"

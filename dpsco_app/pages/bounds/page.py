@@ -4,7 +4,6 @@ import streamlit as st
 
 from dpsco_app.pages.bounds.state import STATE, with_fitting_methods
 from dpsco_app.pages.bounds.tables import tables_part
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_apart, link, opened_with_scenario
 
 STYLE = """<style>
@@ -18,7 +17,7 @@ STYLE = """<style>
 
 def page() -> None:
     """Draw the page."""
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     found = opened_with_scenario(STATE, "Bounds: every theorem of the papers at your scenario")
     if found is None:
         return

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import BOUND, OPTIONS
 from dpsco_app.parts.page import explore_query
-from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import cards
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
@@ -17,13 +18,20 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import BOUNDS, default_methods
-from dpsco_core.explain.tables.table import TABLE_KEYS, PaperTable, drawn_scenario
+from dpsco_core.explain.tables.table import (
+    TABLE_KEYS,
+    PaperTable,
+    drawn_scenario,
+    paper_table,
+    rows,
+)
 from dpsco_core.scenario import Scenario, default_grid
 
 ALL = "all"
+FITTING = ""  # the first table with a theorem that holds at the scenario
 # The page's own parameters: what each may be, the default first.
 CHOICES: dict[str, tuple[str, ...]] = {
-    "table": TABLE_KEYS,
+    "table": (FITTING, *TABLE_KEYS),
     "kind": (ALL, "upper", "lower"),
     "level": (ALL, "item", "user"),
     "space": (ALL, "l2", "lq"),
@@ -36,7 +44,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class View:
     """What the page shows: of each name in `CHOICES` one value."""
 
-    table: str = TABLE_KEYS[0]
+    table: str = FITTING
     kind: str = ALL
     level: str = ALL
     space: str = ALL
@@ -76,6 +84,14 @@ def covered(table: PaperTable) -> dict[str, Any]:
     """Return the fields of a scenario that a table covers, its problem's methods included."""
     level: Level = "user" if table.covered["m"] > 1 else "item"
     return {**table.covered, "methods": default_methods(table.covered["problem"], level)}
+
+
+@lru_cache(maxsize=1000)
+def fitting_table(point: Scenario) -> PaperTable:
+    """Return the first table with a theorem that holds at a point; the first one if none does."""
+    every = map(paper_table, TABLE_KEYS)
+    holding = (t for t in every if any(r.holds for s in t.slugs for r in rows(point, (s,))))
+    return next(holding, paper_table(TABLE_KEYS[0]))
 
 
 def fits(card: BoundCard, view: View) -> bool:

@@ -9,19 +9,29 @@ import streamlit as st
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.charts import dots_figure
-from dpsco_app.pages.bounds.state import STATE, Drawing, View, covered, drawing, fits, has_line, key
+from dpsco_app.pages.bounds.state import (
+    CHOICES,
+    STATE,
+    Drawing,
+    View,
+    covered,
+    drawing,
+    fits,
+    fitting_table,
+    has_line,
+    key,
+)
 from dpsco_app.parts.citations import bibtex
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import in_print, number_text
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import without_data
 from dpsco_app.shell.places import link_to
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.tables.letters import conditions, symbols
 from dpsco_core.explain.tables.table import (
-    TABLE_KEYS,
     PaperTable,
     Row,
     canonical_point,
@@ -37,15 +47,18 @@ LIMITS = {  # of the columns, in pixels
     "Bound": 300,
     "Paper": 190,
     "Statement": 260,
+    "Class": 260,
+    "Binds": 230,
     "What fails": 520,
 }
 
 
 def tables_part(scenario: Scenario, view: View) -> None:
     """Draw the tables."""
-    table = paper_table(view.table)
-    _filters()
     point = canonical_point(scenario)
+    fitting = fitting_table(point)
+    table = paper_table(view.table) if view.table else fitting
+    _filters(fitting, "holds" if any(r.holds for r in rows(point, fitting.slugs)) else "none holds")
     found = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(found, quantity)
@@ -75,7 +88,7 @@ def tables_part(scenario: Scenario, view: View) -> None:
     _one(point, next(r for r in found if r.bound.card.slug == chosen))
 
 
-def _filters() -> None:
+def _filters(fitting: PaperTable, said: str) -> None:
     choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
         ("scope", "About", words.SCOPE_NAMES),
         ("kind", "Kind", words.KIND_NAMES),
@@ -85,8 +98,8 @@ def _filters() -> None:
     with st.container(horizontal=True, key="bounds_filters"):
         st.selectbox(
             "Table",
-            TABLE_KEYS,
-            format_func=lambda k: paper_table(k).title,
+            CHOICES["table"],
+            format_func=lambda k: paper_table(k).title if k else f"{fitting.title} ({said} here)",
             key=key("table"),
             on_change=_forget,
             width=265,

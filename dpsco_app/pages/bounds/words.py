@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpsco_app.parts.options import in_print, number_text, with_letters
-from dpsco_app.parts.problem_words import losses_text
+from dpsco_app.parts.problem_words import class_text
 from dpsco_core.base.cards import BoundCard, Quantity
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.explain.errata import Erratum
 from dpsco_core.explain.tables.letters import Condition
@@ -91,12 +92,21 @@ def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
 def leading(rows: Sequence[Row]) -> Row | None:
     """Return the smallest proven upper bound, or the smallest rate where none is proven.
 
-    One below the floor is about a narrower class of losses, and does not lead either.
+    First comes what meets the floor. Another bound that is below the floor is about a narrower
+    class of laws or losses, and does not lead either.
     """
     least, proven = floor(rows), best_upper(rows, "explicit")
+    met = best_upper([r for r in rows if _meets(r, least)], "explicit")
+    if met is not None:
+        return met
     if proven is None or (least is not None and proven.value < least.value):
         return best_upper(rows, "rate")
     return proven
+
+
+def _meets(row: Row, least: Row | None) -> bool:
+    """Whether an upper bound is about what the floor is about."""
+    return least is not None and row.bound.card.meets(least.bound.card, row.covers)
 
 
 def floor(rows: Sequence[Row]) -> Row | None:
@@ -110,6 +120,7 @@ def floor(rows: Sequence[Row]) -> Row | None:
         if r.holds
         and r.applies
         and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
+        and not r.bound.card.of_law  # of the worst case
     ]
     wide = [r for r in found if r.bound.card.privacy != "pure"]
     return max(wide or found, key=lambda r: r.value, default=None)
@@ -127,6 +138,17 @@ def short(card: BoundCard) -> str:
     return name[0].upper() + name[1:]
 
 
+def marked(row: Row) -> str:
+    """Return the name of a bound in a figure: with its class if it is not that of the worst case.
+
+    Rates are drawn with constant 1, and are below or above nothing.
+    """
+    card = row.bound.card
+    proven = row.here and (card.kind, card.constant) == ("upper", "explicit")
+    narrow = proven and COORDINATE not in row.covers
+    return f"{short(card)}, for {card.laws.short}" if narrow else short(card)
+
+
 def title(rows: Sequence[Row]) -> str:
     """Return the takeaway of the figure."""
     if not rows:
@@ -135,7 +157,9 @@ def title(rows: Sequence[Row]) -> str:
     parts = []
     if upper is not None:
         proven = upper.bound.card.constant == "explicit"
-        first = "Proven here: at most" if proven else "The smallest rate that holds here is"
+        narrow = least is not None and least.bound.card.laws not in upper.covers
+        laws = f" for {upper.bound.card.laws.short}" * narrow
+        first = f"Proven here{laws}: at most" if proven else "The smallest rate that holds here is"
         parts.append(f"{first} {said(upper.value)} (“{short(upper.bound.card)}”)")
     if least is not None:
         start = "no" if parts else "No"
@@ -172,6 +196,7 @@ def ratio_sentence(found: ClassRatio) -> str:
     """Return how far the proven bounds of one class of losses are apart."""
     which = found.loss_class
     where = "For mean estimation" if which == MEAN else f"For {which} losses"
+    where += f" and {(found.lower or found.upper).bound.card.laws.words}"
     upper = (
         f"{where}, the smallest proven upper bound in expectation is **{said(found.upper.value)}**"
     )
@@ -207,7 +232,8 @@ def card_line(card: BoundCard) -> str:
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"
     losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
-    what = f"{kind} bound on the {card.quantity}{losses} {sense}, {proven}"
+    laws = f"{'over' if card.kind == 'lower' else 'for'} {card.laws.words}"
+    what = f"{kind} bound on the {card.quantity}{losses} {sense}, {laws}, {proven}"
     return f"{what}. {card.paper}, {card.statement}."
 
 
@@ -258,7 +284,8 @@ def table_frame(
                 "Paper": r.bound.card.paper.key,
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
-                "Losses": losses_text(r.bound.card, r.applies or not r.here),
+                "Class": class_text(r.bound.card, r.applies or not r.here),
+                "Binds": in_print(f"every {r.binds}") if r.binds else "",
                 "What fails": in_print(r.failures[0]) if r.failures else "",
             }
             for r, s in zip(rows, slopes, strict=True)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts import controls
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.glossary import GLOSSARY
-from dpsco_app.parts.options import OPTIONS, SHOW, in_print, number_text, short_text
-from dpsco_app.parts.running import evaluations
-from dpsco_app.parts.shown_bounds import shown
-from dpsco_app.parts.traces import bound_name
+from dpsco_app.parts.options import OPTIONS, in_print, number_text, short_text
 from dpsco_core.explain.tables.letters import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
@@ -33,9 +33,9 @@ COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 def draw_formulas(scenario: Scenario) -> None:
     """Draw one formula a drawn bound with its value at the chosen point, below the chips."""
-    slugs = shown(scenario, st.session_state[SHOW])
+    slugs = tuple(proven_slugs(scenario))
     if not slugs:
-        st.caption("No bound is drawn: choose some under Show.")
+        st.caption("No bound is drawn here.")
         return
     point = replace(scenario, axis=None, grid=())
     found = evaluations(point, slugs)
@@ -51,7 +51,7 @@ def draw_formulas(scenario: Scenario) -> None:
     for e in found:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
-        st.markdown(f"**{bound_name(card)}** is {value} here ({card.paper}, {card.statement})")
+        st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")
         # A line a definition: a display would need a scroll bar, which no keyboard reaches.
         parts = parts_of(card.latex)
         st.markdown("\n\n".join(rf"$\displaystyle {part}$" for part in parts))

@@ -1,13 +1,16 @@
 """Opening a stored study in Explore: the button, its dialog, and what is shown of it."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from dpsco_app.pages.explore.runs import OPENED
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.running import Result
+from dpsco_app.parts.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
@@ -16,7 +19,6 @@ from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-OPENED = "opened_study"  # key of the scenario that was opened from a file
 PROBLEM = "opened_study_problem"
 ABOUT = (
     "`dpsco study FILE.toml --out results.sqlite` runs a long study and keeps it in a file. "
@@ -28,27 +30,16 @@ ABOUT_FILES = (
 )
 
 
-def draw_open() -> None:
+def draw_open(on_click: Callable[[], None]) -> None:
     if st.button(
         "Open a study",
         icon=":material/folder_open:",
         key="study_open",
         help="Shows a study that `dpsco study` has kept in a file.",
+        on_click=on_click,
     ):
         st.session_state[PROBLEM] = ""
         _dialog()
-
-
-def read_only(result: Result | None) -> bool:
-    """Whether a result is a stored study that the controls hold, and that is too large to run."""
-    if result is None or st.session_state.get(OPENED) != result.scenario:
-        return False
-    return controls.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
-
-
-def is_present(result: Result, now: Scenario | None, other: Scenario | None) -> bool:
-    """Whether a result is that of the controls: of `now` beside `other`, or one for reading."""
-    return read_only(result) if now is None else result.shows(now, other)
 
 
 @st.dialog("Open a stored study", width="large")

@@ -1,18 +1,39 @@
-"""One's own numbers, or a moment of them, and the scenario that matches; in this session only."""
+"""One's own numbers: their tail, the scenario that matches, and the methods on the records."""
 
+import hashlib
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 
+from dpsco_app.pages.explore.tail_chart import tail_figure
 from dpsco_app.parts import controls
-from dpsco_app.parts.options import OPTIONS, number_text
-from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.limits import P_MAX
-from dpsco_core.catalogue import distribution_card
-from dpsco_core.explain.tails import Tail, central_moment, read_numbers, tail
+from dpsco_app.parts.figures import figure_place, show
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
+from dpsco_core.base.limits import DASHBOARD, P_MAX
+from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.explain.own_records import (
+    ClipAdvice,
+    OwnRelease,
+    Public,
+    clip_advice,
+    fresh_releases,
+    of_numbers,
+    point_of,
+)
+from dpsco_core.explain.tails import LIGHT, Tail, central_moment, read_numbers, tail
+from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-MEGABYTES = 1
+LARGEST_BYTES = 1_000_000
+MEGABYTES = 8  # which the browser refuses in its own, rounded words: far above what is allowed
+KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # of this session
 HAVE = ("Numbers", "A moment")
 ABOUT_MOMENT = (
     "Type a moment that bounds every coordinate of your records. The bounds and the data here have "
@@ -24,6 +45,39 @@ ABOUT = (
     "estimates reveal something about them. The file is read in this session only; nothing is "
     "stored or sent on."
 )
+ABOUT_INDEX = (
+    "Neither a shift nor a change of unit changes the estimate. There is no confidence interval: "
+    "which threshold is right cannot be read off the numbers, and log-normal data look like a "
+    "power law of index 4 at any size you are likely to have. Trust an index that stays level "
+    "over a wide range of thresholds."
+)
+ABOUT_PUBLIC = (
+    "A private method may rely on what is known without a look at the numbers. The values below "
+    "are filled in from your numbers, and so are p and the law: **with values chosen in that way "
+    "the answers are not private**. Replace them by what you know beforehand."
+)
+ABOUT_RELEASES = (
+    "Every private row spends a budget of its own: if you use several rows, or press the button "
+    "again, their budgets add up. The noise is fresh, from the operating system, and no seed is "
+    "kept. It is drawn in double precision and not hardened: do not publish statistics of real "
+    "people with it. The sample mean, the last column and the count of numbers beyond R look at "
+    "the numbers themselves and are not private."
+)
+
+
+PUBLIC = (
+    ("A guess of the mean", "Records are clipped around it."),
+    ("The mean is at most this far off", "The true mean is within this distance of the guess."),
+    ("Unit", "The p-th root of a bound on the moment E|X − EX|^p of a number X."),
+)
+
+
+class Numbers(NamedTuple):
+    """A file that was read, and what its numbers say of their tail."""
+
+    digest: str
+    values: Vector
+    tail: Tail
 
 
 def draw_own_numbers() -> None:
@@ -36,17 +90,22 @@ def draw_own_numbers() -> None:
         _dialog()
 
 
-@st.dialog("Your own numbers")
+@st.dialog("Your own numbers", width="large")
 def _dialog() -> None:
     have = st.segmented_control(
         "What I have", HAVE, default=HAVE[0], key="own_numbers_have", required=True
     )
     try:
-        matching = _from_file() if have == HAVE[0] else _from_moment()
+        if have == HAVE[0]:
+            _from_file()
+        else:
+            _set_button(_from_moment())
     except InvalidInput as problem:
-        st.error(str(problem))
-        return
-    if matching is not None and st.button("Set this scenario", key="own_numbers_set"):
+        st.error(in_print(str(problem)))
+
+
+def _set_button(matching: Scenario) -> None:
+    if st.button("Set this scenario", key="own_numbers_set"):
         controls.load(matching)
         st.rerun()
 
@@ -66,40 +125,138 @@ def _from_moment() -> Scenario:
     return replace(now, p=order)
 
 
-def _from_file() -> Scenario | None:
+def _from_file() -> None:
     st.markdown(ABOUT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=MEGABYTES
     )
     if upload is None:
-        return None
-    values = read_numbers(upload.getvalue().decode("utf-8", errors="replace"))
-    found = tail(values)
-    matching = fitting(found, controls.read())
-    st.markdown(in_words(found, matching, central_moment(values, matching.p)))
-    return matching
+        st.session_state.pop(KEPT, None)
+        st.session_state.pop(RELEASED, None)
+        return
+    numbers = _read(upload.getvalue())
+    found, now = numbers.tail, controls.read()
+    matching = fitting(found, now)
+    unit = central_moment(numbers.values, matching.p)
+    st.markdown(in_words(found, matching, unit))
+    title = f"The tail index by threshold: the marker is at the {found.used:,} farthest numbers"
+    [(kind, place)] = figure_place("own_numbers_").items()
+    look = Look(dark=st.context.theme.type == "dark", title=title, compact=kind == "compact")
+    show(place, tail_figure(found, look), "own_numbers_tail", title, bar=False)
+    st.caption(ABOUT_INDEX)
+    _set_button(matching)
+    _draw_releases(numbers, replace(matching, n=found.count), unit)
+
+
+def _read(content: bytes) -> Numbers:
+    """Return the numbers of a file, from this session if it has read them before."""
+    must = f"at most {LARGEST_BYTES:,} bytes (1 MB)"
+    require(len(content) <= LARGEST_BYTES, "file", must, f"{len(content):,} bytes")
+    digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+    kept: Numbers | None = st.session_state.get(KEPT)
+    if kept is None or kept.digest != digest:
+        values = read_numbers(content.decode("utf-8", errors="replace"))
+        kept = Numbers(digest=digest, values=values, tail=tail(values))
+        st.session_state[KEPT] = kept
+    return kept
 
 
 def fitting(found: Tail, now: Scenario) -> Scenario:
-    """Return the scenario with the law, the order p and the size nearest to the numbers'."""
+    """Return the scenario with the law, the order p and the size nearest to the numbers'.
+
+    It is of one dimension. The margin is smaller than now where p = 2 needs that.
+    """
     order = found.order(tuple(OPTIONS["p"]), now.margin)
+    spare = [m for m in OPTIONS["margin"] if order + m <= found.index]
+    if found.kind == "heavy" and spare and max(spare) < now.margin:
+        now = replace(now, margin=max(spare))
     size = min(OPTIONS["n"], key=lambda n: abs(n - found.count))
-    return replace(now, distribution=found.law, p=order, n=int(size))
+    return of_numbers(now, law=found.law, order=order, count=int(size))
 
 
 def in_words(found: Tail, matching: Scenario, scale: float) -> str:
     law = distribution_card(matching.distribution).name
-    if found.law == "gaussian":
-        first = f"{found.count:,} numbers with a **light tail**: no power law is seen."
-    else:
-        index = f"{found.index:.2g} (95 % interval {found.low:.2g} to {found.high:.2g})"
+    low, high = found.range
+    count = f"{found.count:,} numbers"
+    if found.kind == "light":
+        first = f"{count} with a **light tail**: no power law is seen."
+    elif found.kind == "unclear":
         first = (
-            f"{found.count:,} numbers with a **tail index of about {index}**, by Hill's estimate "
-            f"from the {found.used:,} farthest."
+            f"{count}, **too few to tell** a heavy tail from a light one; p = 2 asks for the least."
         )
-    if found.index < matching.p + matching.margin:
-        first += " No bound here covers them: their variance may not exist; p = 2 is closest."
+    else:
+        first = (
+            f"{count} with a **tail index of about {_index(found.index)}**, from the "
+            f"{found.used:,} farthest; half to twice as many give {_index(low)} to {_index(high)}."
+        )
+        if found.index < matching.p + matching.margin:
+            first += " No bound here covers them: their variance may not exist; p = 2 is closest."
     return (
-        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, "
+        f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = 1, "
         f"n = {matching.n:,}. One unit of error here is about {scale:.3g} in your numbers' unit."
     )
+
+
+def _index(index: float) -> str:
+    return f"{LIGHT:g} or more" if index >= LIGHT else f"{index:.2g}"
+
+
+def _draw_releases(numbers: Numbers, matching: Scenario, unit: float) -> None:
+    """Draw what is public, where to clip and why, and what the methods release."""
+    st.markdown("**Their private mean**")
+    st.markdown(ABOUT_PUBLIC)
+    places = st.columns(3)
+    digits = -math.floor(math.log10(unit))  # of a guess that is right to one unit
+    rounded = [round(numbers.tail.median, digits), *(float(f"{v:.2g}") for v in (2 * unit, unit))]
+    keys = [f"own_numbers_{name}_{numbers.digest}" for name in ("guess", "within", "unit")]
+    guess, within, own_unit = (
+        place.number_input(name, value=value, format="%g", key=key, help=about)
+        for place, (name, about), value, key in zip(places, PUBLIC, rounded, keys, strict=True)
+    )
+    public = Public(guess=guess, within=within, unit=own_unit)
+    point = point_of(matching, public)
+    too_large = refusal(point, DASHBOARD)
+    if too_large:
+        st.error(in_print(too_large))
+        return
+    try:
+        st.markdown(clip_in_words(clip_advice(numbers.values, public, point), point))
+    except NotApplicable as problem:
+        st.markdown(in_print(str(problem)))
+    asked = (numbers.digest, public, point)
+    if st.button("Release the mean of these numbers", key="own_numbers_release"):
+        st.session_state[RELEASED] = asked, fresh_releases(numbers.values, public, point)
+    known, releases = st.session_state.get(RELEASED, (None, ()))
+    if known == asked:
+        st.dataframe(release_table(releases, numbers.tail.mean), hide_index=True)
+        st.caption(ABOUT_RELEASES)
+
+
+def clip_in_words(advice: ClipAdvice, point: Scenario) -> str:
+    """Say where simple clipping clips, and why there."""
+    share = f"{advice.clipped:,} of the {point.n:,} numbers" if advice.clipped else "None of them"
+    verb = "lies" if advice.clipped <= 1 else "lie"
+    return (
+        f"**Clip at R = {short_text(advice.radius)}**, which keeps {short_text(advice.low, 4)} to "
+        f"{short_text(advice.high, 4)}, because at p = {number_text(point.p)}, n = {point.n:,} and "
+        f"{budget_text(point.budget)} this balances two costs of simple clipping: noise of "
+        f"standard deviation {short_text(advice.noise, 2)}, which grows with R, and a bias of at "
+        f"most {short_text(advice.bias, 2)}, which falls. {share} {verb} beyond."
+    )
+
+
+def release_table(releases: Sequence[OwnRelease], mean: float) -> pd.DataFrame:
+    """Return what was released, a row a method; what one cannot release is said in its row."""
+    rows = [
+        {
+            "Method": method_card(one.method).name,
+            "Released": in_print(one.refusal) or short_text(one.value, 6),
+            "Spends": "not private" if one.spent is None else budget_text(one.spent),
+            "Clipped beyond": "" if math.isnan(one.clip) else f"± {short_text(one.clip)}",
+            "Off their average by": "" if one.refusal else short_text(abs(one.value - mean), 2),
+        }
+        for one in releases
+    ]
+    for row, one in zip(rows, releases, strict=True):
+        row["Spends"] = "" if one.refusal else row["Spends"]
+    return pd.DataFrame(rows)

@@ -5,6 +5,7 @@ from typing import cast
 
 import streamlit as st
 
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result
 from dpsco_core.base.errors import InvalidInput, NotApplicable
@@ -28,9 +29,11 @@ def draw_need(result: Result) -> None:
     budget: Unknown = "epsilon" if point.rho is None else "rho"
     names = {f"Number of {whom}": "n", f"Privacy budget {GREEK[budget]}": budget}
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        private = (i for i, m in enumerate(point.methods) if method_card(m).privacy != "none")
         method = st.selectbox(
             words.method.capitalize(),
             point.methods,
+            next(private, 0),
             format_func=lambda slug: method_card(slug).name,
             key="need_method",
         )
@@ -74,7 +77,7 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
         found = need(
             point, method, error, unknown, elements=_elements(point, method), progress=tell
         )
-        return in_words(found, users=point.m > 1)
+        return tuple(in_print(text) for text in in_words(found, users=point.m > 1))
     except (InvalidInput, NotApplicable) as refusal:
         return (str(refusal),)
     finally:

@@ -1,32 +1,34 @@
 """The tables under Explore's figure: what was measured, every bound, where the curves are from."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts.citations import bibtex, citation
-from dpsco_app.parts.options import SHOW, SYMBOL, budget_text, in_print, short_text
-from dpsco_app.parts.problem_words import losses_text, words_for
+from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.options import SYMBOL, budget_text, in_print, short_text
+from dpsco_app.parts.problem_words import class_text, words_for
 from dpsco_app.parts.refusals import with_names
-from dpsco_app.parts.running import Result, evaluations
-from dpsco_app.parts.shown_bounds import shown
-from dpsco_app.parts.traces import bound_name
+from dpsco_app.parts.running import Result
 from dpsco_core.base.cards import BoundCard, Card
 from dpsco_core.catalogue import bound, bounds_for, method_card
-from dpsco_core.results.tables import interval_half_width
+from dpsco_core.results.tables import frame, interval_half_width, summary
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 
-def numbers(result: Result) -> pd.DataFrame:
+def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     """Return the summary with what was spent and the parameters; columns are named in words."""
-    table = result.table()
-    first = {(o.method, o.x): o for o in reversed(result.outcomes)}
+    table = summary(frame(outcomes))
+    first = {(o.method, o.x): o for o in reversed(outcomes)}
     cells = [first[r.method, None if math.isnan(r.x) else r.x] for r in table.itertuples()]
-    axis, words = result.scenario.axis, words_for(result.scenario.problem)
+    axis, words = scenario.axis, words_for(scenario.problem)
     columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
     if axis is not None:
         columns[SYMBOL[axis]] = table["x"]
@@ -45,7 +47,7 @@ def numbers(result: Result) -> pd.DataFrame:
         ],
     }
     largest: dict[tuple[str, float | None], float] = {}
-    for o in result.outcomes:  # 0 where the evaluation is exact
+    for o in outcomes:  # 0 where the evaluation is exact
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
     if any(largest.values()):
         columns["Evaluation ±"] = [largest[o.method, o.x] for o in cells]
@@ -73,11 +75,12 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "Kind": e.bound.card.kind,
             "Value": e.value if math.isfinite(e.value) else math.nan,
             "Of": e.bound.card.quantity,
-            "Losses": losses_text(e.bound.card, e.applies),
+            "Class": class_text(e.bound.card, e.applies),
+            "Binds": in_print(f"every {e.binds}") if e.binds else "",
             "Constant": e.bound.card.constant,
             "Holds in": e.bound.card.guarantee,
             "Fails here because": in_print(" ".join(e.failures)),
-            "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
+            "Statement": f"{e.bound.card.paper}, {e.bound.card.statement}",
             "In words": e.bound.card.summary,
         }
         for e in evaluations(point, tuple(b.card.slug for b in chosen))
@@ -88,12 +91,12 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
 def draw_sources(result: Result) -> None:
     """Draw a table with a row a curve, and the papers to be copied."""
     methods = [m for part in result.parts for m in part.scenario.methods]
-    drawn = shown(result.scenario, st.session_state[SHOW])
+    drawn = proven_slugs(result.scenario)
     cards: list[Card] = [method_card(m) for m in dict.fromkeys(methods)]
     cards += [bound(slug).card for slug in drawn]
     rows = [
         {
-            "Curve": bound_name(card) if isinstance(card, BoundCard) else card.name,
+            "Curve": short_name(card) if isinstance(card, BoundCard) else card.name,
             "Paper": card.paper.key,
             "Statement": card.statement,
             "What it is": _kind(card),

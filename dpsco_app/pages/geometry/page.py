@@ -35,7 +35,6 @@ from dpsco_app.pages.geometry.words import (
     set_name,
 )
 from dpsco_app.parts.export import PAGE, draw_page_files
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider, to_explore
@@ -65,7 +64,7 @@ STYLE = """<style>
 
 
 def page() -> None:
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     draw_views("geometry")
     STATE.restore()
     # The set of the visit's scenario is shown when that has changed, unless the address names one.

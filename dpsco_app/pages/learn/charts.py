@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.parts.curves import named_line
+from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.look import (
     BLUE,
     GREY,
+    INK,
     ORANGE,
     REGION,
     Ends,
@@ -18,7 +21,6 @@ from dpsco_app.parts.look import (
     Look,
     Pair,
     area_part,
-    colour_of,
     lay_out,
     log_ticks,
     note,
@@ -30,12 +32,13 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
+    BIAS,
     BLIND,
-    CLIPPED,
     GAUSSIAN,
     LAST,
     NOISE,
     PRIVATE,
+    SAMPLING,
     STUDENT,
 )
 
@@ -43,13 +46,11 @@ Curve = tuple[str, Pair, Sequence[float], Sequence[float]]  # name, colour, x, y
 
 LAW_NAMES = {GAUSSIAN: "Gaussian", STUDENT: "Heavy-tailed"}
 LAW_COLOURS = {GAUSSIAN: GREY, STUDENT: ORANGE}
-RADIUS_NAMES = {
-    PRIVATE: "Private: clipped, with noise",
-    CLIPPED: "Clipped, no noise",
-    NOISE: "The noise alone",
-}
-RADIUS_COLOURS = {PRIVATE: colour_of("mean.clipped"), CLIPPED: GREY, NOISE: REGION}
+RADIUS_PARTS = (BIAS, SAMPLING, NOISE)
+RADIUS_NAMES = {PRIVATE: "Private error"} | {p: PART_NAMES[p].capitalize() for p in RADIUS_PARTS}
+RADIUS_COLOURS = {PRIVATE: INK} | {p: PART_COLOURS[p] for p in RADIUS_PARTS}
 CHOOSES = {BLIND: "mean.clipped", ADAPTIVE: "mean.adaptive"}  # its own radius
+SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 NO, YES = "You answer no", "You answer yes"
 
 
@@ -236,11 +237,16 @@ def _banded(
         figure.add_trace(area_part(x, q90, q10, colour, f"{names[series]}, 10-90 %"))
         curves.append((names[series], colours[series], x, y))
     figure.add_traces(_lines(curves, look, mode="lines+markers").data)
-    low = min([float(shown["q10"].min()), *room]) / 1.4
+    # A bias falls to nothing, and leaves the figure on its way there.
+    others = shown[shown["series"] != BIAS]["q10"]
+    least = float(shown["q90"].max() / SHOWN_BIAS if others.empty else others.min())
+    low = min([least, *room]) / 1.4
     high = max([float(shown["q90"].max()), *room]) * 1.4
     if not look.compact:
         labels = [
-            Label(text=f"<b>{name}</b>", y=y[-1], colour=look.colour(colour), rank=i)
+            Label(
+                text=f"<b>{name}</b>", y=max(y[-1], 1.1 * low), colour=look.colour(colour), rank=i
+            )
             for i, (name, colour, _, y) in enumerate(curves)
         ]
         place_labels(figure, labels, low, high)

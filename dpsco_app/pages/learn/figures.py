@@ -15,12 +15,12 @@ from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import other_set
 from dpsco_app.parts.charts import error_figure
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
-from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.traces import Curves
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
@@ -100,9 +100,6 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
 
     def draw(look: Look) -> go.Figure:
         figure = error_figure(scenario, measured, bounds, look, start, beside, ends)
-        # A mark at the scenario's own value could give the answer away.
-        names = [a for a in figure.layout.annotations if not a.text.startswith("chosen ")]
-        figure.update_layout(shapes=(), annotations=names, overwrite=True)
         if lesson.floor:  # over the shaded region, a band would look like a part of it
             figure.data = [t for t in figure.data if not str(t.name).endswith(", 10-90 %")]
         return figure

@@ -6,18 +6,21 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpsco_app.parts.options import inside, number_text, short_text
+from dpsco_app.parts.error_parts import PART_NAMES, percents
+from dpsco_app.parts.options import inside, number_text, separated, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
+    BIAS,
     BLIND,
-    CLIPPED,
     CUT,
     GAME_EPSILON,
     GAUSSIAN,
+    NOISE,
     PRIVATE,
     RIGHT,
+    SAMPLING,
     SIZES,
     STUDENT,
     LessonRow,
@@ -143,15 +146,17 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
     private = series(evidence.table, PRIVATE)
     best = float(private.idxmin())
-    share, bias = (float(series(evidence.table, name)[best]) for name in (CUT, CLIPPED))
+    share = float(series(evidence.table, CUT)[best])
+    squares = {p: float(series(evidence.table, p)[best]) ** 2 for p in (SAMPLING, BIAS, NOISE)}
+    made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
         answer=cut_answer(share),
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
-        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Clipping "
-        f"alone has an error of {short(bias)} there. The private error is {ends} largest.",
+        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
+        f"square, {made}: squares of parts add up. The private error is {ends} largest.",
     )
 
 
@@ -243,7 +248,7 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
     names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
     near = min(COMPARED, key=lambda m: float(curves[m][last]))
     ratio = short(curves[near][last] / curves["sco.erm"][last])
-    every = ", ".join(f"{names[k]} **{short(v)}**" for k, v in left.items())
+    every = separated([f"{names[k]} **{short(v)}**" for k, v in left.items()])
     return LessonFinding(
         answer=best,
         headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(last)} "

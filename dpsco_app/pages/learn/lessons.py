@@ -3,17 +3,17 @@
 import math
 from dataclasses import dataclass, field, replace
 
-from dpsco_app.pages.explore.presets import DEFAULT, GRID_EPSILON
 from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
 from dpsco_app.pages.learn.drawing import Answering, Choosing
 from dpsco_app.pages.learn.words import WORDS, LessonWords
-from dpsco_app.parts.options import NO_SET, number_text
+from dpsco_app.parts.options import HARDEST, number_text
+from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
+    BIAS,
     BLIND,
-    CLIPPED,
     GAUSSIAN,
     LAST,
     PRIVATE,
@@ -53,7 +53,7 @@ class Lesson:
     given_beside: tuple[str, ...] = ()
     # the method of which the first point is drawn before the run, too: the prediction starts there
     first: str = ""
-    against: str = NO_SET  # the set that is drawn beside
+    against: str = HARDEST  # what Explore shows beside
     floor: str = ""  # slug of the lower bound that is drawn, if one is
     elsewhere: tuple[tuple[str, str], ...] = ()  # pages to go on with
     opens: str = "explore"  # the page that shows its figure
@@ -173,7 +173,7 @@ LESSONS: tuple[Lesson, ...] = (
             trials=10,
         ),
         experiment="radius",
-        given=(CLIPPED,),
+        given=(BIAS,),
         opens="one-run",
         find=find.share_cut,
         choices={

@@ -15,7 +15,6 @@ from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answe
 from dpsco_app.pages.learn.state import START, STATE, View
 from dpsco_app.pages.learn.teachers import for_teachers
 from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
@@ -30,7 +29,6 @@ from dpsco_core.scenario import Scenario
 # The records of the picture: skewed, so that clipping moves their average one way.
 SEEN = Scenario(distribution="skewed-pareto", p=2.0)
 STYLE = """<style>
-[data-testid=stMainBlockContainer] { padding: 4rem 2rem 2rem; }
 .st-key-learn_place h1 { font-size: 1.5rem !important; padding: 0; }
 .st-key-learn_text h2 { font-size: 1.35rem; padding: 0 0 0.25rem; }
 .st-key-learn_text p, .st-key-learn_why p { max-width: 46rem; }
@@ -44,13 +42,12 @@ STYLE = """<style>
   }
 }
 @media (max-width: 760px) {
-  [data-testid=stMainBlockContainer] { padding: 4rem 1rem 2rem; }
 }
 </style>"""
 
 
 def page() -> None:
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
     state.take_up(view)

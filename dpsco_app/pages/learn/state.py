@@ -13,8 +13,9 @@ import streamlit as st
 
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
-from dpsco_app.parts.options import NO_SET
-from dpsco_app.parts.running import Result, cached_cell, evaluations, run, starting_risks
+from dpsco_app.parts.evaluations import evaluations, starting_risks
+from dpsco_app.parts.options import HARDEST
+from dpsco_app.parts.running import Result, cached_cell, run
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
@@ -142,7 +143,7 @@ def evidence_before(
 
 def other_set(lesson: Lesson) -> Scenario | None:
     """Return the scenario on the set that is drawn beside, if there is one."""
-    if lesson.against == NO_SET:
+    if lesson.against == HARDEST:
         return None
     return replace(lesson.scenario, geometry=lesson.against, q=None)
 

@@ -6,8 +6,7 @@ import streamlit as st
 
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, step_name
 from dpsco_app.pages.learn.state import STATE, View
-from dpsco_app.parts.page import explore_query
-from dpsco_app.shell.teaching import GROUP_FIELDS, PARTS, Teaching
+from dpsco_app.parts.page import choose_hidden, explore_query, with_hidden
 
 PLACES = ("Learn", "Explore")
 ABOUT = """
@@ -21,14 +20,6 @@ value that the link gives it.
   by its title (`size`, `privacy`), or one control by its name in the address (`p`, `delta`).
 - `type=large` is for a projector.
 """
-HIDDEN_NAMES = {
-    "sidebar": "sidebar",
-    "nav": "names of the pages",
-    "presets": "presets",
-    "details": "what folds out",
-    "export": "downloads and links",
-    "fine-print": "fine print",
-}
 
 
 def for_teachers(view: View) -> None:
@@ -45,21 +36,14 @@ def for_teachers(view: View) -> None:
     where = left.segmented_control(
         "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
     )
-    hide = right.pills(
-        "Hide",
-        [*PARTS, *GROUP_FIELDS],
-        selection_mode="multi",
-        format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
-        key="teachers_hide",
-    )
-    large = right.toggle("Large type, for a projector", key="teachers_large")
+    with right:
+        shown = choose_hidden("teachers")
     # The address of the step, on Learn or as a scenario in Explore.
     page = (st.context.url or "").split("?")[0]
     query = STATE.to_query(View(lesson=step))
     if where != PLACES[0]:
         page = page.removesuffix("/").removesuffix("learn")
         query = explore_query(BY_SLUG[step].scenario, against=BY_SLUG[step].against)
-    query |= Teaching(hide=tuple(hide), large=large).to_query()
-    url = f"{page}?{urlencode(query, safe=',')}" if query else page
+    url = with_hidden(f"{page}?{urlencode(query)}" if query else page, shown)
     st.code(url, language=None, wrap_lines=True)
     st.link_button("Open in a new tab", url, icon=":material/open_in_new:")

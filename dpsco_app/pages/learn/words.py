@@ -77,13 +77,16 @@ WORDS: dict[str, LessonWords] = {
         text="To limit what one record can do, shrink every record that is longer than R to length "
         "R. This is **clipping**, and R is the clip radius. The smaller R, the more clipping "
         "distorts the average: its **bias**. The larger R, the larger the noise that hides one "
-        "record: it is proportional to R/n. The figure shows 5,000 records in 20 dimensions, "
-        "clipped at 14 radii, without noise.",
+        "record: it is proportional to R/n. The figure shows the bias for 5,000 records in 20 "
+        "dimensions at 14 radii: how far from the true mean clipping alone would leave the average "
+        "of endless records.",
         question="At the radius that is best for the private average, how many of the records are "
         "clipped?",
-        before="Clipping alone: the smaller the radius, the larger the distortion",
+        before="The clipping bias: the smaller the radius, the larger the distortion",
         why="On the left the private average is off because clipping distorts it, on the right "
-        "because the noise grows with the radius. The best radius gives up the few largest "
+        "because the noise grows with the radius. A third part, sampling, is there without "
+        "privacy, too. The squares of the three add up to the mean square of the error. The best "
+        "radius gives up the few largest "
         "records, and with them most of the noise. But reading it off the data would leak "
         "something about them. The next step shows two ways around that.",
     ),

@@ -24,6 +24,7 @@ DASHES = {
     "hypercube-pure": "solid",
     "fano-pure": "dot",
     "approx-tracing": "longdash",
+    "approx-packing": "solid",
 }
 FREE_POINTS = 121
 HOVER = "%{x:,.3g}: %{y:.3g}"

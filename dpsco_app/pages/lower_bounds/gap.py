@@ -109,7 +109,7 @@ def gap_part(view: View, scenario: Scenario) -> None:
     x, y, ratios = _widths(point, view.about, up)
     responsive(
         "lower_map",
-        map_title(ratios, here.ratio(view.about)),
+        map_title(ratios, here.ratio(view.about), view.about),
         lambda look: map_figure(x, y, np.minimum(ratios, 999.0), point, up, look),
         table=lambda: tables.map_table(x, y, ratios, up),
         setting=setting_line(point, runs=False),

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_app.pages.lower_bounds.words import VOID, brief, ratio_text
 from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text, separated
 from dpsco_app.parts.options import budget_text as budget_of
 from dpsco_app.parts.traces import WORST
 from dpsco_core.base.arrays import Vector
@@ -93,20 +93,23 @@ def shares_sentence(here: Standing) -> str:
     )
     return (
         f"**{window.widest.capitalize()}** makes the window wide: the best proven upper bound, "
-        f"{window.upper.card.name}, would be smaller by {parts}."
+        f"“{window.upper.card.name}”, would be smaller by {parts}."
     )
 
 
 def sweep_title(found: Sequence[Standing], field: str) -> str:
     """Return how the window changes over a field."""
-    notion = list(found[0].windows)[-1]
-    ratios = [s.ratio(notion) for s in found]
+    said = []
+    for notion in reversed(list(found[0].windows)):
+        ratios = [s.ratio(notion) for s in found]
+        span = f"{ratio_text(min(ratios))} to {ratio_text(max(ratios))}"
+        said.append(f"{span}{' times wide' * (not said)} for {_whom(notion)}")
     ends = [number_text(float(f"{getattr(s.point, field):.3g}")) for s in (found[0], found[-1])]
-    who = LINE_NAMES[notion].split(", ")[1]
-    return (
-        f"The window ({who}) is {ratio_text(min(ratios))} to {ratio_text(max(ratios))} times wide "
-        f"from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
-    )
+    return f"The window is {' and '.join(said)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+
+
+def _whom(notion: Notion) -> str:
+    return LINE_NAMES[notion].split(", ", 1)[1]
 
 
 def ranked(here: Standing) -> list[Ranked]:
@@ -168,10 +171,13 @@ def ranks_title(here: Standing) -> str:
     return f"{len(rows) - lowers - 2} proven upper bounds help here, above {lowers} lower ones"
 
 
-def map_title(ratios: Vector, here: float) -> str:
+def map_title(ratios: Vector, here: float, notion: Notion) -> str:
     """Return how wide the window is at the scenario, and over the map."""
     ends = f"{ratio_text(float(ratios.min()))} to {ratio_text(float(ratios.max()))}"
-    return f"The window is {ratio_text(here)} times wide at your scenario, {ends} times on the map"
+    return (
+        f"The window for {_whom(notion)} is {ratio_text(here)} times wide at your scenario, {ends} "
+        "times on the map"
+    )
 
 
 # -- the spy ------------------------------------------------------------------------------------
@@ -180,8 +186,8 @@ def map_title(ratios: Vector, here: float) -> str:
 def spy_sentence(found: Sequence[Spied], budget: Budget) -> str:
     """Return how many records in use the spy finds, and how many she may find at most."""
     most = float(most_caught(budget, np.array([0.05]))[0])
-    parts = ", ".join(
-        f"**{100 * s.caught:.0f} %** from {method_card(s.method).name.lower()}" for s in found
+    parts = separated(
+        [f"**{100 * s.caught:.0f} %** from {inside(method_card(s.method).name)}" for s in found]
     )
     return (
         f"With false alarms for 5 % of the records that were not used, she finds {parts} "
@@ -194,8 +200,8 @@ def scores_title(found: Sequence[Spied]) -> str:
     parts = [
         f"{(s.used.mean() - s.fresh.mean()) / s.fresh.std():.2f}".replace("-", "−") for s in found
     ]
-    names = [method_card(s.method).name.lower() for s in found]
-    both = ", ".join(f"{p} ({n})" for p, n in zip(parts, names, strict=True))
+    names = [inside(method_card(s.method).name) for s in found]
+    both = separated([f"{p} ({n})" for p, n in zip(parts, names, strict=True)])
     return f"Records in use score higher by standard deviations of {both}"
 
 
@@ -208,4 +214,5 @@ def caught_title(found: Sequence[Spied], budget: Budget) -> str:
             above.append(method_card(one.method).name)
     if not above:
         return "No output lets the spy do better than privacy allows"
-    return f"{', '.join(above)} lets the spy do better than privacy allows"
+    verb = "let" if len(above) > 1 else "lets"
+    return f"{separated(above)} {verb} the spy do better than privacy allows"

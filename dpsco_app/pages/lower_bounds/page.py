@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from dpsco_app.pages.lower_bounds.floor import floor_part
 from dpsco_app.pages.lower_bounds.gap import draw_standing, gap_part
 from dpsco_app.pages.lower_bounds.proof import builder_steps
 from dpsco_app.pages.lower_bounds.run import run_part
@@ -17,7 +18,6 @@ from dpsco_app.pages.lower_bounds.sections import (
 )
 from dpsco_app.pages.lower_bounds.state import MODES, PARTS, SCENES, STATE, View
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES, PART_NAMES
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
 from dpsco_core.scenario import Scenario
@@ -38,7 +38,7 @@ STYLE = """<style>
 
 def page() -> None:
     """Draw the page."""
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     found = opened_with_scenario(STATE, "Lower bounds: why no algorithm can do better")
     if found is None:
         return
@@ -59,10 +59,17 @@ def page() -> None:
             gap_part(view, scenario)
         case "build":
             _head(view)
-            free_part(view) if view.mode == "free" else instance_part(view.instance, view)
+            if view.mode == "data":
+                floor_part(scenario, view)
+            elif view.mode == "free":
+                free_part(view)
+            else:
+                instance_part(view.instance, view)
         case "prove":
             _head(view)
-            if view.mode == "free":
+            if view.mode == "data":
+                floor_part(scenario, view)
+            elif view.mode == "free":
                 draw_steps(builder_steps(view.builder))
             else:
                 instance_proof(view.instance, view)

@@ -147,12 +147,12 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     )
 
 
-def sign_steps(at: SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the proof on all sign patterns."""
+def sign_steps(at: SignProof) -> tuple[ProofStep, ...]:
+    """Return the proof on all sign patterns, for zCDP algorithms."""
     start = (
         ProofStep(
-            name="A packing",
-            why=f"All $2^d$ patterns of d = {at.d} signs: no packing has to be built. With "
+            name="All sign patterns",
+            why=f"The words are all $2^d$ patterns of d = {at.d} signs. With "
             f"probability q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
             f"{brief(at.spike_size)} in every coordinate), otherwise it is 0.",
             number=f"{brief(at.log_size)} nats",
@@ -179,20 +179,6 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
         ),
         _coupling(at.expected_changes, at.squared_changes),
     )
-    if pure:
-        return (
-            *start,
-            _pure_groups(at.epsilon, at.expected_changes),
-            ProofStep(
-                name="Counting instead of Fano",
-                why="Seen from the output, two sign patterns are at most $e^{\\varepsilon B}$ "
-                "times as likely as each other. Even if all patterns near the truth get that "
-                "weight, a share $g_d(\\varepsilon B)$ of the signs stays wrong.",
-                number=_percent(at.pure_error),
-                unit="wrong signs, at least",
-            ),
-            _bound("$2q^{1-1/p}\\sqrt d$ times that share.", at.pure_bound),
-        )
     return (
         *start,
         _groups(at.information),
@@ -279,7 +265,7 @@ def steps_of(at: PackingProof | SignProof, *, pure: bool) -> tuple[ProofStep, ..
     """Return the proof on a hard instance."""
     if isinstance(at, PackingProof):
         return packing_steps(at, pure=pure)
-    return sign_steps(at, pure=pure)
+    return sign_steps(at)
 
 
 def _coupling(changes: float, squared: float) -> ProofStep:

@@ -6,20 +6,10 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 
+from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.pages.lower_bounds.charts import CLASS_COLOURS
 from dpsco_app.pages.lower_bounds.words import RUNG_NAMES, VOID, brief
-from dpsco_app.parts.look import (
-    GREY,
-    REGION,
-    TEAL,
-    Look,
-    colour_of,
-    lay_out,
-    log_rows,
-    symbol_of,
-    translucent,
-    wrapped,
-)
+from dpsco_app.parts.look import GREY, REGION, TEAL, Look, lay_out, log_rows, translucent, wrapped
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import Rung

@@ -6,8 +6,14 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.row_charts import run_figure
+from dpsco_app.pages.lower_bounds.sections import numbers
 from dpsco_app.pages.lower_bounds.state import View
-from dpsco_app.pages.lower_bounds.words import ABOUT_RUN, run_sentence, run_title
+from dpsco_app.pages.lower_bounds.words import (
+    ABOUT_RUN,
+    own_floor_sentence,
+    run_sentence,
+    run_title,
+)
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import to_explore
@@ -66,7 +72,9 @@ def run_part(at: MeanInstance, view: View) -> None:
     kind: Privacy = "pure" if view.notion == "pure" else "zcdp"
     floor = (kind, own_floor(at, (kind,)))
     with said:
-        st.markdown(run_sentence(rows, trivial))
+        _, _, found = numbers(at)
+        own = own_floor_sentence(at, floor[1], found, view.notion)
+        st.markdown(run_sentence(rows, trivial) + own)
     with place:
         responsive(
             "lower_run",

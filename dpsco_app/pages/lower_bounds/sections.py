@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.expectile import ABOUT_EXPECTILE, expectile_steps
 from dpsco_app.pages.lower_bounds.gap_words import ABOUT_TRACING, WHOM_NAMES
 from dpsco_app.pages.lower_bounds.proof import ProofStep, steps_of, tracing_steps
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure
@@ -31,7 +32,9 @@ from dpsco_app.pages.lower_bounds.words import (
     LOOK_AT_CURVE,
     LOOK_AT_LADDER,
     brief,
+    classes_sentence,
     curve_title,
+    floors_sentence,
     free_sentence,
     free_title,
     information_title,
@@ -44,7 +47,7 @@ from dpsco_app.pages.lower_bounds.words import (
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.options import budget_text as budget_of
 from dpsco_app.parts.page import slider
-from dpsco_core.explain.fano.builder import PackingProof
+from dpsco_core.explain.fano.builder import PackingProof, SignProof
 from dpsco_core.explain.fano.instance import (
     PROOFS,
     FanoCurve,
@@ -115,6 +118,8 @@ def choose_packing() -> None:
 
 def form_of(view: View) -> str:
     """Return the slug of the bound that the proof is about."""
+    if view.hard == "hypercube" and view.about != "zcdp":
+        return "approx-packing"
     head = "fano" if view.hard == "spike" else "hypercube"
     return f"{head}-{'pure' if view.notion == 'pure' else 'cdp'}"
 
@@ -141,7 +146,7 @@ def instance_part(at: MeanInstance, view: View) -> None:
         lambda look: curve_figure(drawn, found.sampling, (q, form_of(view)), printed, look),
         table=lambda: tables.curve_table(drawn),
     )
-    st.caption(LOOK_AT_CURVE)
+    st.caption(LOOK_AT_CURVE + classes_sentence(at))
     st.header("The paper's constants, better ones, and a sharper instance")
     st.markdown(ABOUT_LADDER)
     responsive(
@@ -184,12 +189,24 @@ def instance_proof(at: MeanInstance, view: View) -> None:
     if view.hard == "tracing":
         _traced_proof(at, view)
         return
-    st.markdown(ABOUT_PROOF)
-    pure = view.notion == "pure"
-    proof = at.proof(proof_probability(at, view))
-    draw_steps(steps_of(proof, pure=pure))
+    if view.hard == "hypercube":
+        _choose_whom(view)
+    q, pure = proof_probability(at, view), view.notion == "pure"
+    proof: PackingProof | SignProof
+    expectiles = at.expectiles(q) if form_of(view) == "approx-packing" else None
+    if expectiles is None:
+        proof = at.proof(q)
+        st.markdown(ABOUT_PROOF)
+        draw_steps(steps_of(proof, pure=pure))
+    else:
+        proof, pure = expectiles, False
+        st.markdown(ABOUT_EXPECTILE)
+        draw_steps(expectile_steps(expectiles))
     drawn, _, _ = numbers(at)
     curve = next(c for c in drawn if c.slug == form_of(view))
+    shown = at.proof(q).pure_bound if pure else proof.bound
+    if why := floors_sentence(drawn, form_of(view), shown):
+        st.markdown(why)
     if curve.best > 0:
         ceiling = np.array([at.proof(float(q)).ceiling for q in curve.q])
         responsive(
@@ -200,12 +217,17 @@ def instance_proof(at: MeanInstance, view: View) -> None:
         )
 
 
-def _traced_proof(at: MeanInstance, view: View) -> None:
-    """Draw the proof by tracing, and the spy at work on the instance."""
+def _choose_whom(view: View) -> None:
+    """Draw the choice of the algorithms that the proof is about, where the budget leaves one."""
     if view.notion == "approx":
         st.segmented_control(
             "Binds", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
         )
+
+
+def _traced_proof(at: MeanInstance, view: View) -> None:
+    """Draw the proof by tracing, and the spy at work on the instance."""
+    _choose_whom(view)
     st.markdown(ABOUT_TRACING)
     setting = replace(at.setting, spike_probability=None)
     gaussian = view.about == "zcdp"

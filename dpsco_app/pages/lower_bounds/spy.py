@@ -4,6 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.gap_words import (
     ABOUT_SPY,
@@ -14,7 +15,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
 from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
-from dpsco_app.parts.look import GREY, REGION, Look, colour_of, lay_out, translucent
+from dpsco_app.parts.look import GREY, REGION, Look, lay_out, translucent
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.instance import MeanInstance
 from dpsco_core.explain.tracing import ELEMENTS, Spied, most_caught, spied

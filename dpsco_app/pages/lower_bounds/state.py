@@ -19,7 +19,7 @@ from dpsco_core.explain.window import Notion, notions_of
 from dpsco_core.scenario import Scenario
 
 PARTS = ("gap", "build", "prove", "run")
-MODES = ("instance", "free")
+MODES = ("instance", "data", "free")
 SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
 PLANES = ("d", "strength", "p")  # of a map, against n
 WHOM = ("every", "zcdp")
@@ -42,10 +42,11 @@ class View(PageView):
     # what the window is swept over, and what its map has against n
     over: str = held("n", one_of, SWEEPS)
     plane: str = held("d", one_of, PLANES)
-    # under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
+    # under an (epsilon, delta) budget, whom the map and the proofs on signs are about: every
     # algorithm, or every zCDP algorithm at the rho of Gaussian noise
     whom: str = held("every", one_of, WHOM)
-    # `"instance"`: the hard mean problem; `"free"`: a packing of one's own
+    # `"instance"`: the hard mean problem; `"data"`: those of the visit; `"free"`: a packing of
+    # one's own
     mode: str = held("instance", one_of, MODES)
     n: int = held(10_000, whole, 1, DASHBOARD.n)  # records, in both modes
     # dimension and tail index of the mean problem
@@ -215,7 +216,7 @@ SCENES = (
     ),
     Scene(
         name="Pure costs more",
-        look_for="Pure DP at ε = 1: its floor is 0.101, that of the concentrated algorithms it "
+        look_for="Pure DP at ε = 1: its floor is 0.227, that of the concentrated algorithms it "
         "implies (ρ = ½) 0.054. Laplace noise pays for the dimension d, Gaussian noise for √d.",
         changes=_MEAN,
         scenario=_SIZES

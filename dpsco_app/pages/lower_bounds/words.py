@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from dpsco_app.pages.lower_bounds.state import View
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, separated
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
 from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance, Rung
@@ -13,7 +13,11 @@ from dpsco_core.explain.fano.measured import Measured
 VOID = 1e-12  # a bound below this says nothing
 
 PART_NAMES = {"gap": "The window", "build": "Build", "prove": "Prove", "run": "Run"}
-MODE_NAMES = {"instance": "The hard mean problem", "free": "A packing of your own"}
+MODE_NAMES = {
+    "instance": "The hard mean problem",
+    "data": "Your data",
+    "free": "A packing of your own",
+}
 NOTION_NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure ε"}
 HARD_NAMES = {
     "hypercube": "All sign patterns",
@@ -34,6 +38,7 @@ RUNG_NAMES = {
     "markov-pure": "Pure-DP Fano, Markov form",
     "fano-pure": "Pure-DP Fano",
     "hypercube-pure": "Pure-DP hypercube",
+    "packing-pure": "Packing, by expectiles, pure DP",
 }
 SOURCE_NAMES = {
     "paper": "the paper's constants",
@@ -60,14 +65,13 @@ ABOUT_LADDER = (
 )
 LOOK_AT_LADDER = (
     "Open circle: the paper's constants. Filled circle: the best constants for the paper's "
-    "instance. Diamond: a sharper instance, the sign hypercube. The last four rows bind pure DP "
+    "instance. Diamond: a sharper instance, the sign hypercube. The last five rows bind pure DP "
     "only."
 )
 LOOK_AT_CURVE = (
     "A diamond marks the best q of a bound. Hypercube and rate distortion hide any pattern of "
     "signs, tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code "
-    "sizes) the largest one known to exist. Pure DP is a smaller class of algorithms, so more is "
-    "proven about it. A bound ends where its mean would leave R."
+    "sizes) the largest one known to exist. A bound ends where its mean would leave R. "
 )
 ABOUT_PROOF = (
     "Every line is one step of the proof, with its number at the present settings. Move the spike "
@@ -161,8 +165,56 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
             f"bound by {brief(found.concentrated)} only."
         )
     else:
-        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(found.pure)}."
+        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(found.pure)}"
+        implied = at.epsilon**2 / 2
+        other = implied > at.rho * (1 + 1e-9)
+        third += f"; it implies ρ = {brief(implied)} only." if other else "."
     return first + second + third
+
+
+def classes_sentence(at: MeanInstance) -> str:
+    """Say how the pure class of the figure lies to the concentrated one: ε-DP implies ε²/2-zCDP."""
+    implied = at.epsilon**2 / 2
+    start = f"Pure DP at ε = {brief(at.epsilon)} implies zCDP at ρ = ε²/2 = {brief(implied)}"
+    if implied <= at.rho * (1 + 1e-9):
+        return (
+            f"{start}: the pure algorithms are among those of the concentrated bounds, so at least "
+            "as much is proven about them."
+        )
+    return (
+        f"{start}, and not at the ρ = {brief(at.rho)} of the concentrated bounds: neither class "
+        "holds the other, so either bound may be the larger one."
+    )
+
+
+def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
+    """Say why the proof that is shown gives less than the largest bound on the same class."""
+    own = next(c for c in drawn if c.slug == slug)
+    best = max((c for c in drawn if c.binds == own.binds), key=lambda c: c.best)
+    if best.best <= here * (1 + 1e-3):
+        return ""
+    if best.hard == own.hard:
+        why = "the instance is the same, but what the output tells is bounded for all of it at once"
+    elif best.hard == "tracing":
+        why = "its signs have a bias, and it adds up what the output tells of each record"
+    else:
+        why = "all sign patterns are hidden there, not a packing of them"
+    return (
+        f"This proof gives {brief(here)}. The largest bound at these settings, {brief(best.best)}, "
+        f"is that of {best.name}: {why}."
+    )
+
+
+def own_floor_sentence(at: MeanInstance, floor: float, found: Floors, notion: str) -> str:
+    """Say why the floor of the instance that is run is below the largest one."""
+    largest = found.pure if notion == "pure" else found.concentrated
+    if floor <= VOID or largest <= floor * (1 + 1e-3):
+        return ""
+    return (
+        f" The floor here, {brief(floor)}, is that of the instance as it is drawn, at "
+        f"q = {_own(at)}. The largest one, {brief(largest)}, is proven for another instance or "
+        "another q."
+    )
 
 
 def curve_title(drawn: Sequence[FanoCurve], view: View) -> str:
@@ -289,7 +341,7 @@ def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
         return f"The floor on this instance, and the error of always answering 0 (q = {_own(at)})"
     low = [r for r in private if not r.above]
     if low:
-        names = ", ".join(method_card(r.method).name for r in low)
+        names = separated([method_card(r.method).name for r in low])
         return f"Below its floor: {names}. Either few trials, or a fault"
     nearest = min(private, key=lambda r: r.mean / r.floor)
     return (
@@ -322,7 +374,7 @@ def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
         tail += ", less than every private method: here, using the data does not pay"
     elif beaten:
         tail += ", less than some of them"
-    return "Mean errors: " + ", ".join(parts) + "." + tail + "."
+    return "Mean errors: " + separated(parts) + "." + tail + "."
 
 
 def _own(at: MeanInstance) -> str:

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, link, opened
 from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_app.shell.places import draw_views, link_to
@@ -57,7 +56,7 @@ def listed(view: View) -> tuple[Erratum, ...]:
 
 
 def page() -> None:
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
     draw_views("errata")

@@ -8,12 +8,12 @@ import streamlit as st
 from dpsco_app.pages.bounds.words import about
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
 from dpsco_app.parts.options import in_print, number_text
 from dpsco_app.parts.page import draw_apart, to_explore
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.running import evaluations
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import BOUNDS, distribution_card, method_card, problem_card

@@ -6,15 +6,17 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, View
+from dpsco_app.parts.charts import START
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
-from dpsco_app.parts.options import short_text
+from dpsco_app.parts.options import separated, short_text
 from dpsco_app.parts.page import to_explore
+from dpsco_app.parts.point_chart import point_figure
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import run_here, without_data
+from dpsco_app.parts.running import run_here
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card
@@ -38,7 +40,7 @@ def overview(view: View, scenario: Scenario) -> None:
     measured, rest = st.container(), st.container()
     with rest:
         st.header("How to choose")
-        st.markdown(names.GUIDE)
+        st.markdown(names.guide())
         st.header("All methods, side by side")
         st.toggle(
             "Show those that do not run here too",
@@ -71,8 +73,14 @@ def answer(fits: Sequence[Fit]) -> str:
 
 
 def start_with(found: Advice, start: float) -> str:
-    """Say which method to start with, and why; `start` is the error without data."""
+    """Say which method to start with, and why; `start` is the error without data.
+
+    Where that is the smallest, nobody should start with a private method. Where it is 0 the truth
+    was put there (offset 0), and it is no yardstick.
+    """
     (best, error), *others = found.ranked
+    if 0 < start <= error:
+        return f"**Do not use the data here.** {_without_data(found, start)}"
     text = f"Start with **{method_card(best).name}**"
     if not others:
         text += ": it is the only private method that was run here."
@@ -89,9 +97,25 @@ def start_with(found: Advice, start: float) -> str:
             text += f": {second_error / error:.2g} times smaller than that of {next_one}."
         else:
             text += f"; next comes {next_one}."
-    if error >= start:
-        text += f" An answer that ignores the data is no worse here: {short_text(start)}."
     return text
+
+
+def _without_data(found: Advice, start: float) -> str:
+    """Compare the answer that ignores the data, whose error is the smallest, to the methods."""
+    best, error = found.ranked[0]
+    count = len(found.ranked)
+    which = (
+        "the only private method that was"
+        if count == 1
+        else f"the best of {count} private methods that were"
+    )
+    which += f" run, **{method_card(best).name}**"
+    text = f"Always answering the centre of the set has error **{short_text(start)}**"
+    much = f"{error / start:.2g} times smaller than" if error >= 1.05 * start else "no larger than"
+    return (
+        f"{text}, {much} that of {which} ({short_text(error)}). A private method pays off with "
+        "more records, fewer dimensions or a larger budget."
+    )
 
 
 def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
@@ -109,12 +133,13 @@ def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
         table = summary(frame(outcomes))
         found = advice(outcomes)
         if found.ranked:
-            said.markdown(start_with(found, without_data(shown)))
-            _draw_errors(shown, outcomes, table, found)
+            start = without_data(shown)
+            said.markdown(start_with(found, start))
+            _draw_errors(shown, outcomes, table, found, start)
     st.markdown(answer(fits))
     if slow:
         seconds = sum(f.seconds for f in slow) * point.trials * machine_speed()
-        which = ", ".join(method_card(f.slug).name for f in slow)
+        which = separated([method_card(f.slug).name for f in slow])
         st.toggle(
             f"Measure the slow ones too (about {max(seconds, 1):.0f} s)",
             key=STATE.key("slow"),
@@ -123,19 +148,17 @@ def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
 
 
 def _draw_errors(
-    shown: Scenario, outcomes: list[Outcome], table: pd.DataFrame, found: Advice
+    shown: Scenario, outcomes: list[Outcome], table: pd.DataFrame, found: Advice, start: float
 ) -> None:
     """Draw the errors, the smallest first, and a button for each method in the same order."""
     best_first, hidden = tuple(table.sort_values("mean_error")["method"]), exact(table)
-    name = method_card(found.ranked[0][0]).name
     if len(hidden) < len(table):
         ordered = replace(shown, methods=best_first)
         responsive(
             "methods_race",
-            f"{name} has the smallest measured error of the private methods"
-            f"{', in a tie' * found.tied}",
-            lambda look: point_figure(ordered, outcomes, [], look),
-            table=lambda: numbers(shown, table),
+            race_title(found, start),
+            lambda look: point_figure(ordered, outcomes, look, start),
+            table=lambda: numbers(shown, table, start),
             setting=setting_line(shown),
         )
     if hidden:
@@ -159,23 +182,34 @@ def _draw_errors(
     to_explore(shown, "Open this in Explore")
 
 
+def race_title(found: Advice, start: float) -> str:
+    """Return the takeaway of the figure: who has the smallest error, an answer without data too."""
+    best, error = found.ranked[0]
+    if 0 < start <= error:
+        return "An answer without data beats every private method here"
+    tie = ", in a tie" * found.tied
+    return f"{method_card(best).name} has the smallest measured error of the private methods{tie}"
+
+
 def exact(table: pd.DataFrame) -> list[str]:
     """Return the names of the methods whose error is 0 in every run."""
     return [method_card(slug).name for slug in table.loc[table["mean_error"] == 0, "method"]]
 
 
-def numbers(scenario: Scenario, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean and median errors by method, best first."""
+def numbers(scenario: Scenario, table: pd.DataFrame, start: float) -> pd.DataFrame:
+    """Return the mean and median errors by method, best first, and the error without data."""
     error = words_for(scenario.problem).error
     rows = table.sort_values("mean_error")
-    return pd.DataFrame(
-        {
-            "Method": [method_card(slug).name for slug in rows["method"]],
-            f"Mean {error}": rows["mean_error"].to_list(),
-            f"Median {error}": rows["median_error"].to_list(),
-            "Seconds a run": rows["seconds"].to_list(),
-        }
-    )
+    columns = {
+        "Method": [method_card(slug).name for slug in rows["method"]],
+        f"Mean {error}": rows["mean_error"].to_list(),
+        f"Median {error}": rows["median_error"].to_list(),
+        "Seconds per run": rows["seconds"].to_list(),
+    }
+    if start > 0:
+        for values, value in zip(columns.values(), (START, start, start, 0.0), strict=True):
+            values.append(value)
+    return pd.DataFrame(columns).sort_values(f"Mean {error}", kind="stable", ignore_index=True)
 
 
 def comparison(fits: Sequence[Fit], *, every: bool) -> str:

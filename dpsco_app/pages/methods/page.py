@@ -6,7 +6,6 @@ from dpsco_app.pages.methods.method import method_page
 from dpsco_app.pages.methods.overview import overview
 from dpsco_app.pages.methods.state import ORDER, STATE, View, neighbours
 from dpsco_app.pages.methods.words import method_label
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import method_card
@@ -25,7 +24,7 @@ STYLE = """<style>
 
 
 def page() -> None:
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     draw_views("methods")
     view, wrong = opened(STATE)
     scenario, refused = draw_controls(STATE)

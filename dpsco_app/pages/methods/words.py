@@ -1,8 +1,9 @@
 """The words of the page Methods, and formulas as a page can show them."""
 
 import re
+from collections.abc import Iterable
 
-from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.catalogue import METHOD_SLUGS, METHODS, method_card
 
 NOTIONS = {
     "none": "not private",
@@ -19,18 +20,47 @@ GUIDE = """
    much away. The more moments exist, the smaller the radius that loses little. Where the slope of
    the loss is bounded (logistic, Huber, hinge, absolute) and records are, so are the gradients, and
    the classical methods for Lipschitz losses (noisy gradient descent, objective perturbation) need
-   no cut at all. A radius is never read off the data: that would break the proof.
-3. **Which budget?** Under pure ε only the Laplace estimator of the mean runs. Gaussian noise serves
-   zCDP and (ε, δ). Objective perturbation and the user-level filters are proven for (ε, δ) alone.
+   no cut at all. A radius that is simply read off the data would break the proof. {chosen} choose
+   it from the data privately, and pay for that with a part of the budget; all others fix it before
+   they see a record.
+3. **Which budget?** Under pure ε {pure} can run, because Gaussian noise cannot give it. Gaussian
+   noise serves zCDP and (ε, δ). {approx} are proven for (ε, δ) alone.
 4. **Which set holds the answer?** On an ℓ₂ ball noise costs the root of the dimension. On an ℓ₁
    ball or a simplex objective perturbation pays the set's Gaussian width in its place, about the
    root of the logarithm; mirror descent saves that in its sampling error only. Every method that
    projects gains something: the set cuts noise off. On a cube no norm helps.
-5. **Whose data is it?** If a person gave many records, protect the person. Up to about a thousand
-   records each (with 10,000 users at ε = 1), take clipped user gradients; beyond, filtered
-   gradients need less noise. With a few hundred users only group privacy and clipped user gradients
-   run.
+5. **Whose data is it?** If a person gave many records, protect the person. {filters} test that the
+   users agree, which lets them add less noise if users have many records each; the test must hide
+   a user, and needs thousands of users at ε = 1. {any_users} run with any number of users. Which of
+   them leads at your settings is measured above.
 """
+
+
+def guide() -> str:
+    """Return how to choose, with the methods that say of themselves that they belong there."""
+    private = [m.card for m in METHODS if m.card.privacy != "none"]
+    users = [card for card in private if card.level == "user"]
+    return GUIDE.format(
+        chosen=listed(card.name for card in private if card.private_radius),
+        pure=listed(card.name for card in private if "pure" in card.budgets),
+        approx=listed(card.name for card in private if card.budgets == ("approx",)),
+        filters=listed(card.name for card in users if card.budgets == ("approx",)),
+        any_users=listed(card.name for card in users if card.budgets != ("approx",)),
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a list in a sentence, those of one method's variants once.
+
+    Examples
+    --------
+    >>> listed(["Filtered SGD", "Filtered gradients", "Filtered gradients, smoothed"])
+    '**Filtered SGD** and **Filtered gradients**'
+    """
+    every = list(names)
+    first = [name for name in every if name.split(",")[0] not in every or "," not in name]
+    *most, last = (f"**{name}**" for name in first)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")

@@ -7,27 +7,17 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.parts.curves import named_line
-from dpsco_app.parts.look import Look, colour_of, lay_out, log_axis, note, set_axes, translucent
+from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
+from dpsco_app.parts.look import Look, lay_out, log_axis, note, set_axes, translucent
 from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
-from dpsco_core.explain.anatomy import PARTS, ErrorParts
+from dpsco_core.explain.anatomy import ErrorParts
+from dpsco_core.explain.error_parts import PARTS
 
 SHOWN_ERROR = 5.0  # times the least error: what is higher leaves the figure
 ROOM = 0.13  # of the height, below 0
-PART_NAMES = {
-    "optimisation": "optimisation",
-    "bias": "clipping",
-    "sampling": "sampling",
-    "noise": "privacy noise",
-}
-PART_COLOURS = {
-    "optimisation": ("#3f5a78", "#9fb9d3"),
-    "bias": ("#0b57d0", "#7fb1ff"),
-    "sampling": ("#5f6368", "#b8bcc2"),
-    "noise": ("#b8510a", "#ffab66"),
-}
-assert tuple(PART_NAMES) == PARTS
 
 
 def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:

@@ -7,15 +7,16 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.pages.one_run import words
 from dpsco_app.pages.one_run.charts import add_choices, parts_figure
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
-from dpsco_app.parts.figures import SHARED_STYLE, responsive
+from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.look import CYAN, GREY, colour_of
-from dpsco_app.parts.options import short_text
+from dpsco_app.parts.look import CYAN, GREY
+from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import draw_apart, opened_with_scenario, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
@@ -25,6 +26,7 @@ from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
+from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -44,19 +46,18 @@ _runs, _norms, _private_radii = (
 
 
 @kept
-def _frames(point: Scenario, method: str) -> Frames:
-    return frames(point, _runs(point, method))
+def _frames(point: Scenario, method: str, factor: float) -> Frames:
+    return frames(point, _runs(point, method, factor))
 
 
 @st.cache_data(
     max_entries=20_000, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
-def _split(point: Scenario, factor: float, trial: int) -> anatomy.Split:
+def _split(point: Scenario, factor: float, trial: int) -> Split:
     return anatomy.error_split(point, factor, trial)
 
 
 def page() -> None:
-    st.html(SHARED_STYLE)
     draw_views("one-run")
     found = opened_with_scenario(STATE, "One run: what clipping and noise do to it", tidy)
     if found is None:
@@ -67,12 +68,17 @@ def page() -> None:
     with choice:
         scenario = _single(scenario, view)
     point = canonical(replace(scenario, axis=None, grid=()))
-    runs, played = _path(scenario, point, headline)
+    # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
+    factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
+    runs, played = _path(scenario, point, headline, factor)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
     if runs:
         (method,), trials = scenario.methods, scenario.trials
-        draw_page_files("one_run", lambda: anatomy_script(point, method, runs, trials, parts=parts))
+        draw_page_files(
+            "one_run",
+            lambda: anatomy_script(point, method, runs, trials, parts=parts, factor=factor),
+        )
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
 
@@ -93,22 +99,26 @@ def _single(scenario: Scenario, view: View) -> Scenario:
 
 
 def _path(
-    scenario: Scenario, point: Scenario, headline: DeltaGenerator
+    scenario: Scenario, point: Scenario, headline: DeltaGenerator, factor: float
 ) -> tuple[Sequence[str], bool]:
     """Draw the run; return which runs are shown, and whether they are played."""
     (method,) = scenario.methods
     try:
-        runs = _runs(point, method)
+        runs = _runs(point, method, factor)
     except NotApplicable as refused:
         _refuse(method, refused, "path")
         return (), False
     title = words.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
+    at = ""
+    if method == CLIPPED:
+        at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
+        title = f"At {at}, {inside(title)}"
     headline.markdown(f"**{title}**")
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
     looks = {
-        "private": ("private run", colour_of(method), ""),
+        "private": (f"private run ({at})" if at else "private run", colour_of(method), ""),
         "clipped": ("same, no noise", CYAN, "8 4"),
         "exact": (
             "gradient descent, no privacy" if relative else "same, no noise, no clipping",
@@ -123,7 +133,7 @@ def _path(
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
     name, held = method_card(method).name, None
     if has_frames(runs["private"]):
-        seen = _frames(point, method)
+        seen = _frames(point, method, factor)
         data = {
             "identity": f"{method} {point.to_query()}",
             "title": title,
@@ -146,7 +156,11 @@ def _path(
         )
         st.markdown(f"{name} {way} here: there is nothing to play.")
     draw_numbers("path", lambda: words.path_table(lines), setting, held)
-    st.caption("The runs without noise are shown to compare; they are not private.")
+    st.caption(
+        "The runs without noise are shown to compare; they are not private."
+        + words.whose_radius(method_card(method), at)
+        + words.clipping_helps(runs.get("clipped"), runs.get("exact"))
+    )
     return tuple(runs), held is not None
 
 
@@ -223,7 +237,7 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
         return None
     bar = place.empty()
     pace = Pace(FIRST_BAR_SECONDS)
-    splits: list[list[anatomy.Split]] = [[] for _ in range(trials)]
+    splits: list[list[Split]] = [[] for _ in range(trials)]
     for done, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
         if pace.due():  # a click on any control stops the work here
             bar.progress(done / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
@@ -244,8 +258,9 @@ HOW_TO_READ = """
   lies between two lines is what noise, or clipping, costs in this one run.
 - **Gradients**: the lengths of the records' gradients where the private run stands. Those right
   of the line are shrunk to it. Gradients of exactly 0 are not drawn, but count among the records.
-- **The error by clip radius**: *optimisation* is what the steps leave on endless data; *clipping*
-  is added by shrinking gradients; *sampling* by having only n records; *privacy noise* by the
-  noise. They add up to the black line. A part below 0 reduces the error.
+- **The error by clip radius**: *optimisation* is what the steps leave on endless data; *clipping
+  bias* is added by shrinking gradients; *sampling* by having only n records; *noise* by the noise
+  that privacy needs. Each is measured from the best parameter, and they add up to the black line. A
+  part below 0 reduces the error.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """

@@ -5,12 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, best_radius
-from dpsco_app.parts.options import short_text
+from dpsco_app.pages.one_run.charts import best_radius
+from dpsco_app.parts.error_parts import PART_NAMES
+from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
-from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
+from dpsco_core.explain.error_parts import PARTS
 
+LATE = 6  # points at the end of a path
 MUCH = 1.3  # a ratio of risks that is worth a headline
 
 
@@ -37,6 +41,32 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     return (
         "In this run clipping costs most: without noise the risk would end "
         f"{_lower(clipping)} if nothing were clipped"
+    )
+
+
+def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return why a clipped run ends below one without clipping, where it does; else nothing."""
+    if clipped is None or exact is None or clipped.final * MUCH > exact.final:
+        return ""
+    late = np.diff(exact.risks[-LATE:])
+    why = (
+        "without it the same steps overshoot, and the risk goes up and down"
+        if late.min(initial=0) < 0 < late.max(initial=0)
+        else "it weakens the few largest gradients, which pull the average off"
+    )
+    return (
+        f" Here clipping helps even without noise ({short_text(clipped.final, 2)} with it, "
+        f"{short_text(exact.final, 2)} without): {why}."
+    )
+
+
+def whose_radius(card: MethodCard, at: str) -> str:
+    """Say what the clip radius under the hand changes; nothing where the run is `at` it."""
+    if at:
+        return ""
+    return (
+        " The clip radius that you can drag is that of clipped gradients: it does not change this "
+        f"run, which is of {inside(card.name)}."
     )
 
 

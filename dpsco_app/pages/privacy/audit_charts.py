@@ -5,17 +5,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.parts.look import (
-    BLUE,
-    GREY,
-    ORANGE,
-    REGION,
-    Look,
-    colour_of,
-    lay_out,
-    translucent,
-    wrapped,
-)
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.parts.look import BLUE, GREY, ORANGE, REGION, Look, lay_out, translucent, wrapped
 from dpsco_app.parts.options import number_text
 from dpsco_core.audit.engine import Audit, Found
 from dpsco_core.audit.samples import Samples

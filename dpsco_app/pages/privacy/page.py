@@ -6,7 +6,6 @@ from dpsco_app.pages.privacy.budget_sections import budget_part
 from dpsco_app.pages.privacy.run_sections import audit_part, ledger_part
 from dpsco_app.pages.privacy.state import PARTS, SCENES, STATE
 from dpsco_app.pages.privacy.words import HOW_TO_READ, INTRODUCTION, PART_NAMES
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
 
@@ -19,7 +18,7 @@ STYLE = """<style>
 
 def page() -> None:
     """Draw the page."""
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     found = opened_with_scenario(STATE, "Privacy: what a budget means, and who keeps it")
     if found is None:
         return

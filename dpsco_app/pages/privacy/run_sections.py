@@ -117,7 +117,11 @@ def audit_part(view: View) -> None:
     )
     st.caption(f"The neighbours: {done.neighbours}. {WHY_DELTA if done.delta else ''}")
     for flaw in dict.fromkeys(done.flaws):
-        st.markdown(f"**The ledger says so itself.** {flaw[0].upper()}{flaw[1:]}.")
+        st.markdown(f"**By its own ledger the claim does not hold.** {flaw[0].upper()}{flaw[1:]}.")
+    if done.booked:
+        st.markdown(
+            f"**Its ledger gives the record away.** {done.booked[0].upper()}{done.booked[1:]}."
+        )
     shown = samples(done)
     responsive(
         "privacy_samples",

@@ -8,15 +8,13 @@ from dpsco_app.parts.page import Scene
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.audit.engine import FAULTS, Audit
-from dpsco_core.audit.stages import stage
+from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import DASHBOARD, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.explain.budgets import KINDS, MOST_RECORDS, Kind, Point
-from dpsco_core.methods.mean.smoothed import NoiseSmoothing
-from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.scenario import Scenario
 
 PARTS = ("ledger", "budget", "audit")
@@ -78,9 +76,8 @@ class View(PageView):
         at: float | None = None
         if method_card(self.audited).privacy != "pure":
             point = replace(point, delta=float(self.at))
-            if self.fault == "printed-constant" and self.audited == NoiseSmoothing.card.slug:
-                rho, at = gaussian_rho(self.claim, self.at), self.at
-                point = replace(point, epsilon=None, delta=None, rho=rho)
+            if self.fault == "printed-constant":
+                point, at = at_printed_rho(point, self.at)
         fault = next(known for known in FAULTS if known == self.fault)
         return Audit(point=point, runs=self.runs, fault=fault, delta=at)
 

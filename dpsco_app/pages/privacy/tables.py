@@ -113,6 +113,7 @@ def audit_table(found: Found) -> pd.DataFrame:
             "Claimed ε": found.claimed_epsilon,
             "δ": found.delta,
             "Tested runs on each": [e.tested for e in found.evidence],
+            "Record against": [e.against for e in found.evidence],
             "Hits": [e.hits for e in found.evidence],
             "False hits": [e.false_hits for e in found.evidence],
             "Confidence of this look": [e.confidence for e in found.evidence],

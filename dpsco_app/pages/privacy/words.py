@@ -108,10 +108,11 @@ ABOUT_LEDGER = (
     "every entry."
 )
 ABOUT_AUDIT = (
-    "A proof can be wrong, and so can code. The **audit** takes a data set and its worst "
-    "neighbour, in which one record is at the other extreme, and runs "
-    "the mechanism thousands of times on both. On half of the runs it looks for the event that "
-    "tells the two apart best; on the other half it counts that event, and computes with "
+    "A proof can be wrong, and so can code. The **audit** takes a data set with one record far "
+    "out, and two neighbours of it: in one the record is as far out on the other side, in the "
+    "other it is 0. It runs the mechanism thousands of times on all three, and looks at what it "
+    "lets out and at what its ledger books. On half of the runs it looks for the event that "
+    "tells two neighbours apart best; on the other half it counts that event, and computes with "
     "Clopper and Pearson's exact intervals how large ε **must at least** be. If that is above "
     "the claim, the claim is refuted; if not, nothing is proven: an audit catches liars, it "
     "does not certify the honest."
@@ -140,7 +141,7 @@ HOW_TO_READ = (
     "cost what the most expensive block costs, so that each may have 100 %.\n"
     "* **Confidence** of the audit: 99.9 % for *all* points of its line together. An honest "
     "mechanism crosses its claim in at most one audit of a thousand.\n"
-    "* The audit's two data sets are small and one-dimensional where the method allows it: a "
+    "* The audit's data sets are small and one-dimensional where the method allows it: a "
     "violation there is a violation. Fields such as n and d do not matter to a private mechanism's "
     "promise.\n"
     "* From a terminal: `dpsco budget --help`, `dpsco audit --help`."
@@ -336,7 +337,7 @@ def title_audit(task: Audit, found: Found) -> str:
     """Return the takeaway of the figure of an audit."""
     bound, claim = found.epsilon_lower_bound, found.claimed_epsilon
     if found.caught_at is None:
-        return f"ε is at least {bound:.2f}: below the claim of {claim:.3g}, which stands"
+        return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {found.verdict}"
     return f"Caught after {found.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
 
 
@@ -350,7 +351,8 @@ def said_audit(task: Audit, found: Found) -> str:
     if found.caught_at is None:
         verdict = (
             f"lets {runs:,} runs prove ε ≥ **{found.epsilon_lower_bound:.3f}**{at}. Its claim of "
-            f"ε = **{found.claimed_epsilon:.3g}** is not refuted."
+            f"ε = **{found.claimed_epsilon:.3g}** is {found.verdict}"
+            + (" by these runs, but it does not hold: see below." if found.flaws else ".")
         )
     else:
         verdict = (

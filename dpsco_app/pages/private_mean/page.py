@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.picture import TITLE, draw_picture
@@ -25,7 +24,6 @@ STATE = PageState(
 
 
 def page() -> None:
-    st.html(SHARED_STYLE)
     draw_views("private-mean")
     found = opened_with_scenario(STATE, TITLE)
     if found is None:

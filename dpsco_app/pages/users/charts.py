@@ -8,14 +8,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.pages.users.words import NEED_NAMES, ROW_COLOURS, ROW_NAMES
 from dpsco_app.parts.curves import add_curve, finish
-from dpsco_app.parts.look import GREY, Label, Look, colour_of, mark_chosen, note, translucent
+from dpsco_app.parts.look import GREY, Label, Look, mark_chosen, note, translucent
 from dpsco_app.parts.options import short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
+from dpsco_core.results.slopes import FittedSlope
 
 HOVER = "%{{x:,.6g}}: %{{y:.3g}} {}"
 OVER_ITEMS = "Items per user m (log)"
@@ -44,7 +46,7 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look
 
 
 def law_figure(
-    curves: Sequence[Errors], slopes: Mapping[str, float], start: float, look: Look
+    curves: Sequence[Errors], slopes: Mapping[str, FittedSlope], start: float, look: Look
 ) -> go.Figure:
     """Return the root mean square distances over m with a 1/sqrt(m) guide from m = `start` on."""
     figure = go.Figure()
@@ -63,7 +65,7 @@ def law_figure(
     for curve in curves[:2]:
         before_last = max(len(curve.items) - 2, 0)
         x_at, y_at = (math.log10(float(v[before_last])) for v in (curve.items, curve.distance))
-        text = f"slope {slopes[curve.method]:.2f}".replace("-", "−")
+        text = f"slope {slopes[curve.method].fitted:.2f}".replace("-", "−")
         colour, side = look.colour(colour_of(curve.method)), "right" if look.compact else "left"
         figure.add_annotation(**note(text, x_at, y_at, colour, 13, yshift=14, xanchor=side))
     titles = (OVER_ITEMS, "Root mean square distance (log)")

@@ -75,7 +75,6 @@ LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 
 def map_part(view: View) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
-    st.header("Who is best where: the map over m and n")
     left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
     left.segmented_control(
         "Compare",
@@ -132,7 +131,7 @@ def _measured(view: View) -> Iterator[Contest]:
         yield measured_contest(MEASURED_PLANE, MEASURED, outcomes)
 
 
-def law_part(view: View) -> None:
+def crossing_part(view: View) -> None:
     own = {f: getattr(view, f) for f in OF_BOTH}
     scenario = crossing_scenario(**own, methods=view.methods).validate(DASHBOARD)
     outcomes = run_here(scenario)
@@ -185,7 +184,6 @@ def _frontier_here(at: UserLevel) -> tuple[dict[str, float], float, float]:
 
 
 def frontier_part(view: View) -> None:
-    st.header("The feasibility frontier: how many users it takes to run at all")
     st.markdown(ABOUT_FRONTIER)
     at = view.level
     needs = _frontier(at.with_users(2))
@@ -203,7 +201,6 @@ def frontier_part(view: View) -> None:
 
 
 def gradients_part(view: View) -> None:
-    st.header("What optimal risk costs: gradients against n·m")
     st.markdown(ABOUT_GRADIENTS)
     curves = _gradients(view.m, view.condition)
     responsive(

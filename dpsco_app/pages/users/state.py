@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from dpsco_app.parts.page import Scene
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, held
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import default_methods, method_card
@@ -17,16 +16,18 @@ from dpsco_core.explain.users.regions import LOSSES
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario
 
+PARTS = ("crossing", "map", "feasibility", "gradients")
 OTHERS = ("user.phased-sgd", "user.accelerated-strong", "user.group-privacy")
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
-PROBLEM = "geometric-median"
+PROBLEM = "quadratic"  # of everything that is measured here
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
+    part: str = held("crossing", one_of, PARTS)
     # users, items per user, dimension
     n: int = held(10_000, whole, *N_ENDS)
     m: int = held(100, whole, 1, MOST_ITEMS)
@@ -36,7 +37,7 @@ class View(PageView):
     delta: float = held(1e-6, real, *DELTA_ENDS)
     # smoothness in units of L/R
     condition: float = held(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
-    basis: str = held("rates", one_of, READINGS)  # what the map compares
+    basis: str = held("measured", one_of, READINGS)  # what the map compares
     loss: str = held("smooth", one_of, LOSSES)  # of the rates
     also: str = ""  # further methods that are measured, of `OTHERS`, separated by commas
     # of the measured crossover
@@ -76,7 +77,7 @@ OF_BOTH = ("n", "d", "epsilon", "delta", "trials", "seed")  # fields of a view a
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of users with several items, of sizes that are measured here."""
-    found = visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS)
+    found = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
     if found.m == 1:
         found = replace(found, m=DEFAULT.m)
     cards = [method_card(m) for m in found.methods]
@@ -105,13 +106,14 @@ STATE = PageState(
     filled=("m", *OF_BOTH),
     use=visit.Use(
         fit=fit,
-        why="These figures are about users with several items, and an (ε, δ) budget.",
+        why="These figures are about users with several items, an (ε, δ) budget and the squared "
+        "distance.",
         sampling=False,
         without=(
             *("distribution", "p", "offset", "margin", "geometry", "q", "diameter", "rho"),
             *("methods", "axis", "grid", "tuning", "calibration"),
         ),
-        problems=SCO_PROBLEMS,
+        problems=(PROBLEM,),
     ),
 )
 
@@ -121,27 +123,27 @@ SCENES = (
         name="Where the filter pays",
         look_for="n = 10,000 and ε = 1: clipped user gradients do not get better with m, filtered "
         "gradients do, and they cross near a thousand items per user.",
-        changes={"also": "", "basis": "measured"},
+        changes={"part": "crossing", "also": ""},
         scenario=_AT | {"n": 10_000, "trials": 10},
     ),
     Scene(
         name="More budget, earlier",
         look_for="At ε = 5 the test takes a smaller share of the users away: the crossover comes "
         "at fewer items.",
-        changes={},
+        changes={"part": "crossing"},
         scenario=_AT | {"n": 10_000, "epsilon": 5.0, "trials": 10},
     ),
     Scene(
         name="Few users",
         look_for="With 2,000 users the printed constants are out of reach, and the calibrated ones "
         "run with a noise that only many items make small.",
-        changes={},
+        changes={"part": "feasibility"},
         scenario=_AT | {"n": 2000},
     ),
     Scene(
         name="The constant is proven",
         look_for="With every constant in place, group privacy has the smallest bound nearly "
         "everywhere; the filters win at a million items per user.",
-        changes={"basis": "proven"},
+        changes={"part": "map", "basis": "proven"},
     ),
 )

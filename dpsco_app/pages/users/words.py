@@ -11,6 +11,7 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Reading
 from dpsco_core.explain.users.crossing import FILTERED, PLAIN, Crossing
 from dpsco_core.explain.users.frontier import NEEDS
+from dpsco_core.results.slopes import FittedSlope
 
 INTRODUCTION = (
     "Each of **n** users holds **m** items, and privacy hides a **whole user**. **Clipped user "
@@ -18,6 +19,12 @@ INTRODUCTION = (
     "stand behind it. **Filtered gradients** test that the users' averages agree, leave out those "
     "that do not, and add noise as small as their scatter, 1/√m. When does the filter pay?"
 )
+PART_NAMES = {
+    "crossing": "Where the filter pays",
+    "map": "Who is best where",
+    "feasibility": "How many users it takes",
+    "gradients": "What it costs to compute",
+}
 LOSS_NAMES = {
     "smooth": "smooth",
     "any": "any Lipschitz",
@@ -35,10 +42,11 @@ ABOUT_MAP: dict[Reading, str] = {
     "out.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
-    "rates": "**Look for:** how little of the map the filters' theorems reach. Below some hundred "
-    "thousand users the published constants are out of reach (the third figure). Above, the "
-    "theorem of filtered gradients also needs δ < 1/(nm): lower δ, and its region grows to the "
-    "right. The rate of filtered SGD is below that of group privacy from m > n on only.",
+    "rates": "Rates compare growth, with every constant 1: measured errors may name another "
+    "method. **Look for:** how little of the map the filters' theorems reach. Below some "
+    "hundred thousand users the published constants are out of reach (“How many users it takes”). "
+    "Above, the theorem of filtered gradients also needs δ < 1/(nm): lower δ, and its region grows "
+    "to the right. The rate of filtered SGD is below that of group privacy from m > n on only.",
     "proven": "**Look for:** a filter has the smallest proven bound only at very many items per "
     "user. The constants of the filters' proofs are large; what is measured is far better.",
     "measured": "**Look for:** three regions. With few items and many users clipped user gradients "
@@ -165,8 +173,11 @@ def crossing_sentence(found: Crossing | None, view: View) -> str:
     )
 
 
-def law_title(slope: float, start: float) -> str:
-    said = f"{slope:.2f}".replace("-", "−")
+def law_title(slope: FittedSlope, start: float) -> str:
+    said = f"{slope.fitted:.2f}"
+    if slope.known:
+        said += f" ({slope.low:.2f} to {slope.high:.2f})"
+    said = said.replace("-", "−")
     return (
         f"The error of filtered gradients falls with slope {said} from m = {number_text(start)} "
         "on: 1/√m is −0.50"

@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.look import Look, colour_of, lay_out, mark_chosen, note, translucent, wrapped
+from dpsco_app.parts.look import Look, lay_out, mark_chosen, note, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest

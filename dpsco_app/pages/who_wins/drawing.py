@@ -12,9 +12,9 @@ from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.figures import figure_place, show
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.running import HEAD_START_SECONDS, Pace
-from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.explain.contest import Contest, Reading
 from dpsco_core.explain.regimes import Plane
+from dpsco_core.fields import is_whole
 
 
 def draw_contest(
@@ -70,4 +70,4 @@ def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]] | N
     for axis, value in ((plane.x_axis, x), (plane.y_axis, y)):
         low, high = (limits or {}).get(axis, (value, value))
         rounded = float(f"{min(max(value, low), high):.2g}")
-        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
+        st.session_state[controls.PREFIX + axis] = int(rounded) if is_whole(axis) else rounded

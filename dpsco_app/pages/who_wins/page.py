@@ -10,12 +10,13 @@ import streamlit as st
 from dpsco_app.pages.who_wins import state, words
 from dpsco_app.pages.who_wins.charts import terms_figure
 from dpsco_app.pages.who_wins.drawing import draw_contest, move_point
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
-from dpsco_app.parts.figures import SHARED_STYLE, responsive
+from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import cached_cell, without_data
+from dpsco_app.parts.running import cached_cell
 from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
@@ -34,7 +35,6 @@ PLANE, TERMS, READING = (
 
 
 def page() -> None:
-    st.html(SHARED_STYLE)
     draw_views("who-wins")
     found = opened_with_scenario(state.STATE, "Who wins: which method is best where", _choices)
     if found is None:

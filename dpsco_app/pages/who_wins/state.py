@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.parts import page
-from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import cards, lower_cards, rates
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
@@ -28,7 +27,7 @@ FIRST = "first"  # see `first_terms`
 class View:
     plane: str = "n-epsilon"  # the axes of the maps: one of `PLANES`
     # by what methods are compared: one of `dpsco_core.explain.contest.READINGS`
-    reading: Reading = "rates"
+    reading: Reading = "measured"
     terms: str = FIRST  # the bound whose terms are shown; see `first_terms`
 
     def validate(self) -> View:
@@ -85,6 +84,8 @@ def explore_query(point: Scenario, axis: str) -> dict[str, str]:
     """Return Explore's address at a point, with a sweep if it is allowed; raises `InvalidInput`."""
     single = replace(point, axis=None, grid=())
     try:
-        return page.explore_query(replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), VIEWS[:2])
+        return page.explore_query(
+            replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), ("lower bounds", "rates")
+        )
     except InvalidInput:  # too large at an end of the grid: the single point is enough
-        return page.explore_query(single, VIEWS[:2])
+        return page.explore_query(single, ("lower bounds", "rates"))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpsco_app.pages.who_wins.charts import LEAST_SHARE as FEW
 from dpsco_app.pages.who_wins.charts import value_text
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, number_text, separated
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
 from dpsco_core.explain.regimes import Plane, Regimes
@@ -28,7 +28,8 @@ ABOUT: dict[Reading, str] = {
     "rates": "The smallest **rate** among the theorems whose conditions all hold, with every "
     "constant set to 1: it compares growth, and near a border another method may be better.",
     "proven": "The smallest **upper bound on the mean error with every constant proven**, among "
-    "those whose conditions all hold.",
+    "those whose conditions all hold. Each holds for a class of distributions that these data are "
+    "in, so that all of them bound the error on these data.",
     "measured": f"The smallest **mean error of {TRIALS} runs** of every method on the same data. "
     "Hatched: a tie, the 95 % interval of the paired differences holds 0.",
 }
@@ -69,7 +70,7 @@ def point_sentence(found: Contest, point: object, reading: Reading, start: float
         for k, m in enumerate(found.methods)
         for holds in [bool(found.holds[k, row, column])]
     ]
-    said = f"At {where(found.plane, point)}: {', '.join(parts)}."
+    said = f"At {where(found.plane, point)}: {separated(parts)}."
     best = np.where(found.holds[:, row, column], found.values[:, row, column], np.inf).min()
     if reading != "rates" and start <= best < math.inf:
         said += f" An answer that ignores the data is no worse: **{start:.2g}**."
@@ -81,8 +82,8 @@ def rest_sentence(found: Contest) -> str:
     shares = {m: found.share(k) for k, m in enumerate(found.methods)}
     few = [f"{method_card(m).name} on {100 * s:.0f} %" for m, s in shares.items() if 0 < s < FEW]
     none = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
-    said = f" Also: {', '.join(few)} of the map." if few else ""
-    return said + f" No cell of this map meets the conditions of {', '.join(none)}." * bool(none)
+    said = f" Also: {separated(few)} of the map." if few else ""
+    return said + f" No cell of this map meets the conditions of {separated(none)}." * bool(none)
 
 
 def terms_title(found: Regimes, point: Scenario) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.pages.why.words import INTRODUCTION, setting, steps
-from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.options import TAIL
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.touch.scroll import draw_scroll, draw_scroll_file
 from dpsco_app.shell.places import EXPLORE, PLACES, WHY, link_to
@@ -13,8 +13,7 @@ from dpsco_core.explain.picture import ORDERS
 from dpsco_core.explain.why import SCENARIO, why
 
 STYLE = """<style>
-[data-testid=stMainBlockContainer] { padding: 4rem 2rem 2rem; --scroll-top: 4rem; }
-@media (max-width: 760px) { [data-testid=stMainBlockContainer] { padding: 4rem 1rem 2rem; } }
+[data-testid=stMainBlockContainer] { --scroll-top: 4rem; }
 </style>"""
 # What the last links open: the same law, measured over many samples.
 AGAINST_N = replace(SCENARIO, axis="n", grid=(500, 1000, 2000, 5000, 10_000, 20_000), trials=10)
@@ -22,15 +21,17 @@ AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=ORDERS, trials=10)
 
 
 def page() -> None:
-    st.html(SHARED_STYLE + STYLE)
+    st.html(STYLE)
     st.title(PLACES[WHY])
     st.markdown(INTRODUCTION)
     told = steps(why())
     draw_scroll(SCENARIO, told, WHY)
     st.subheader("Where to go next")
     with st.container(key="why_next"):
-        link_to(EXPLORE, "Measure this at every n, beside a light tail", explore_query(AGAINST_N))
-        link_to(EXPLORE, "See the error fall as the tail gets lighter", explore_query(AGAINST_P))
+        beside_light = explore_query(AGAINST_N, against=TAIL, measure="price")
+        link_to(EXPLORE, "What privacy costs at every n, beside a light tail", beside_light)
+        along_tails = explore_query(AGAINST_P, measure="price")
+        link_to(EXPLORE, "What privacy costs at every tail index", along_tails)
         link_to("private-mean", "The whole picture, where a radius is chosen privately")
         link_to("lower-bounds", "How one proves what nobody can beat")
         link_to("learn", "Learn: twelve steps, each with a prediction")

@@ -5,7 +5,7 @@ from functools import partial
 
 from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
-from dpsco_core.explain.why import DELTA, EPSILON, SCENARIO, Why
+from dpsco_core.explain.why import DELTA, EPSILON, MANY, SCENARIO, Why
 
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
@@ -50,9 +50,10 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="Without privacy, the average copes",
             text=(
-                f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.plain)} "
+                f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.shown)} "
                 "away from the true mean. The far record pulls, but its pull is divided by "
-                f"{SCENARIO.n}.",
+                f"{SCENARIO.n}. Other samples are luckier or less lucky: typically the error is "
+                f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
                 "If nothing had to stay secret, we could stop here.",
             ),
             state=shown(view=FAR, parts=AVERAGES, main="means"),
@@ -63,7 +64,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Suppose that one record is yours, and that nobody may learn it from the average. "
                 f"Drag it farther away. At a distance of {number_text(DISTANCE)} it moves the "
                 f"average by about {short(shift)}, which is {short(shift / heavy.plain)} times the "
-                "error so far.",
+                "sampling error.",
                 "Random noise can hide such a move, but only if the noise is larger still. A "
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
@@ -77,7 +78,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "away your record lies, it now moves the average by at most 2R/n, which is "
                 f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
                 f"The price: {best.clipped} records are no longer where they were, and this moves "
-                f"the average by {short(best.bias)}. The shift is the <b>bias</b>.",
+                f"the average by {short(best.moved)}. Over all samples, clipping keeps it "
+                f"{short(best.bias)} away from the true mean. This is the <b>clipping bias</b>.",
             ),
             state=clipped(moved=MOVED, parts=(*AVERAGES, "change", "radius")),
         ),
@@ -90,8 +92,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"typically {short(large.noise)} from the average of the clipped records. A small "
                 f"one distorts: at R = {short(small.radius)} it clips {small.clipped} of the "
                 f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Drag the circle from "
-                "one to the other. The error has a third part, <b>sampling</b>, which is there "
-                "without privacy, too.",
+                "one to the other. The bars show the squares of sampling, bias and noise, which "
+                "add up to the square of the typical error.",
             ),
             state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
         ),
@@ -100,8 +102,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             text=(
                 "The red cloud shows what could be released if your record lay at its worst place. "
                 "The two clouds almost coincide. A spy who knows all the other records, and finds "
-                "both of your possible records equally likely, guesses right at most "
-                f"{percent(numbers.guess)} of the time. Tossing a coin gives 50 %.",
+                "both of your possible records equally likely, guesses right "
+                f"{percent(numbers.seen_guess)} of the time, and wherever the two lie at most "
+                f"{percent(numbers.guess)}. Tossing a coin gives 50 %.",
                 "This is what the <b>privacy budget</b> limits. With "
                 f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
@@ -112,9 +115,10 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="Even the best radius is expensive",
             text=(
-                "The curve shows the error at every radius: on the left mostly bias, on the right "
-                f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
-                f"{short(best.total)}. Without privacy it was {short(heavy.plain)}.",
+                "The curve shows the typical error at every radius: on the left mostly bias, on "
+                f"the right mostly noise. Its bottom lies at R = {short(best.radius)}, where the "
+                f"error is {short(best.error)}. Without privacy it was {short(heavy.plain)}: the "
+                f"<b>price of privacy</b> is a factor of {short(heavy.price)}.",
                 "A heavy tail has no good place to cut: records that matter lie outside every "
                 "circle. Nor may we simply read the best radius off the data: looking costs a part "
                 "of the privacy budget.",
@@ -122,16 +126,21 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             state=closer(parts=(*CLOUD, "bars", "curve", "best"), main="curve"),
         ),
         ScrollStep(
-            title="A light tail asks for less",
+            title="A light tail: dear at first, cheap in the end",
             text=(
                 f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} "
-                f"away. A circle of radius {short(light.best.radius)} has a bias of only "
-                f"{short(light.best.bias)}, and the error falls from {short(best.total)} to "
-                f"{short(light.best.total)}.",
-                "More records widen the gap. The error that privacy adds falls in proportion to "
-                "n<sup>−(1−1/p)</sup>: by the proven rate of simple clipping, halving it takes "
-                f"{heavy.halving:.1f} times the records at p = {short(heavy.p)}, and only "
-                f"{light.halving:.1f} times at p = {short(light.p)}.",
+                f"away, and every error is smaller: {short(light.plain)} without privacy, "
+                f"{short(light.best.error)} at the best radius. To compare two tails, compare what "
+                f"privacy multiplies the error by. With {SCENARIO.n} records that is "
+                f"{short(light.price)} here, and {short(heavy.price)} at p = {short(heavy.p)}: the "
+                "noise must hide a record of ordinary length at either tail, and the sampling "
+                "error is much smaller here.",
+                f"More records turn this around. With {number_text(MANY)} records the price falls "
+                f"to {light.later:.2f} here, and to {heavy.later:.2f} at p = "
+                f"{short(heavy.p)}. The sampling error halves with 4 times the records at both. By "
+                "the proven rate of simple clipping, the error that privacy adds halves with "
+                f"{light.halving:.1f} times the records here, faster than the sampling error, and "
+                f"with {heavy.halving:.1f} times at p = {short(heavy.p)}, no faster.",
             ),
             state=PictureState(
                 at=light.at,
@@ -147,7 +156,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Could another method do better? Only up to a point. For every (ε, δ)-private "
                 f"method there are data with p = {short(heavy.p)} on which its mean error is at "
                 f"least {short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of "
-                f"our curve lies {short(best.total / heavy.floor)} times as high.",
+                f"our curve lies {short(best.error / heavy.floor)} times as high.",
                 f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",

@@ -23,20 +23,32 @@ export const clippedAverage = (points, radius) => average(points.map((p) => clip
 // of the clipped ones by at most 2R/n.
 export const noiseStd = (radius, n, rho) => (2 * radius) / n / Math.sqrt(2 * rho)
 
-const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1])
+export const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1])
 
-// The parts of the error at one radius. The noise and the total are root mean squares over the noise.
-export const errorParts = (points, mean, radius, rho) => {
-  const plain = average(points)
-  const release = clippedAverage(points, radius)
-  const noise = Math.SQRT2 * noiseStd(radius, points.length, rho)
-  return {
-    sampling: distance(plain, mean),
-    bias: distance(release, plain),
-    noise,
-    reach: distance(release, mean),
-    total: Math.hypot(distance(release, mean), noise),
+export const RADII = [0.25, 30] // ends of the slider and of the curve
+
+// The place of a radius among `count` that are evenly spaced on a logarithmic scale.
+const placeOf = (radius, count) =>
+  ((count - 1) * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0])
+
+// A value between two of them; beyond the ends it is that at the end.
+const interpolated = (values, radius) => {
+  const place = Math.min(values.length - 1, Math.max(0, placeOf(radius, values.length)))
+  const low = Math.min(Math.floor(place), values.length - 2)
+  return values[low] + (place - low) * (values[low + 1] - values[low])
+}
+
+// The parts of the mean squared error over records and noise, which add up, for n records of a law:
+// `bias` and `variance` are those of one clipped record at each radius, `whole` is the variance of
+// one that is not clipped. An error is the root of a part.
+export const squaredParts = ({ bias, variance, whole }, radius, n, rho) => {
+  if (radius === Infinity) return { sampling: whole / n, bias: 0, noise: 0, total: whole / n }
+  const parts = {
+    sampling: interpolated(variance, radius) / n,
+    bias: interpolated(bias, radius),
+    noise: 2 * noiseStd(radius, n, rho) ** 2,
   }
+  return { ...parts, total: parts.sampling + parts.bias + parts.noise }
 }
 
 // The radii from `low` to `high`, evenly spaced on a logarithmic scale.

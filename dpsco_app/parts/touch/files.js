@@ -70,6 +70,7 @@ const unheard = (event) => {
 const save = async (gd, format, data, background) => {
   const camera = gd._fullLayout._modeBar.buttons.flat().find((b) => b.name === "toImage")
   const { layout, _context } = gd
+  const { toImageButtonOptions } = _context  // those of the camera, which saves what it says
   _context.displayNotifier = false  // its note outlives the picture, and is not for every reader
   _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
   window.addEventListener("click", unheard, true)
@@ -78,6 +79,7 @@ const save = async (gd, format, data, background) => {
     camera.click(gd)
   } finally {
     gd.layout = layout
+    _context.toImageButtonOptions = toImageButtonOptions
   }
   while (gd._snapshotInProgress) await new Promise((done) => setTimeout(done, 50))
   await new Promise((done) => setTimeout(done, 50))

@@ -48,7 +48,5 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   hand.data = data
   hand.tell = (chosen) => setTriggerValue("chosen", chosen)
   if (!hand.held) hand.at = data.at
-  root.querySelector(".hint").textContent =
-    `Drag the dot on the axis to choose ${data.symbol}, or focus it and press ← or →.`
   draw(hand)
 }

@@ -1,9 +1,10 @@
 // How a private mean is made: records, a ball that clips them, their average, a cloud of releases.
 
 import {
-  average, choiceOdds, clipped, clippedAverage, errorParts, length, noiseStd, placeAt, radiusGrid,
+  RADII, average, choiceOdds, clipped, clippedAverage, distance, length, noiseStd, placeAt, radiusGrid,
+  squaredParts,
 } from "./clipping.js"
-import { RADII, bestOf, drawBars, drawCurve, short } from "./errors.js"
+import { bestOf, drawBars, drawCurve, short } from "./errors.js"
 import { arrow, cross, dot, label, line, plane, ring } from "./canvas.js"
 import { drawTexts } from "./texts.js"
 
@@ -28,10 +29,11 @@ const situation = ({ data, at, radius, moved, choosing, view, zoom, floor }) => 
     unclipped: radius === Infinity,
     choice: { radii: data.ladders[at.n].map((share) => share * top), target, epsilon, left },
     mean: data.means[at.p],
+    law: data.laws[at.p],
     plain: average(points),
     std: noiseStd(radius, n, rho),
     blind: data.radii[at.p][at.n][at.epsilon],
-    parts: errorParts(points, data.means[at.p], radius, rho),
+    parts: squaredParts(data.laws[at.p], radius, n, rho),
     moved: neighbour && clippedAverage(neighbour, radius),
   }
 }
@@ -41,15 +43,15 @@ const oddsOf = ({ points, choice }) => choice.epsilon
   ? choiceOdds(points, choice.radii, choice.target, choice.epsilon)
   : choice.radii.map((_, i) => (i ? 0 : 1))
 
-const choosing = ({ points, mean, rho, choice }) => {
+const choosing = ({ points, n, law, rho, choice }) => {
   const odds = oddsOf({ points, choice })
-  const errors = choice.radii.map((radius) => errorParts(points, mean, radius, rho).total)
-  const order = odds.map((_, i) => i).sort((a, b) => errors[a] - errors[b])
-  return { odds, half: errors[order[placeAt(order.map((i) => odds[i]), 0.5)]] }
+  const squares = choice.radii.map((radius) => squaredParts(law, radius, n, rho).total)
+  const order = odds.map((_, i) => i).sort((a, b) => squares[a] - squares[b])
+  return { odds, half: squares[order[placeAt(order.map((i) => odds[i]), 0.5)]] }
 }
 
-const errorCurve = ({ points, mean, rho }) =>
-  radiusGrid(...RADII, 81).map((radius) => ({ radius, ...errorParts(points, mean, radius, rho) }))
+const errorCurve = ({ n, law, rho }) =>
+  radiusGrid(...RADII, 81).map((radius) => ({ radius, ...squaredParts(law, radius, n, rho) }))
 
 // A record that lies outside the plane is drawn at its edge, in its direction.
 const inView = (point, limit) => {
@@ -84,8 +86,9 @@ const drawRecords = (picture, now, drawn) => {
 
 // The size of the magnified plane follows the data, not the hand: a cloud that grows must be seen to.
 const meansView = (now) => {
-  const there = errorParts(now.points, now.mean, now.blind, now.rho)
-  return { centre: now.mean, size: (2.6 / now.zoom) * Math.max(there.total, there.sampling + there.bias) }
+  const clipped = clippedAverage(now.points, now.blind)
+  const far = Math.hypot(distance(clipped, now.mean), Math.SQRT2 * noiseStd(now.blind, now.n, now.rho))
+  return { centre: now.mean, size: (2.6 / now.zoom) * Math.max(far, distance(now.plain, now.mean)) }
 }
 
 const drawMeans = (picture, now) => {

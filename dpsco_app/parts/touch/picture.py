@@ -14,6 +14,7 @@ from dpsco_core.explain.picture import picture
 from dpsco_core.scenario import Scenario
 
 TITLE = "How a private mean is made"
+OWN = ("law", "laws")  # what is written in a form of its own
 
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
@@ -50,7 +51,11 @@ def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
             "otherFaint": f"{other}55",
             "floor": look.colour(REGION),
         },
-        **{name: _plain(value) for name, value in vars(numbers).items() if name != "law"},
+        **{name: _plain(value) for name, value in vars(numbers).items() if name not in OWN},
+        "laws": [
+            {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole}
+            for law in numbers.laws
+        ],
     }
 
 

@@ -3,6 +3,7 @@
 import { setState, show } from "./picture.js"
 
 const PHONE = matchMedia("(max-width: 760px)")
+const REST_MS = 200 // without a movement, and a jump is over
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
 const create = (name, fields, parent) =>
@@ -27,10 +28,10 @@ const write = (root, steps) => {
 const begin = (root, data) => {
   const picture = show(root, data)
   const steps = write(root, data.steps)
-  let here = -1
-  const arrive = (place) => {
-    if (place === here) return
-    here = place
+  const scroll = { steps, here: -1, jumps: false }
+  scroll.arrive = (place) => {
+    if (place === scroll.here) return
+    scroll.here = place
     steps.forEach(({ section, button }, i) => {
       section.classList.toggle("here", i === place)
       if (i === place) button.setAttribute("aria-current", "step")
@@ -39,9 +40,14 @@ const begin = (root, data) => {
     setState(picture, data.steps[place].state)
   }
   const go = (place) => {
-    const to = steps[Math.min(steps.length - 1, Math.max(0, place))]
-    to.section.scrollIntoView({ block: "center", behavior: STILL.matches ? "instant" : "smooth" })
-    to.button.focus({ preventScroll: true })
+    const there = Math.min(steps.length - 1, Math.max(0, place))
+    const { section, button } = steps[there]
+    // First the picture, whose height differs from step to step: the text then stops at its place.
+    scroll.arrive(there)
+    scroll.jumps = true
+    scroll.rest()
+    section.scrollIntoView({ block: "center", behavior: STILL.matches ? "instant" : "smooth" })
+    button.focus({ preventScroll: true })
   }
   steps.forEach(({ button }, i) => {
     button.onclick = () => go(i)
@@ -52,34 +58,51 @@ const begin = (root, data) => {
       go(i + by)
     }
   })
-  arrive(0)
-  return { steps, arrive }
+  scroll.arrive(0)
+  return scroll
 }
 
-// Arrive at each step that crosses the middle of what the picture leaves free; returns how to stop.
-const watch = ({ steps, arrive }) => {
-  let observer = null
-  const observe = () => {
-    observer?.disconnect()
-    const [above, below] = PHONE.matches ? [74, 25] : [49, 50]
-    observer = new IntersectionObserver((entries) => {
-      // In the order of the sections, not of time, where a fast hand has passed several.
-      const [last] = entries.filter((one) => one.isIntersecting).sort((a, b) => b.time - a.time)
-      if (last) arrive(steps.findIndex(({ section }) => section === last.target))
-    }, { rootMargin: `-${above}% 0px -${below}% 0px` })
-    for (const { section } of steps) observer.observe(section)
+// The step that is being read: the last one that has come above the middle of what the picture
+// leaves free. It follows from the place alone, however a hand got there.
+const readAt = ({ steps }) => {
+  const line = innerHeight * (PHONE.matches ? 0.75 : 0.5)
+  return Math.max(0, steps.findLastIndex(({ section }) => section.getBoundingClientRect().top < line))
+}
+
+// Follow the hand; a jump passes steps that nobody reads. Returns how to stop.
+const watch = (scroll) => {
+  let waiting = 0
+  let resting = 0
+  const follow = () => {
+    waiting ||= requestAnimationFrame(() => {
+      waiting = 0
+      if (!scroll.jumps) scroll.arrive(readAt(scroll))
+    })
   }
-  observe()
-  PHONE.addEventListener("change", observe)
+  scroll.rest = () => {
+    clearTimeout(resting)
+    resting = setTimeout(() => {
+      scroll.jumps = false
+      follow()
+    }, REST_MS)
+  }
+  const moved = () => {
+    scroll.rest()
+    follow()
+  }
+  document.addEventListener("scroll", moved, { capture: true, passive: true })
+  addEventListener("resize", moved)
+  follow()
   return () => {
-    observer.disconnect()
-    PHONE.removeEventListener("change", observe)
+    clearTimeout(resting)
+    document.removeEventListener("scroll", moved, { capture: true })
+    removeEventListener("resize", moved)
   }
 }
 
 export default function ({ data, parentElement: root }) {
   if (root.scroll?.id === data.id) show(root, data)
-  else root.scroll = { id: data.id, ...begin(root, data) }
+  else root.scroll = Object.assign(begin(root, data), { id: data.id })
   root.scroll.stop?.()
   root.scroll.stop = watch(root.scroll)
   return root.scroll.stop

@@ -1,7 +1,7 @@
 // What the picture says of itself: its summary, the values beside its names.
 
-import { bestGuess, guessLimit, length } from "./clipping.js"
-import { short } from "./errors.js"
+import { bestGuess, distance, guessLimit, length } from "./clipping.js"
+import { percents, short } from "./errors.js"
 
 const percent = (share) => `${Math.floor(share * 100)} %`
 
@@ -16,12 +16,24 @@ const withoutNoise = (now, shift, shown = ["means"]) => {
   const clip = now.unclipped ? "" : " clipped"
   const average = `the average of the ${now.n}${clip} records`
   if (!now.neighbour) {
-    const miss = now.unclipped ? now.parts.sampling : now.parts.reach
+    const miss = distance(now.unclipped ? now.plain : now.release, now.mean)
     return `${average[0].toUpperCase()}${average.slice(1)} is ${short(miss)} from the true mean.`
   }
   const limit = now.unclipped ? "The farther away it lies, the more it moves, without any limit."
     : `No record can move it by more than ${short((2 * now.radius) / now.n)}.`
   return `Your record moved ${average} by ${short(shift)}. ${limit}`
+}
+
+// Which part the error is made of, and what would lower it.
+const mostOf = (parts) => {
+  const { sampling, bias, noise } = percents(parts)
+  const half = parts.total / 2
+  if (parts.bias > half) return `Clipping bias makes ${bias} of its square: try a larger radius.`
+  if (parts.noise > half) return `Noise makes ${noise} of its square: a smaller radius needs less.`
+  if (parts.sampling > half) {
+    return `Sampling makes ${sampling} of its square: that is there without privacy, too.`
+  }
+  return `Sampling makes ${sampling} of its square, clipping bias ${bias}, noise ${noise}.`
 }
 
 const sentence = ({ data, at, parts: shown }, now) => {
@@ -34,25 +46,22 @@ const sentence = ({ data, at, parts: shown }, now) => {
       `no private method allows more than ` +
       `${percent(guessLimit(data.epsilons[at.epsilon], data.delta))} at this budget.`
   }
-  const { sampling, bias, noise, total } = now.parts
   if (now.choice.odds && !now.choice.epsilon) {
     return "These records are too few to choose a radius privately at this budget: the largest one " +
       "is taken, without looking. Try more records, or a larger ε."
   }
   if (now.choice.odds) {
-    const times = (error) => short(error / now.best)
+    const times = (square) => short(Math.sqrt(square / now.best))
     return `The bars show how likely each radius is in a private choice. This time it is ` +
       `${short(now.radius)}, whose error is ${times(now.parts.total)} times that of the best radius; ` +
       `in half of all choices it is at most ${times(now.choice.half)} times. The choice cost ` +
       `${costOf(data, at, now)} of the privacy budget.`
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
-  const worst = total < 1.01 * now.best ? "No radius does better on these records."
-    : bias > noise ? "Most of it is the bias of clipping: try a larger radius."
-      : noise > Math.max(bias, sampling) ? "Most of it is noise: a smaller radius needs less."
-        : "Most of it is there without privacy: the average itself is off."
-  return `${outside} of ${now.n} records are clipped. A typical release is ${short(total)} from the ` +
-    `true mean. ${worst}`
+  const worst = now.parts.total < 1.02 * now.best ? "No radius has a smaller typical error."
+    : mostOf(now.parts)
+  return `${outside} of ${now.n} records are clipped. A typical release is ` +
+    `${short(Math.sqrt(now.parts.total))} from the true mean. ${worst}`
 }
 
 export const drawTexts = (picture, now) => {
@@ -87,6 +96,9 @@ export const drawTexts = (picture, now) => {
   const seen = `${now.n} records around the true mean${circle}.`
   picture.canvas.records.setAttribute("aria-label", seen)
   picture.canvas.means.setAttribute("aria-label", `The cloud of possible releases. ${said}`)
-  picture.find("[name=worst]").hidden = !now.neighbour || now.unclipped
+  // No use where the record is there already: no other place moves the average more.
+  const most = (Math.min(length(now.points[0]), now.radius) + now.radius) / now.n
+  const worst = now.moved && distance(now.moved, now.release) > 0.999 * most
+  picture.find("[name=worst]").hidden = !now.neighbour || now.unclipped || worst
   picture.find("[name=change]").setAttribute("aria-pressed", String(Boolean(now.neighbour)))
 }

@@ -2,12 +2,21 @@
 // the page was drawn for.
 import { leaving } from "./leaving.js"
 
+// On a small screen the sidebar lies over the page: who has chosen a page there wants to see it.
+const SMALL = matchMedia("(max-width: 768px)")
+const uncover = (event) => {
+  if (!SMALL.matches || !event.target.closest?.("[data-testid=stSidebarNavLink]")) return
+  document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+}
+
 export default function ({ data, setStateValue }) {
   leaving()
+  document.addEventListener("click", uncover)
   const page = document.querySelector("[data-testid=stMain]")
   const tell = () => {
-    const kind = page.clientWidth <= data.narrow ? "compact" : "wide"
-    if (page.clientWidth && kind !== data.kind) setStateValue("kind", kind)
+    const fits = Object.entries(data.widths).find(([, widest]) => page.clientWidth <= widest)
+    const size = fits ? fits[0] : "large"
+    if (page.clientWidth && size !== data.size) setStateValue("size", size)
   }
   const watch = new ResizeObserver(tell)
   watch.observe(page)
@@ -18,6 +27,7 @@ export default function ({ data, setStateValue }) {
   })
   const again = setInterval(reach, 500)
   return () => {
+    document.removeEventListener("click", uncover)
     watch.disconnect()
     clearInterval(again)
   }

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
+from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
@@ -146,6 +147,7 @@ _CARD = BoundCard(
     privacy="zcdp",
     method="sco.clipped",
     loss_class=classes.SMOOTH,
+    law_class=DIRECTIONAL,
     problems=SCO_PROBLEMS,
 )
 _EXPLICIT_LATEX = (

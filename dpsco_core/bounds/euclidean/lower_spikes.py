@@ -1,7 +1,6 @@
-r"""Private lower bounds on excess risk over priors: Kamath et al. (2022), section 6, and sharper.
+r"""Private lower bounds on excess risk over rare spikes: Kamath et al. (2022), section 6, sharper.
 
-Theorem 6.4 is the convex one and Theorem 6.1 the strongly convex one. Tracing, Assouad's argument
-and rate distortion are those of theory/approx-lower-bounds.md, 3 to 5.
+Theorem 6.4 is the convex one and Theorem 6.1 the strongly convex one.
 
 Convex: the loss :math:`-\langle w,x\rangle` on a ball of diameter M; the risk scales with M/2 and
 with the unit of the moment. Strongly convex: :math:`\frac\lambda2\|w-x/\lambda\|^2`, whose excess
@@ -12,18 +11,14 @@ risk is :math:`\frac1{2\lambda}` times the squared error of the mean of x, which
 """
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
-    ACHARYA_2021,
     KAMATH_2022,
-    OWN,
     SCO_PROBLEMS,
     BoundCard,
-    Paper,
     Privacy,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
@@ -35,8 +30,8 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
-from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
-from dpsco_core.bounds.instances.tracing import CONCENTRATED, Form, largest_tracing_probability
+from dpsco_core.bounds.instances.prior import prior_within
+from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean import lower_priors as priors
@@ -132,7 +127,7 @@ def risk_card(
     )
 
 
-def _bound_over(
+def bound_over(
     card: BoundCard,
     value: priors.Value,  # in moment units, with means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # beside those of the class
@@ -150,7 +145,7 @@ def _bound_over(
     return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
 
-def _where(strong: bool) -> str:
+def where(strong: bool) -> str:
     """Return what the means of a prior are within, in the words of its condition."""
     return "the constraint set and the bound R" if strong else "the bound R on the gradient"
 
@@ -175,7 +170,7 @@ def _over_spikes(
         return priors.at_best(setting, cap, lambda p: at(p, n, d, order, level), best_at, instance)
 
     latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
-    return _bound_over(
+    return bound_over(
         risk_card(
             name, title, statement, summary, latex, privacy, strong=strong, instance=instance
         ),
@@ -183,7 +178,7 @@ def _over_spikes(
         prior_within(
             partial(largest_spike_probability, instance),
             lambda s: mean_cap(s, strong) if risk_unit(s, strong) else math.inf,
-            _where(strong),
+            where(strong),
             leaves="prior's means leave {}",
             keeps="them within",
         ),
@@ -254,134 +249,4 @@ SPIKE_RISKS: tuple[Bound, ...] = tuple(
     _over_spikes(name, title, summary, *(squared if strong else linear), strong=strong)
     for strong in (False, True)
     for name, title, summary, linear, squared in _ROWS
-)
-
-
-def _over_prior(
-    name: str,
-    title: str,
-    statement: str,
-    summary: str,
-    latex: str,
-    notion: priors.Notion,
-    value: priors.Value,
-    *,
-    strong: bool,
-    instance: str,
-    paper: Paper = OWN,
-) -> Bound:
-    card = risk_card(
-        name,
-        title,
-        statement,
-        summary,
-        latex,
-        notion,
-        strong=strong,
-        instance=instance,
-        paper=paper,
-    )
-    if notion == "approx":
-        card = replace(card, summary=card.summary.replace("is stated for", "binds all"))
-    traced = partial(largest_tracing_probability, spread=CONCENTRATED)
-    largest = traced if instance == "tracing" else priors.on_hypercube
-    within = prior_within(largest, lambda s: mean_cap(s, strong), _where(strong))
-    budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
-    letters = priors.TRACED if instance == "tracing" else LOWER
-    return _bound_over(card, value, *budget, within, letters=letters)
-
-
-_SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."
-_HIDDEN = "Outputs of sign patterns that differ in one place are close under privacy."
-_LINEAR = (
-    r"\frac{gM}2\max_{q,u}q^{1-1/p}S\Big[1-\frac u{d(u+3)}-y\Big]_+,\ S=r\sqrt{\frac d{1+u}},\ "
-)
-_SQUARED = (
-    r"\frac{g^2}{2\lambda}\max_{q,u}q^{2-2/p}\Big(\frac{2A}{nqc+\sqrt{(nqc)^2+4uA}}\Big)^2,\ "
-    r"A=\frac{udr^2}{1+u}-nqh,\ "
-)
-TRACING_RISKS: tuple[Bound, ...] = (
-    _over_prior(
-        "approx-tracing",
-        "tracing, every (ε, δ)",
-        "approx-lower-bounds, section 3, (T3)",
-        _SPY,
-        _LINEAR + r"y=\min\Big(\eta+\frac x{\sqrt{1+x^2}}\Big),\ x=\frac{nqc}{uS},\ "
-        r"\eta=\frac{2nqm\delta\sqrt d(1+\sqrt{1+u})}{uS},\ " + priors.PAIRS,
-        "approx",
-        priors.approx_tracing,
-        strong=False,
-        instance="tracing",
-    ),
-    _over_prior(
-        "approx-assouad",
-        "Assouad, every (ε, δ)",
-        "private Assouad on rare spikes, linear losses",
-        _HIDDEN,
-        r"\frac{gM}2\max_q\sqrt d\,q^{1-1/p}E\Big[1-\sqrt{1-\gamma_B\,\mathrm{sech}^2"
-        r"(\tfrac{\varepsilon B}2)}\Big],\ " + priors.GAMMA,
-        "approx",
-        priors.assouad_value,
-        strong=False,
-        instance="hypercube",
-        paper=ACHARYA_2021,
-    ),
-    _over_prior(
-        "tracing-cdp",
-        "CDP tracing",
-        "approx-lower-bounds, section 3, (T3) with Lemma B",
-        _SPY,
-        _LINEAR + r"y=\min\Big(\frac x{\sqrt{1+x^2}},\frac{nq\kappa}{uS}\Big),\ "
-        r"x=\frac{nq\sqrt{2\rho}\,r^2}{uS},\ " + priors.CAPPED,
-        "zcdp",
-        priors.cdp_tracing,
-        strong=False,
-        instance="tracing",
-    ),
-    _over_prior(
-        "approx-tracing",
-        "tracing, every (ε, δ)",
-        "approx-lower-bounds, section 3, (T2)",
-        _SPY,
-        _SQUARED + r"h=4m\delta d,\ " + priors.PAIRS,
-        "approx",
-        priors.approx_tracing,
-        strong=True,
-        instance="tracing",
-    ),
-    _over_prior(
-        "approx-assouad",
-        "Assouad, every (ε, δ)",
-        "private Assouad on rare spikes, squared",
-        _HIDDEN,
-        r"\frac{g^2}{2\lambda}\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2"
-        r"(\tfrac{\varepsilon B}2)\big],\ " + priors.GAMMA,
-        "approx",
-        priors.assouad_value,
-        strong=True,
-        instance="hypercube",
-        paper=ACHARYA_2021,
-    ),
-    _over_prior(
-        "tracing-cdp",
-        "CDP tracing",
-        "approx-lower-bounds, section 3, (T2) with Lemma B",
-        _SPY,
-        _SQUARED + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
-        "zcdp",
-        priors.cdp_tracing,
-        strong=True,
-        instance="tracing",
-    ),
-    _over_prior(
-        "rate-distortion-cdp",
-        "CDP rate distortion",
-        "approx-lower-bounds, section 5, squared",
-        priors.DISTORTION_SUMMARY,
-        r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" + priors.DISTORTION_SQUARE,
-        "zcdp",
-        priors.rate_distortion_value,
-        strong=True,
-        instance="hypercube",
-    ),
 )

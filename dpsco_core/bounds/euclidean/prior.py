@@ -20,6 +20,7 @@ from dpsco_core.base.cards import (
     TALWAR_2014,
     BoundCard,
 )
+from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
@@ -176,6 +177,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         privacy="none",
         method="sco.sgd",
         loss_class=classes.CONVEX,
+        law_class=VARIANCE,
         evaluate=named(("sampling",), ("diameter",), _sgd),
         hypotheses=(
             DIAMETER,

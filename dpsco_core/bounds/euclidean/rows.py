@@ -12,11 +12,14 @@ has no row: its formula is garbled there.
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
+from dpsco_core.bounds.euclidean.floors import FLOOR_RISKS
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
-from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS, TRACING_RISKS
+from dpsco_core.bounds.euclidean.lower_priors import LOWER_PRIOR_RISKS
+from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
 from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS, STRONG_OBJECTIVE_RISKS
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
+from dpsco_core.bounds.euclidean.runs import RUN_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
 from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
@@ -40,6 +43,12 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *PHASED_RISKS,
     *DESCENT_RISKS,
     *NOISY_RISKS,
+    *RUN_RISKS,
 )
-LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *TRACING_RISKS, *OTHER_RISKS)
+LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
+    *SPIKE_RISKS,
+    *LOWER_PRIOR_RISKS,
+    *OTHER_RISKS,
+    *FLOOR_RISKS,
+)
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

@@ -1,9 +1,10 @@
 r"""A private Assouad argument on the sign hypercube: it binds every (epsilon, delta)-DP algorithm.
 
-After Acharya, Sun and Zhang (2021), with the exact binomial law of the number of spikes. The
-instance is that of `hypercube`; flipping one sign changes the B spiked records, so that the two
-outputs are :math:`(B\varepsilon,\delta_B)`-close, and have a mass of :math:`\gamma_B` in common up
-to the factor :math:`e^{\varepsilon B}`. See theory/approx-lower-bounds.md, 4.
+After Acharya, Sun and Zhang (2021), with the exact binomial law of the number of spikes and the
+exact curve of group privacy. The instance is that of `hypercube`; flipping one sign changes the B
+spiked records, so that a test of that sign errs as it must between data sets B neighbours apart:
+neighbours have :math:`P(S)\le g(P'(S))`, and these :math:`P(S)\le g^{\circ B}(P'(S))`. See
+theory/sharper-approx-bounds.md, 4.
 """
 
 import math
@@ -13,23 +14,90 @@ import numpy as np
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
+from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.bounds.instances.tracing import Form
+
+_FINEST = 0.004  # below this epsilon several records are taken together as one
+
+
+def overlap(count: Floats, epsilon: float, delta: float) -> Floats:
+    r"""Return :math:`o_b`, the mass that outputs of data sets b neighbours apart have in common.
+
+    Examples
+    --------
+    >>> overlap(np.array([0.0, 1.0, 2.0]), 1.0, 0.0).round(6).tolist()
+    [1.0, 0.537883, 0.367879]
+    """
+    lost = delta / math.expm1(epsilon)
+    half = np.exp(-count * epsilon / 2)
+    even = half - 2 * lost * (1 - half)
+    small = np.exp(-np.maximum(count - 1, 0) * epsilon / 2)
+    odd = 2 / (1 + math.exp(epsilon)) * (small - lost * (math.exp(epsilon) + 1 - 2 * small))
+    return np.asarray(np.maximum(0.0, np.where(count % 2 == 0, even, odd)))
+
+
+def harmonic(count: int, epsilon: float, delta: float) -> float:
+    r"""Return :math:`\tau_b=\sum_i\frac{2p_iq_i}{p_i+q_i}` over the pieces of the group curve.
+
+    The pieces are those of the least of 1 and the lines of slope :math:`e^{(b-2j)\varepsilon}`; a
+    piece has length q and rise p.
+
+    Examples
+    --------
+    >>> [round(harmonic(b, 1.0, 0.0), 6) for b in (0, 1, 2, 5)]
+    [1.0, 0.786448, 0.518581, 0.119101]
+    """
+    if count == 0:
+        return 1.0
+    j = np.arange(count + 1.0)
+    small = np.exp(-j * epsilon)
+    first = group_delta(epsilon, delta, count - j)
+    heights = 1 - small * (1 - first) + delta * (1 - small) / math.expm1(epsilon)
+    logs = (count - 2 * j) * epsilon
+    # Lines before the lowest at 0 are above it everywhere, and to leave out a line is safe.
+    start = max(int(np.argmax(-heights)), int(np.argmax(logs <= 690)))
+    slopes = np.exp(np.minimum(logs, 690.0))
+    heights, slopes = heights[start:], slopes[start:]
+    if heights[0] >= 1:
+        return 0.0
+    cuts = (heights[1:] - heights[:-1]) / (slopes[:-1] - slopes[1:])
+    reached = heights[:-1] + slopes[:-1] * cuts
+    ends = np.append((reached >= 1) | np.append(False, np.diff(cuts) <= 0), True)
+    used = int(np.argmax(ends))
+    x = np.append(np.append(0.0, cuts[:used]), min(1.0, (1 - heights[used]) / slopes[used]))
+    y = np.append(np.append(heights[0], reached[:used]), 1.0)
+    q, p = np.diff(x), np.diff(y)
+    both = p + q
+    return float(np.sum(np.where(both > 0, 2 * p * q / np.where(both > 0, both, 1.0), 0.0)))
+
+
+@lru_cache(maxsize=256)
+def _harmonics(epsilon: float, delta: float) -> Falling:
+    """Return tau at the numbers of spikes up to 60/epsilon, beyond which it is below 1e-12.
+
+    Where epsilon is small a group of records is one record of the budget of the group.
+    """
+    together = max(1, math.floor(_FINEST / epsilon))
+    delta = float(group_delta(epsilon, delta, np.array(float(together))))
+    epsilon = together * epsilon
+    counts = some_counts(60 / epsilon + 1)
+    values = np.zeros(len(counts))
+    for i, count in enumerate(counts):
+        values[i] = harmonic(int(count), epsilon, delta) if delta < 1 else float(count == 0)
+        if values[i] < 1e-12:
+            break
+    return falling(together * counts, values)
 
 
 def _missed(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
     r"""Return the share of the error at b spikes.
 
-    l2: :math:`\frac{2\gamma_b}{1+e^{\varepsilon b}}`, a bound on the common mass; squared:
-    :math:`\tau_b=\gamma_b\,\mathrm{sech}^2(\varepsilon b/2)`; linear: :math:`1-\sqrt{1-\tau_b}`.
+    l2: :math:`o_b`; squared: :math:`\tau_b`; linear: :math:`1-\sqrt{1-\tau_b}`.
     """
-    x = np.minimum(epsilon * count, 700.0)
-    with np.errstate(over="ignore"):
-        lost = delta * np.expm1(x) / math.expm1(min(epsilon, 700.0))
-    mass, small = np.maximum(0.0, 1 - lost), np.exp(-x)
     if form == "l2":
-        return np.asarray(2 * mass * small / (1 + small))
-    tau = np.asarray(4 * mass * small / (1 + small) ** 2)
+        return overlap(count, epsilon, delta)
+    tau = _harmonics(epsilon, delta)(count)
     return tau if form == "squared" else tau / (1 + np.sqrt(np.maximum(0.0, 1 - tau)))
 
 
@@ -37,7 +105,8 @@ def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: boo
     require(n >= 1, "n", "a positive integer", n)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
-    # Beyond 60/epsilon the terms are below 1e-26, and may be dropped.
+    epsilon = min(epsilon, 600.0)  # what one spike leaves is below 1e-130 from there on
+    # Beyond 60/epsilon the terms are below 1e-12, and may be dropped.
     return expectation(
         lambda count: _missed(form, count, epsilon, delta),
         n,
@@ -49,11 +118,11 @@ def _mean(form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: boo
 
 
 def _spikes(epsilon: float, delta: float) -> float:
-    r"""Return about how many spikes privacy hides: where :math:`\varepsilon b` or delta_b is 1."""
+    r"""Return how many spikes privacy hides: until :math:`\varepsilon b/2` or delta_b is 1."""
     if delta == 0:
-        return 1 / epsilon
+        return 2 / epsilon
     log_ratio = math.log(-math.expm1(-epsilon)) + epsilon - math.log(delta)
-    return min(1.0, float(np.logaddexp(0.0, log_ratio))) / epsilon
+    return min(2.0, float(np.logaddexp(0.0, log_ratio))) / epsilon
 
 
 def assouad(
@@ -65,8 +134,8 @@ def assouad(
 
     Examples
     --------
-    >>> round(assouad("l2", 0.001, 1000, 20, 2, 1.0, 1e-6), 7)
-    0.0871086
+    >>> round(assouad("l2", 0.0007, 10_000, 20, 2, 1.0, 1e-6), 7)
+    0.0071027
     """
     mean = float(_mean(form, np.array([q]), n, epsilon, delta, True)[0])
     a = spike_exponent(moment_order)

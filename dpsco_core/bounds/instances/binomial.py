@@ -4,7 +4,7 @@ The conditioned lower bounds are :math:`\max_p\theta(p)\,E f(B)` with :math:`B\s
 and f non-increasing. `expectation` sums over a window of nine standard deviations; `maximise`
 looks on a logarithmic grid and refines it. A window leaves out only non-negative terms and a grid
 only other probabilities, so neither can lift a lower bound above its true value. A stride, used for
-windows of more than 4096 counts, may do so where f has a kink, by less than 1e-6 of the value.
+windows of more than 4096 counts, may do so where f has a kink, by less than 1e-4 of the value.
 """
 
 import math

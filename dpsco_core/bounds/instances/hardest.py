@@ -1,12 +1,14 @@
 """Where the hard instances are hardest: the best spike probability of each private lower bound."""
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import Literal
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances import assouad, hypercube, packing, rate_distortion, spikes
+from dpsco_core.bounds.instances.tracing import Form
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
 
 def largest_spike_probability(
@@ -107,3 +109,51 @@ def best_spike_probability(
     at, best = FORMS[kind]
     p = best(n, d, moment_order, rho_or_epsilon, largest)
     return p, at(p, n, d, moment_order, rho_or_epsilon)
+
+
+@lru_cache(maxsize=4096)
+def hardest_signs(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float = math.inf
+) -> float:
+    r"""Return the spike probability at which the hypercube of signs is hardest under a budget.
+
+    There the largest lower bound that is proven on it, of those that bind every algorithm of the
+    budget, is largest: packing or Assouad under :math:`(\varepsilon,\delta)` and pure budgets, rate
+    distortion or the hypercube's own form under zCDP.
+
+    Parameters
+    ----------
+    form : {"l2", "squared", "linear"}
+        What is bounded: the mean error, its square, or the excess risk of linear losses.
+    mean_bound : float
+        R: only instances whose mean has norm at most R are allowed.
+
+    Examples
+    --------
+    >>> round(hardest_signs("l2", 10_000, 20, 2.0, ApproxDP(epsilon=1.0, delta=1e-6)), 5)
+    0.00072
+    """
+    largest = largest_spike_probability("hypercube", d, moment_order, mean_bound)
+    if largest == 0:
+        return 0.0
+    return max(_on_signs(form, n, d, moment_order, budget, largest))[1]
+
+
+def _on_signs(
+    form: Form, n: int, d: int, order: float, budget: Budget, largest: float
+) -> Iterator[tuple[float, float]]:
+    """Yield every private bound on the hypercube at its best spike probability, and that."""
+    if isinstance(budget, ZCDP):
+        rho, squared = budget.rho, form == "squared"
+        q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)
+        yield hypercube.hypercube_cdp(q, n, d, order, rho, squared=squared), q
+        if form != "linear":  # of which rate distortion says nothing
+            q = rate_distortion.best(n, d, order, rho, largest, squared=squared)
+            yield rate_distortion.distortion(q, n, d, order, rho, squared=squared), q
+        return
+    delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
+    level = budget.epsilon, delta
+    q = packing.best(form, n, d, order, *level, largest)
+    yield packing.packing(form, q, n, d, order, *level), q
+    q = assouad.best(form, n, order, *level, largest)
+    yield assouad.assouad(form, q, n, d, order, *level), q

@@ -18,13 +18,14 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import brentq
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.spikes import spike_exponent
 
 Form = Literal["l2", "squared", "linear"]
-FULL = 1.0  # the spread that is best under (epsilon, delta)-DP
+FULL = 1.0  # the spread under (epsilon, delta)-DP, the best one where delta is small
 # The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
 # data of the catalogue have it, so that both notions' bounds bind them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
@@ -51,16 +52,16 @@ class Leakage:
         return min(self.capped, *(c + e * math.sqrt(d) for c, e in self.pairs))
 
 
-def approximate_leakage(epsilon: float, delta: float, spread: float = FULL) -> Leakage:
-    r"""Return Lemma A, for (epsilon, delta)-DP algorithms; delta may be 0.
+def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FULL) -> Leakage:
+    r"""Return Lemmas A and A', for (epsilon, delta)-DP algorithms in dimension d; delta may be 0.
 
     An (epsilon, delta)-DP algorithm is (1/2, delta)-DP where epsilon is less: the second pair is
-    then that of 1/2.
+    then that of 1/2. The third is Lemma A' of theory/sharper-approx-bounds.md, 5.
 
     Examples
     --------
-    >>> [round(approximate_leakage(e, 1e-6).kappa(20), 6) for e in (0.1, 1, 3)]
-    [0.055817, 0.685982, 2.449499]
+    >>> [round(approximate_leakage(e, 1e-6, 20).kappa(20), 6) for e in (0.1, 1, 3)]
+    [0.050421, 0.521134, 1.44368]
     """
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
@@ -73,7 +74,32 @@ def approximate_leakage(epsilon: float, delta: float, spread: float = FULL) -> L
         return Leakage(spread=spread, pairs=(fresh,))
     growth = math.expm1(epsilon)
     swapped = (growth / math.sqrt(2 * (growth + 2)) * deviation, 2 * delta * reach)
-    return Leakage(spread=spread, pairs=(swapped, fresh))
+    c = max(expectile(epsilon), math.sqrt(delta * d))
+    sharp = (c * square, delta * math.sqrt(d) / c * square)
+    return Leakage(spread=spread, pairs=(swapped, fresh, sharp))
+
+
+@lru_cache(maxsize=256)
+def expectile(epsilon: float) -> float:
+    r"""Return :math:`c_\varepsilon`: no test of unit variance and proxy has a larger expectile.
+
+    The least t that is proven to have :math:`(e^\varepsilon-1)E(Z-t)_+\le t`. See
+    theory/sharper-approx-bounds.md, 5.
+
+    Examples
+    --------
+    >>> [round(expectile(e), 5) for e in (0.1, 0.5, 1, 2, 4)]
+    [0.05002, 0.25261, 0.5211, 1.02461, 1.82281]
+    """
+    log_growth = epsilon + math.log(-math.expm1(-epsilon))
+
+    def excess(t: float) -> float:
+        rate = (t + math.sqrt(t * t + 4)) / 2
+        return log_growth + rate * rate / 2 - rate * t - 1 - math.log(rate) - math.log(t)
+
+    low, high = 1e-12, 2 * math.sqrt(2 * max(epsilon, 0.1)) + 2
+    root = brentq(excess, low, high, xtol=1e-15) if excess(low) > 0 else low
+    return float(min(math.sinh(min(epsilon, 100.0) / 2), root * (1 + 1e-12)))
 
 
 def concentrated_leakage(rho: float) -> Leakage:

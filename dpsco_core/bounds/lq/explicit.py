@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.base.loss_classes import SMOOTH_LIPSCHITZ, LossClass
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
@@ -77,7 +78,12 @@ def upper_card(
     slug: str, name: str, statement: str, summary: str, latex: str, **others: Any
 ) -> BoundCard:
     """Return the card of an upper bound in l_q, of which `others` are fields too."""
-    given: dict[str, Any] = {"paper": SU_2023, "problems": SCO_PROBLEMS, "geometry": "lq"} | others
+    given: dict[str, Any] = {
+        "paper": SU_2023,
+        "problems": SCO_PROBLEMS,
+        "geometry": "lq",
+        "law_class": VARIANCE,
+    } | others
     return BoundCard(
         slug=f"upper.lp.{slug}",
         name=name,

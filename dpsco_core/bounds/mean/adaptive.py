@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -12,6 +12,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
+from dpsco_core.bounds.tools import PARTS
 from dpsco_core.methods.mean.adaptive import (
     GUARDED_FROM,
     AdaptiveClipping,
@@ -76,24 +77,25 @@ def _rate_terms(setting: Setting) -> Terms:
     }
 
 
-def _expected_terms(setting: Setting) -> Terms:
-    r"""Return the terms of the class bound of theory/adaptive-methods.md, 1.3, at the plan's own.
+def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
+    r"""The class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
 
-    With :math:`m_p = \sqrt d + B`, in single mode without a centre.
+    With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other.
     """
-    scale, n, d = moment_scale(setting), setting.n, setting.d
-    reach = math.sqrt(d) + scaled_mean_bound(setting)
-    if setting.gaussian_rho <= 0 or not math.isfinite(scale * reach):
-        return {"sampling": scale * math.sqrt(d / n), "clipping bias": math.inf, "noise": math.inf}
-    plan = _single(setting)
-    top, p = plan.top_radius / scale, setting.moment_order
+    setting = plan.setting
+    scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
+    reach, sampling = math.sqrt(d) + scaled_mean_bound(setting), scale * math.sqrt(d / n)
+    covered = plan.mode == "single" and plan.centre is None and plan.release_rho > 0 and n > 1
+    if not covered or not 0 < scale * reach < math.inf:
+        return sampling, math.inf, math.inf
+    top = plan.top_radius / scale
     far = min(1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p))
     noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
-    return {
-        "sampling": scale * math.sqrt(d / n),
-        "clipping bias": scale * reach * math.pow(far, 1 - 1 / p),
-        "privacy noise": scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
-    }
+    return (
+        sampling,
+        scale * reach * math.pow(far, 1 - 1 / p),
+        scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
+    )
 
 
 def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], float]:
@@ -136,14 +138,14 @@ _BOUNDS: tuple[Bound, ...] = (
         name="Adaptive clipping, proven mean error",
         statement="Choosing the clip radius privately, 1.3, class bound",
         summary="The mean error of a privately chosen radius in single mode, without a centre "
-        "and from the radius of the practical tuning, over the lower bounds' own class, with "
-        "every constant proven. For guarded mode nothing is proven.",
+        "over the lower bounds' own class, with every constant proven, at the parameters of the "
+        "run: it bounds what is measured. For guarded mode nothing is proven.",
         constant="explicit",
         latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
         r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
         r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
         r"m_p=\sqrt d+R_0",
-        evaluate=_expected_terms,
+        evaluate=AtPlan(method=AdaptiveClipping(mode="single"), names=PARTS, formula=at_run),
         hypotheses=CONDITIONS,
     ),
 )

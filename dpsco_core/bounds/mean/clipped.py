@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
+from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -214,6 +215,7 @@ _CLIPPED_CARD = BoundCard(
     r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\Big]",
     privacy="zcdp",
     method="mean.clipped",
+    law_class=DIRECTIONAL,
 )
 LETTERS = (
     *letters.CLIPPING,
@@ -298,6 +300,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         "every constant proven, at the radius that makes this bound smallest. " + _OTHER_RADIUS,
         constant="explicit",
         guarantee="expectation",
+        law_class=COORDINATE,
         latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+"
         r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         evaluate=terms_of(lambda s: mean_square(s, moment_scale(s), coordinate_bias(s))),

@@ -122,19 +122,32 @@ def mean_square(
     size = n // blocks
     per_unit = noise_level(setting, 1.0, noise, blocks)
     unit = per_unit * math.sqrt(d) * (1.0 if noise == "gaussian" else math.sqrt(2))
-    spread = math.sqrt(d / (blocks * size))
-    if blocks > 2:
-        spread = math.sqrt(d * blocks / (math.ceil(blocks / 2) - 1) / size)
+    spread = _spread(d, blocks, size)
     if math.isinf(mean_bound) or math.isinf(unit):
         return void(spread * moment_scale(setting))
 
     def parts(threshold: float) -> Parts:
-        bias = joint_bias(3 * threshold, mean_bound, d, setting.moment_order)
-        # (spread + bias)^2 split so that the squares of the two parts add up to it.
-        share = 1.0 if blocks <= 2 else (spread + bias) / math.hypot(spread, bias)
-        return Parts(sampling=share * spread, bias=share * bias, noise=unit * threshold)
+        return squared_parts(setting, blocks, size, threshold, unit * threshold)
 
     return _at_threshold(parts, Parts.root_sum_square, setting, tau)
+
+
+def _spread(d: int, blocks: int, size: int) -> float:
+    """Return the root of the sampling term in moment units; `mean_square`."""
+    if blocks <= 2:
+        return math.sqrt(d / (blocks * size))
+    return math.sqrt(d * blocks / (math.ceil(blocks / 2) - 1) / size)
+
+
+def squared_parts(
+    setting: Setting, blocks: int, size: int, threshold: float, noise: float
+) -> Parts:
+    """Return the parts of `mean_square` at a threshold and a noise, in moment units."""
+    spread = _spread(setting.d, blocks, size)
+    bias = joint_bias(3 * threshold, scaled_mean_bound(setting), setting.d, setting.moment_order)
+    # (spread + bias)^2 split so that the squares of the two parts add up to it.
+    share = 1.0 if blocks <= 2 or math.isinf(bias) else (spread + bias) / math.hypot(spread, bias)
+    return Parts(sampling=share * spread, bias=share * bias, noise=noise)
 
 
 def printed(setting: Setting, noise: Noise, beta: float) -> Parts:

@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
+from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
@@ -236,6 +237,7 @@ _ITERATIVE_CARD = BoundCard(
     latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+2\sqrt d\,c^{1-1/p}\Big],\ "
     r"c=\frac{\sqrt{d+\ln(1/\beta)}}{n\sqrt\rho}",
     privacy="zcdp",
+    law_class=DIRECTIONAL,
     method="mean.iterative",
 )
 _ITERATIVE_BOUNDS: tuple[Bound, ...] = (

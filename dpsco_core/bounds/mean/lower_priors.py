@@ -14,7 +14,7 @@ from typing import Literal
 from dpsco_core.base.cards import ACHARYA_2021, OWN, BoundCard
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
-from dpsco_core.bounds.instances import assouad, rate_distortion
+from dpsco_core.bounds.instances import assouad, packing, rate_distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
@@ -74,7 +74,7 @@ def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
     if level is None:
         return None
     spread = FULL if setting.spike_probability is None else CONCENTRATED
-    return approximate_leakage(*level, spread)
+    return approximate_leakage(*level, setting.d, spread)
 
 
 def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -> float:
@@ -128,6 +128,16 @@ def assouad_value(setting: Setting, form: Form, cap: float) -> float:
     return at_best(setting, cap, lambda q: assouad.assouad(form, q, n, d, order, *level), best)
 
 
+def packing_value(setting: Setting, form: Form, cap: float) -> float:
+    """Return the bound in moment units, with means of norm at most `cap`; 0 under zCDP."""
+    level = approximate_level(setting)
+    if level is None:
+        return 0.0
+    n, d, order = setting.n, setting.d, setting.moment_order
+    best = partial(packing.best, form, n, d, order, *level)
+    return at_best(setting, cap, lambda q: packing.packing(form, q, n, d, order, *level), best)
+
+
 def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
     """Return the bound in moment units, with means of norm at most `cap`."""
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
@@ -142,7 +152,8 @@ TRACED = (
     Letter("u", "shape of the prior, the best one"),
     Letter("r", "spread of the prior"),
     Letter("c", "what a record reveals of itself"),
-    Letter("m", "1 or 2, with c"),
+    Letter("e", "what a failure may reveal, with c"),
+    Letter(r"c_\varepsilon", "expectile of a record's test"),
     Letter(r"\kappa", "what a record reveals in all"),
     Letter("G", "what there is to be learnt"),
     Letter("S", "root mean square norm of the biases"),
@@ -157,8 +168,9 @@ _TRACED_SQUARE = (
     r"A=\frac{udr^2}{1+u}-nqh,\ "
 )
 PAIRS = (
-    r"(c,m)\in\Big\{\Big(\frac{e^\varepsilon-1}{\sqrt{2(e^\varepsilon+1)}}\sqrt{\tfrac{32}{27}},2"
-    r"\Big),\ \big(\sqrt{2\max(\varepsilon,\tfrac12)},1\big)\Big\},\ r=1"
+    r"(c,e)\in\Big\{\Big(\frac{e^\varepsilon-1}{\sqrt{2(e^\varepsilon+1)}}\sqrt{\tfrac{32}{27}},"
+    r"4\delta\sqrt d\Big),\ \big(\sqrt{2\max(\varepsilon,\tfrac12)},2\delta\sqrt d\big),\ "
+    r"\big(c',\tfrac{\delta d}{c'}\big)\Big\},\ c'=\max(c_\varepsilon,\sqrt{\delta d}),\ r=1"
 )
 CAPPED = (
     r"\kappa=\min\Big(\sqrt{\tfrac{16}{27}\rho K(\tfrac34\rho)},\ \sqrt{2\rho}\,r^2\Big),\ "
@@ -172,11 +184,11 @@ _APPROX = BoundCard(
     slug="lower.mean.approx-tracing",
     name="Tracing, every (ε, δ)",
     paper=OWN,
-    statement="approx-lower-bounds, section 3, (T1)",
+    statement="approx-lower-bounds, section 3, (T1), with the constant of sharper-approx-bounds",
     summary=f"{_SPY} {APPROX_CLASS}",
     kind="lower",
     constant="explicit",
-    latex=_ROOT + _GAIN + r"\kappa=\min(c+2m\delta\sqrt d),\ " + PAIRS,
+    latex=_ROOT + _GAIN + r"\kappa=\min(c+e),\ " + PAIRS,
     privacy="approx",
     instance="tracing",
 )
@@ -186,7 +198,7 @@ _APPROX_SQUARED = replace(
     name="Tracing, every (ε, δ), squared error",
     statement="approx-lower-bounds, section 3, (T2)",
     quantity="squared l2 error",
-    latex=_TRACED_SQUARE + r"h=4m\delta d,\ " + PAIRS,
+    latex=_TRACED_SQUARE + r"h=2\sqrt d\,e,\ " + PAIRS,
 )
 _ZCDP = replace(
     _APPROX,
@@ -205,20 +217,26 @@ _ZCDP_SQUARED = replace(
     quantity="squared l2 error",
     latex=_TRACED_SQUARE + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
 )
-GAMMA = (
-    r"\gamma_b=\Big(1-\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1}\Big)_+,\ "
-    r"B\sim\mathrm{Bin}(n,q)"
+SPIKED = r",\ B\sim\mathrm{Bin}(n,q)"
+CURVE = r"G(x)=\min\big(1,\,e^\varepsilon x+\delta,\,1-e^{-\varepsilon}(1-\delta-x)\big)" + SPIKED
+PIECES = r"\tau_b=\sum_i\frac{2p_iq_i}{p_i+q_i}\text{ over the pieces of }G^{\circ b},\ " + CURVE
+GROUPED = (
+    *LOWER,
+    Letter("G", "largest power against one changed record of a test with false alarm x"),
+    Letter(r"\tau", "share of the squared error that b spikes leave"),
+    Letter("c", "mass that two outputs have in common"),
+    Letter("x", "probability of a false alarm"),
 )
 _ASSOUAD_CARD = BoundCard(
     slug="lower.mean.approx-assouad",
     name="Assouad, every (ε, δ)",
     paper=ACHARYA_2021,
-    statement="private Assouad, exact binomial law, on rare spikes",
+    statement="private Assouad, exact binomial law and group curve, on rare spikes",
     summary="Any two sign patterns that differ in one place leave close outputs, because privacy "
     f"hides the few spikes that tell. {APPROX_CLASS}",
     kind="lower",
     constant="explicit",
-    latex=r"\max_q\sqrt d\,q^{1-1/p}E\Big[\frac{2\gamma_B}{1+e^{\varepsilon B}}\Big],\ " + GAMMA,
+    latex=r"\max_q\sqrt d\,q^{1-1/p}E[c_B],\quad c_b=\min_x\big[1-G^{\circ b}(x)+x\big],\ " + CURVE,
     privacy="approx",
     instance="hypercube",
 )
@@ -226,10 +244,49 @@ _ASSOUAD_SQUARED = replace(
     _ASSOUAD_CARD,
     slug="lower.mean.approx-assouad-squared",
     name="Assouad, every (ε, δ), squared error",
-    statement="private Assouad, exact binomial law, on rare spikes, squared",
+    statement="private Assouad, exact binomial law and group curve, on rare spikes, squared",
     quantity="squared l2 error",
-    latex=r"\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2(\tfrac{\varepsilon B}2)\big],\ "
-    + GAMMA,
+    latex=r"\max_qd\,q^{2-2/p}E[\tau_B],\quad " + PIECES,
+)
+PACKED = (
+    *LOWER,
+    Letter("T", "least mean distance to the signs, or linear loss, that b spikes leave"),
+    Letter("Q", "least squared distance to the signs that b spikes leave"),
+    Letter(r"\nu", "secret signs, each one equally likely"),
+    Letter("y", "any answer"),
+    Letter("t", "level that the mean loss cannot be below"),
+    Letter("s", "largest product with a unit vector that counts"),
+    Letter(r"\theta", "any unit vector"),
+    Letter(r"\delta_b", "failure probability for b records"),
+    Letter(r"\chi", "what a failure costs"),
+)
+_CLOSE = r",\ \delta_b=\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1},\ \nu\in\{\pm1\}^d" + SPIKED
+PACKED_SQUARE = (
+    r"Q_b=\max\Big\{(d-s^2)(1-\delta_b\chi)_+:(e^{b\varepsilon}-1)\,"
+    r"E(\langle\nu,\theta\rangle-s)_+\le s\text{ for all }\theta\Big\}" + _CLOSE
+)
+PACKED_LINEAR = PACKED_SQUARE.replace("Q_b", "T_b").replace("d-s^2", r"\sqrt d-s")
+PACKING_SUMMARY = (
+    "Privacy makes all sign patterns nearly as likely after the output as before, and then no "
+    "answer is close to most of them."
+)
+_PACKING = replace(
+    _ASSOUAD_CARD,
+    slug="lower.mean.approx-packing",
+    name="Packing, every (ε, δ)",
+    paper=OWN,
+    statement="sharper-approx-bounds, section 3, (P1)",
+    summary=f"{PACKING_SUMMARY} {APPROX_CLASS}",
+    latex=r"\max_qq^{1-1/p}E[T_B],\quad T_b=\max\Big\{t-\delta_b\chi:(e^{b\varepsilon}-1)\,"
+    r"E(t-\|\nu-y\|_2)_+\le E\|\nu-y\|_2-t\text{ for all }y\Big\}" + _CLOSE,
+)
+_PACKING_SQUARED = replace(
+    _PACKING,
+    slug="lower.mean.approx-packing-squared",
+    name="Packing, every (ε, δ), squared error",
+    statement="sharper-approx-bounds, section 3, (P2)",
+    quantity="squared l2 error",
+    latex=r"\max_qq^{2-2/p}E[Q_B],\quad " + PACKED_SQUARE,
 )
 DISTORTION_SQUARE = (
     r"E\Big[\max_t\frac{-\rho B^2-d\ln M_1(t)}t\Big]_+,\ "
@@ -270,8 +327,14 @@ PRIOR_BOUNDS: tuple[Bound, ...] = (
     over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, letters=TRACED),
     over_prior(_ZCDP, cdp_tracing, _WITHIN, D_TWO, letters=TRACED),
     over_prior(_ZCDP_SQUARED, cdp_tracing, _WITHIN, letters=TRACED),
-    over_prior(_ASSOUAD_CARD, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN),
-    over_prior(_ASSOUAD_SQUARED, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN),
+    *(
+        over_prior(card, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=GROUPED)
+        for card in (_ASSOUAD_CARD, _ASSOUAD_SQUARED)
+    ),
+    *(
+        over_prior(card, packing_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=PACKED)
+        for card in (_PACKING, _PACKING_SQUARED)
+    ),
     over_prior(_DISTORTION, rate_distortion_value, _SPIKES_WITHIN),
     over_prior(_DISTORTION_SQUARED, rate_distortion_value, _SPIKES_WITHIN),
 )

@@ -4,9 +4,11 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
+from dpsco_core.bounds.mean.floors import FLOORS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
 from dpsco_core.bounds.mean.lower_kamath import OTHER_LOWER_BOUNDS, SPIKE_LOWER_BOUNDS
 from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
+from dpsco_core.bounds.mean.runs import RUN_BOUNDS
 from dpsco_core.bounds.mean.sampling import SAMPLING_BOUNDS
 from dpsco_core.bounds.mean.smoothed import SMOOTHED_BOUNDS
 
@@ -14,6 +16,7 @@ LOWER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *SPIKE_LOWER_BOUNDS,
     *PRIOR_BOUNDS,
     *OTHER_LOWER_BOUNDS,
+    *FLOORS,
 )
 UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *SAMPLING_BOUNDS,
@@ -22,5 +25,6 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *CLIPPED_BOUNDS,
     *ITERATIVE_BOUNDS,
     *ADAPTIVE_BOUNDS,
+    *RUN_BOUNDS,
 )
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)

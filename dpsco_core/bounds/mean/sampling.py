@@ -3,12 +3,19 @@
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
+from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
+from dpsco_core.methods.base import Plan
 from dpsco_core.methods.mean.coordinatewise import theory_blocks
+from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
+
+
+def _sample(plan: Plan) -> tuple[float]:
+    return (math.sqrt(plan.setting.constants.variance_trace / plan.setting.n),)
 
 
 def _median_rate(setting: Setting) -> Terms:
@@ -51,9 +58,10 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
             latex=r"\sqrt{\mathrm{tr\,Cov}(X)/n}",
             privacy="none",
             method="mean.sample",
+            law_class=VARIANCE,
             tables=("kamath",),
         ),
-        evaluate=lambda s: {"sampling": math.sqrt(s.constants.variance_trace / s.n)},
+        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sample),
         hypotheses=(FINITE_VARIANCE,),
     ),
     Bound(card=_MEDIAN_CARD, evaluate=_median_rate, hypotheses=(COORDINATE_MOMENT, _BLOCKS)),

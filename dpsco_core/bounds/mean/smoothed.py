@@ -52,7 +52,7 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
     units, is the minimiser :math:`\tau^2=A/B` of :math:`A^2/\tau^2+B^2\tau^2` if None.
     """
     n, d, rho, mean_bound = setting.n, setting.d, setting.gaussian_rho, scaled_mean_bound(setting)
-    bias = SECOND_ORDER * 2 * _root_sum_of_squares(d, mean_bound)
+    bias = SECOND_ORDER * 2 * root_sum_of_squares(d, mean_bound)
     sampling = math.sqrt(2 * (d + mean_bound**2) / n)
     parts = Parts(sampling=sampling, bias=bias, noise=math.inf)
     if rho > 0:
@@ -71,7 +71,7 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
     """
     check_beta(beta)
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    bias = _root_sum_of_squares(d, scaled_mean_bound(setting))
+    bias = root_sum_of_squares(d, scaled_mean_bound(setting))
     deviation = math.sqrt(d) * math.log(4 * d / beta) / n
     parts = Parts(sampling=deviation, bias=bias, noise=math.inf)
     if rho > 0:
@@ -83,7 +83,7 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
     return parts.scaled(moment_scale(setting))
 
 
-def _root_sum_of_squares(d: int, mean_bound: float) -> float:
+def root_sum_of_squares(d: int, mean_bound: float) -> float:
     r"""Root of the bound on :math:`\sum_j(1+\mu_j^2)^2`."""
     square = mean_bound**2
     return math.sqrt(d + 2 * square + square**2)

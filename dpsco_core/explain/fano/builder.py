@@ -1,8 +1,9 @@
 r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
 
 `Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing, `PackingProof` and `SignProof` are
-the two proofs on the hard instances of its Lemma 6.3. All evaluate `dpsco_core.bounds`; nothing is
-bounded here.
+the two proofs on the hard instances of its Lemma 6.3, `ExpectileProof` is the packing of all sign
+patterns for every (epsilon, delta) algorithm. All evaluate `dpsco_core.bounds`; nothing is bounded
+here.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances import hypercube, packing, spikes
 from dpsco_core.bounds.instances.fano import (
     LOG_2,
     decoding_error,
@@ -20,6 +23,7 @@ from dpsco_core.bounds.instances.fano import (
     fano_pure,
     mean_squared_count,
 )
+from dpsco_core.bounds.instances.groups import group_delta
 
 Bites = Literal["statistics", "privacy", "nothing"]
 LARGEST_BITS = 1e6
@@ -309,3 +313,44 @@ class SignProof(SpikeProof):
     def pure_error(self) -> float:
         """Share of wrong signs, for epsilon-DP algorithms."""
         return self.pure_bound / self.wrong_sign_cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectileProof(SignProof):
+    r"""The numbers of the proof by expectiles on the sign hypercube, at one spike probability q.
+
+    Theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
+    """
+
+    delta: float  # 0 for pure DP
+
+    @property
+    def typical(self) -> int:
+        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        return max(1, round(self.expected_changes))
+
+    @property
+    def log_likelihood_ratio(self) -> float:
+        """The most by which the output can tell two patterns apart, at that many spikes."""
+        return self.epsilon * self.typical
+
+    @property
+    def failure(self) -> float:
+        """The failure probability of the whole group of spikes."""
+        return float(group_delta(self.epsilon, self.delta, np.array(float(self.typical))))
+
+    @property
+    def farthest(self) -> float:
+        """Mean distance of the answer 0 to the signs."""
+        return math.sqrt(self.d)
+
+    @property
+    def nearest(self) -> float:
+        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        loss = packing.losses("l2", self.d, self.epsilon, self.delta)
+        return float(loss(np.array([float(self.typical)]))[0])
+
+    @property
+    def bound(self) -> float:
+        """(P1) at q."""
+        return packing.packing("l2", self.q, self.n, self.d, self.order, self.epsilon, self.delta)

@@ -16,13 +16,13 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.instances import hypercube, spikes, tracing
+from dpsco_core.bounds.instances import hypercube, packing, spikes, tracing
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.fano.builder import PackingProof, SignProof
+from dpsco_core.explain.fano.builder import ExpectileProof, PackingProof, SignProof
 from dpsco_core.explain.tracing import tracing_law
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import Setting
@@ -37,6 +37,7 @@ PROOFS = (*HARDS, "tracing")
 CURVE_POINTS = 65
 CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
 
+Level = tuple[float, float]  # epsilon and delta
 At = Callable[[float, int, int, float, float], float]
 Form = tuple[str, Source, float, At]  # key, whose constants, spike probability, the bound there
 
@@ -75,11 +76,13 @@ class MeanInstance:
         """R."""
         return self.setting.constants.mean_gradient_bound
 
-    def level(self, binds: Class, hard: Proof) -> tracing.Leakage | float | None:
+    def level(self, binds: Class, hard: Proof) -> tracing.Leakage | Level | float | None:
         """Return what a bound takes of the budget; None if the budget says nothing of its class."""
         if binds == "approx":
-            approximate = approximate_level(self.setting) if self.scenario.delta else None
-            return None if approximate is None else tracing.approximate_leakage(*approximate)
+            approximate = approximate_level(self.setting)
+            if approximate is None or hard == "hypercube":
+                return approximate
+            return tracing.approximate_leakage(*approximate, self.scenario.d)
         if hard == "tracing":
             return tracing.concentrated_leakage(self.rho)
         return self.rho if binds == "zcdp" else self.epsilon
@@ -112,6 +115,16 @@ class MeanInstance:
         s = self.scenario
         proof = PackingProof if s.distribution == "spike" else SignProof
         return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
+
+    def expectiles(self, q: float) -> ExpectileProof | None:
+        """Return the numbers of the proof by expectiles at q; None under a zCDP budget."""
+        level = approximate_level(self.setting)
+        if level is None:
+            return None
+        s, (epsilon, delta) = self.scenario, level
+        return ExpectileProof(
+            n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=epsilon, delta=delta
+        )
 
 
 def mean_instance(
@@ -174,6 +187,14 @@ class FanoCurve:
         return bound(f"lower.mean.{self.slug}").card.name
 
 
+def _packing(q: float, n: int, d: int, order: float, level: Level) -> float:
+    return packing.packing("l2", q, n, d, order, *level)
+
+
+def _best_packing(n: int, d: int, order: float, level: Level, largest: float) -> float:
+    return packing.best("l2", n, d, order, *level, largest)
+
+
 _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float]], ...] = (
     ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
     ("rate-distortion-cdp", "zcdp", "hypercube", distortion.distortion, distortion.best),
@@ -183,13 +204,15 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
     ("hypercube-pure", "pure", "hypercube", hypercube.hypercube_pure, hypercube.best_pure),
     ("fano-pure", "pure", "spike", spikes.spike_pure, spikes.best_pure),
     ("approx-tracing", "approx", "tracing", tracing.tracing_l2, tracing.best_tracing),
+    ("approx-packing", "approx", "hypercube", _packing, _best_packing),
 )
 
 
 def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
     """Return the bounds over the spike probability, each with its best one.
 
-    Those that bind every (epsilon, delta) algorithm are there at a budget that says so.
+    Those that bind every (epsilon, delta) algorithm are there at a budget that says so; at delta
+    = 0 they are bounds on pure algorithms.
     """
     s = at.scenario
     n, d, order = s.n, s.d, s.p
@@ -199,7 +222,8 @@ def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
         if level is not None:
             most = at.largest(hard, binds)
             q = best(n, d, order, level, most)
-            forms.append((slug, binds, hard, level, most, q, form))
+            pure = binds == "approx" and s.delta == 0
+            forms.append((slug, "pure" if pure else binds, hard, level, most, q, form))
     found = [(q, form(q, n, d, order, level)) for _, _, _, level, _, q, form in forms]
     likely = [q for q, value in found if value > 0]
     low = max(1e-12, CURVE_SPAN[0] * min(likely, default=1 / n))
@@ -269,12 +293,14 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
         ("hypercube-cdp", "hypercube", signs, hypercube.hypercube_cdp),
         ("rate-distortion-cdp", "hypercube", distorted, distortion.distortion),
     )
+    packed = _best_packing(n, d, order, (epsilon, 0.0), cube)
     markov, best = spikes.best_markov_pure(*dp, code), spikes.best_pure(*dp, code)
     pure: tuple[Form, ...] = (
         ("literal-pure", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
         ("markov-pure", "optimised", markov, spikes.spike_markov_pure),
         ("fano-pure", "optimised", best, spikes.spike_pure),
         ("hypercube-pure", "hypercube", hypercube.best_pure(*dp, cube), hypercube.hypercube_pure),
+        ("packing-pure", "hypercube", packed, _pure_packing),
     )
     kinds: tuple[tuple[Class, tuple[Form, ...], float], ...] = (
         ("zcdp", concentrated, rho),
@@ -285,6 +311,10 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
         for binds, rows, level in kinds
         for key, source, q, form in rows
     )
+
+
+def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
+    return _packing(q, n, d, order, (epsilon, 0.0))
 
 
 def _closed_probability(at: MeanInstance) -> float:
@@ -329,7 +359,7 @@ def floors(at: MeanInstance) -> Floors:
         sampling=max(bound(f"lower.mean.{x}-signs").value(free) for x in ("bounded", "biased")),
         gaussian=bound("lower.mean.gaussian").value(free),
         concentrated=largest_floor(free, ("zcdp",)),
-        pure=largest_floor(implied, ("pure", "zcdp")),
+        pure=largest_floor(implied, ("pure", "zcdp", "approx")),
     )
 
 

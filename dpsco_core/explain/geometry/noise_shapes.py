@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5
 HELD = 0.9  # the share of the draws inside the contour
-ENTRIES = 100_000  # of the random matrix behind one point of the sweep
+TABLE = 100_000  # of the random matrix behind one point of the sweep
 MOST_DRAWS = 2000
 SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
 
@@ -90,7 +90,7 @@ def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:
     """Return what is known and what is measured of the squared dual norm of the noise."""
     mechanism = shaped(d, q, noise)
     dual, unit = mechanism.norm.dual, d / (2 * RHO)
-    count = max(50, min(MOST_DRAWS, ENTRIES // d))
+    count = max(50, min(MOST_DRAWS, TABLE // d))
     squares = row_norms(_draws(mechanism, count, seed), dual) ** 2 / unit
     return DualSquare(
         noise=noise,

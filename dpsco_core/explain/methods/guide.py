@@ -9,11 +9,11 @@ import numpy as np
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import make_method, method_card, methods_for
+from dpsco_core.catalogue import make_method, method_card, methods_for, problem_class
 from dpsco_core.explain.contest import TRIALS, is_tied
 from dpsco_core.explain.methods.stories import example
 from dpsco_core.runs.allowed import with_fitting_grid
-from dpsco_core.runs.cost import EVALUATION, EXACT, release_seconds
+from dpsco_core.runs.cost import EVALUATION, release_seconds
 from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
@@ -68,7 +68,7 @@ class Fit:
 def fitting(point: Scenario) -> tuple[Fit, ...]:
     """Ask the plan of each of the point's methods whether it runs there, in order."""
     found = []
-    evaluation = 0.0 if point.problem in EXACT else EVALUATION
+    evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:
         refused = refusal(point, slug)
         seconds = 0.0 if refused else release_seconds(point, slug) + evaluation

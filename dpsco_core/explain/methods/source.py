@@ -23,14 +23,15 @@ class Source:
 def release_source(slug: str) -> tuple[Source, ...]:
     """Return the code that runs: the method's `release`, and the functions that it hands on to."""
     kind = method_class(slug)
-    found = _source(kind.release.__qualname__, kind.release)
-    return (found, *(_source(part.__name__, part) for part in handed_on(kind.release)))
+    release = inspect.unwrap(kind.release)  # of one that was added
+    found = _source(release.__qualname__, release)
+    return (found, *(_source(part.__name__, part) for part in handed_on(release)))
 
 
 def plan_source(slug: str) -> Source:
     """Return the code that chooses the parameters, without the data."""
     kind = method_class(slug)
-    return _source(kind.plan.__qualname__, kind.plan)
+    return _source(kind.plan.__qualname__, inspect.unwrap(kind.plan))
 
 
 def handed_on(function: Any) -> tuple[FunctionType, ...]:

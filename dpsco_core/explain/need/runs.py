@@ -9,13 +9,12 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
-from dpsco_core.base.cards import Privacy
 from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.problems import OptimisationProblem, Problem, Sample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.runs.study import canonical, own_setting, stream, users_of
 from dpsco_core.scenario import Scenario
@@ -32,7 +31,6 @@ class Runs:
         (self.method,) = base.methods
         self.made = make_method(self.method, base.calibration, base.tuning)
         self.count = 0
-        self.binding: tuple[Privacy, ...] = ()
         # Neither n nor the budget is in the labels of the streams.
         plain = replace(canonical(base), n=1, epsilon=1.0, delta=1e-6, rho=None)
         self.label = f"{plain.to_query()}"
@@ -57,19 +55,18 @@ class Runs:
         user_level = method_card(self.method).level == "user"
         records = users_of(drawn) if user_level else pooled(drawn)
         release = released(self.made, records, plan, ledger, noise)
-        self.binding = ledger.bound_by()
         return problem.excess_risk(release.value).value
 
 
 def first_users(
-    problem: MeanEstimation | OptimisationProblem, n: int, m: int, rng: np.random.Generator
+    problem: Problem, n: int, m: int, rng: np.random.Generator
 ) -> DenseRows | Sample | ItemSample | MeanSample:
     """Return the first n users of a stream, with m items each: those of one item are records.
 
     They are the same ones whatever n is, but for users whose means alone are drawn.
     """
     d = problem.constraint.d
-    if isinstance(problem, MeanEstimation):
+    if not isinstance(problem, OptimisationProblem):
         return DenseRows(problem.sample(_whole_blocks(n, d), rng).x[:n])
     if not fits(n, m, d):
         return sample_users(problem, n, m, rng)

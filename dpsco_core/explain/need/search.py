@@ -8,6 +8,8 @@ Trials share their random numbers along the way: trial t at n is the first n rec
 stream, and its noise is the same multiple of the noise's scale at every n and budget.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -15,16 +17,18 @@ from typing import Literal
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
 from dpsco_core.base.parsing import one_of
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.classes import binding, whom
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.need.runs import Progress, Runs, Unknown, at, unscaled
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.report import bound_setting
-from dpsco_core.results.tables import fit_slope
+from dpsco_core.results.slopes import line_slope
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
@@ -39,6 +43,19 @@ CHEAP = 100_000  # n times d up to which the last two points have many trials
 MOVES = 3  # of these two points, where the answer is not near them
 RESAMPLES = 1000
 MOST_ELEMENTS = 20_000_000  # n d m of the largest sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """What no algorithm of some kind can do with less of, in the worst case over a class of laws.
+
+    Below `value` the largest lower bound with proven constants is above the target.
+    """
+
+    value: float  # of the unknown; infinite where none is enough
+    bound: str  # slug of that bound
+    binds: str  # which algorithms it binds, after "every" or "no"
+    laws: str  # the class of laws, after "over"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +77,7 @@ class Need:
     near: float  # where the last trials were
     slope: float  # of log error against the log of the unknown there; for rho of its root
     trials: int  # at each of the last two points
-    # The value that no algorithm can do with less of, in the worst case over the class of data:
-    # below it the largest lower bound with proven constants is above the target. None where no
-    # lower bound binds the method; infinite where no value is enough.
-    floor: float | None
-    floor_bound: str  # slug of that bound
+    floors: tuple[Floor, ...]  # what lower bounds say: of each class of laws, those of the budget
 
 
 def need(
@@ -103,7 +116,6 @@ def need(
         if last.slope > FLATTEST or abs(last.answer(goal) - last.middle) <= 2 * last.apart:
             break
         middle = last.answer(goal)
-    floor, name = _floor(base, unknown, target, runs.binding)
     found = Need(
         method=method,
         unknown=unknown,
@@ -111,8 +123,7 @@ def need(
         slope=last.slope,
         trials=len(last.left),
         near=unscaled(last.middle, unknown),
-        floor=floor,
-        floor_bound=name,
+        floors=_floors(base, unknown, target),
     )
     if last.slope > FLATTEST:
         return found
@@ -187,7 +198,7 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
     if len(places) == 2:
         slope = (levels[1] - levels[0]) / (places[1] - places[0])
     else:
-        slope = fit_slope(np.exp(places), np.exp(levels))[0]
+        slope = line_slope(np.exp(places), np.exp(levels))
     return min(max(slope, SLOPES[0]), SLOPES[1])
 
 
@@ -221,22 +232,25 @@ def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float
     return _scale(low, unknown), _scale(high, unknown)
 
 
-def _floor(
-    base: Scenario, unknown: Unknown, target: float, binding: tuple[Privacy, ...]
-) -> tuple[float | None, str]:
-    """Return the least value at which no proven lower bound is above the target, and the bound."""
+def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...]:
+    """Return what the lower bounds that bind every algorithm of the budget say, class by class."""
     own = problem_card(base.problem).loss_class
     quantity = "l2 error" if base.problem == MeanEstimation.card.slug else "excess risk"
-    binds = ("none", *binding)
-    bounds = [
-        b
-        for b in bounds_for(base.problem, base.level)
-        if (b.card.kind, b.card.constant, b.card.quantity) == ("lower", "explicit", quantity)
-        and b.card.applies_to(own)
-        and b.card.privacy in binds
-    ]
-    if not bounds:
-        return None, ""
+    private = method_card(base.methods[0]).privacy != "none"
+    binds = binding(base.budget) if private else ("none",)
+    classes: dict[LawClass, list[Bound]] = {}
+    for b in bounds_for(base.problem, base.level):
+        sure = (b.card.kind, b.card.constant, b.card.quantity) == ("lower", "explicit", quantity)
+        if b.card.of_law:  # the answer is about classes of laws
+            continue
+        if sure and b.card.applies_to(own) and b.card.privacy in binds:
+            classes.setdefault(b.card.laws, []).append(b)
+    found = (_floor(base, unknown, target, bounds) for bounds in classes.values())
+    return tuple(floor for floor in found if floor is not None)
+
+
+def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound]) -> Floor | None:
+    """Return the least value at which no bound of one class of laws is above the target."""
 
     def largest(place: float) -> tuple[float, str]:
         point = at(base, unknown, unscaled(place, unknown))
@@ -246,13 +260,17 @@ def _floor(
 
     low, high = (0.0, math.log(LIBRARY.n)) if unknown == "n" else _ends(base, unknown, 1)
     if largest(low)[0] <= target:
-        return None, ""
+        return None
     if largest(high)[0] > target:
-        return math.inf, largest(high)[1]
-    while high - low > 1e-3:
-        half = 0.5 * (low + high)
-        low, high = (half, high) if largest(half)[0] > target else (low, half)
-    return _given(high, unknown), largest(low)[1]
+        value, low = math.inf, high
+    else:
+        while high - low > 1e-3:
+            half = 0.5 * (low + high)
+            low, high = (half, high) if largest(half)[0] > target else (low, half)
+        value = _given(high, unknown)
+    card = bound(largest(low)[1]).card
+    named = whom(card, base.budget if unknown == "n" else None)
+    return Floor(value=value, bound=card.slug, binds=named, laws=card.laws.words)
 
 
 # -- in words: the same on the page and on the command line --------------------------------------
@@ -264,7 +282,7 @@ def in_words(found: Need, *, users: bool = False) -> tuple[str, ...]:
     With `users` n counts users.
     """
     whom = "users" if users else "records"
-    return (_answer(found, whom), *_lower(found, whom))
+    return (_answer(found, whom), *(_lower(found, floor, whom) for floor in found.floors))
 
 
 def _answer(found: Need, whom: str) -> str:
@@ -290,17 +308,18 @@ def _answer(found: Need, whom: str) -> str:
     return f"{name} needs about {needed} for {what} (95 % interval: {interval})."
 
 
-def _lower(found: Need, whom: str) -> tuple[str, ...]:
-    """Return what the lower bound says, if there is one: it binds mean errors in the worst case."""
-    if found.floor is None:
-        return ()
-    worst = f"In the worst case over the class ({bound(found.floor_bound).card.name})"
-    promise = f"can guarantee a mean error of {found.target:.3g}"
-    if math.isinf(found.floor):
+def _lower(found: Need, floor: Floor, whom: str) -> str:
+    """Return what lower bounds of one class say: they bind mean errors in the worst case."""
+    name = bound(floor.bound).card.name
+    promise = (
+        f"In the worst case over {floor.laws}, no {floor.binds} can guarantee a mean error of "
+        f"{found.target:.3g}"
+    )
+    if math.isinf(floor.value):
         ever = f"any number of {whom}" if found.unknown == "n" else "any privacy budget"
-        return (f"{worst}, no algorithm {promise} with {ever} up to the largest allowed.",)
+        return f"{promise} with {ever} up to the largest allowed ({name})."
     less = "fewer than" if found.unknown == "n" else "a budget below"
-    return (f"{worst}, no algorithm {promise} with {less} {_amount(found, found.floor, whom)}.",)
+    return f"{promise} with {less} {_amount(found, floor.value, whom)} ({name})."
 
 
 def _amount(found: Need, value: float, whom: str) -> str:

@@ -1,23 +1,16 @@
-"""How far the proven bounds of one class of losses are apart: only like is compared with like."""
+"""How far the proven bounds of one class are apart: only like is compared with like."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import BoundCard, Privacy
+from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.explain.tables.table import Row
-
-# Whose lower bounds bind the methods that guarantee a notion.
-BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
-    "pure": ("none", "approx", "zcdp", "pure"),
-    "zcdp": ("none", "approx", "zcdp"),
-    "approx": ("none", "approx"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRatio:
-    """The best proven bounds on one class of losses; `lower` is None where nothing binds it."""
+    """The best proven bounds on one class; `lower` is None where nothing binds it."""
 
     upper: Row
     lower: Row | None
@@ -37,29 +30,28 @@ def class_ratios(
     # of one quantity; those count whose hypotheses hold and whose constants are proven
     rows: Sequence[Row],
 ) -> tuple[ClassRatio, ...]:
-    """Return the smallest proven upper bound of each curvature, with what binds its whole class.
+    """Return the smallest proven upper bound of each class that meets a lower one, with that.
 
-    An upper bound holds for every loss of its class. What no method for that class can do better
-    than is a lower bound whose hard instance is in the class: a general convex one says nothing of
-    methods that may rely on strong convexity.
+    An upper bound holds for every loss and every law of its class. What no method for that class
+    can do better than is a lower bound whose hard instance is in the class: a general convex one
+    says nothing of methods that may rely on strong convexity, and a worst case over moments of
+    coordinates nothing of one that takes its constants from this law (`BoundCard.meets`). There is
+    one for each curvature and class of laws of lower bounds; where no upper bound of a curvature
+    meets any it is the smallest, alone.
     """
-    proven = [r for r in rows if r.holds and r.bound.card.constant == "explicit"]
-    best: dict[str, Row] = {}
-    for row in sorted(proven, key=lambda r: r.value):
-        card = row.bound.card
-        if (card.kind, card.guarantee) == ("upper", "expectation") and card.privacy in BINDING:
-            best.setdefault(card.loss_class.curvature, row)
-    found = []
-    for upper in best.values():
-        lower = [r for r in proven if _binds(r.bound.card, upper.bound.card)]
-        largest = max(lower, key=lambda r: r.value, default=None)
-        found.append(ClassRatio(upper=upper, lower=largest))
-    return tuple(found)
-
-
-def _binds(lower: BoundCard, upper: BoundCard) -> bool:
-    return (
-        lower.kind == "lower"
-        and lower.privacy in BINDING[upper.privacy]
-        and lower.instance_class.within(upper.loss_class)
-    )
+    holding = [r for r in rows if r.holds]
+    found: dict[tuple[str, LawClass | None], ClassRatio] = {}
+    for upper in sorted(holding, key=lambda r: r.value):
+        card = upper.bound.card
+        sure = (card.kind, card.constant, card.guarantee) == ("upper", "explicit", "expectation")
+        if not sure or card.privacy == "none":
+            continue
+        met = [r for r in holding if card.meets(r.bound.card, upper.covers)]
+        bend = card.loss_class.curvature
+        found.setdefault((bend, None), ClassRatio(upper=upper, lower=None))
+        for lower in sorted(met, key=lambda r: -r.value):
+            key = bend, lower.bound.card.laws
+            if key not in found:
+                found[key] = ClassRatio(upper=upper, lower=lower)
+    paired = {bend for bend, laws in found if laws is not None}
+    return tuple(r for (bend, laws), r in found.items() if laws is not None or bend not in paired)

@@ -22,6 +22,7 @@ from dpsco_core.base.cards import (
     Paper,
 )
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
@@ -169,6 +170,8 @@ class Row:
     here: bool  # whether it is about the scenario's problem and what the scenario hides
     # whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`
     applies: bool = False
+    binds: str = ""  # as `Evaluation.binds`
+    covers: tuple[LawClass, ...] = ()  # as `Evaluation.covers`
 
     @property
     def holds(self) -> bool:
@@ -208,6 +211,8 @@ def _row(point: Scenario, slug: str) -> Row:
         failures=found.failures,
         here=True,
         applies=found.applies,
+        binds=found.binds,
+        covers=found.covers,
     )
 
 

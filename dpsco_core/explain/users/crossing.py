@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
 from dpsco_core.problems.samples.users import fits
+from dpsco_core.results.slopes import FittedSlope, fit_errors, line_slope
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -200,9 +201,13 @@ def _last_crossing(
     return value, at, len(changes)
 
 
-def fitted_slope(errors: Errors, from_items: float = 1.0) -> float:
-    """Return the slope of log distance against log m over the m of at least `from_items`."""
+def fitted_slope(errors: Errors, from_items: float = 1.0) -> FittedSlope:
+    """Return the slope of log distance against log m over the m of at least `from_items`.
+
+    It is half of that of the mean risk, and so is its 95 % interval over the trials.
+    """
     keep = (errors.items >= from_items) & (errors.mean > 0)
-    require(int(keep.sum()) >= 2, "from_items", "below two points of the grid", from_items)
-    x, y = np.log(errors.items[keep]), np.log(errors.distance[keep])
-    return float(np.polyfit(x, y, 1)[0])
+    x, points = errors.items[keep], int(keep.sum())
+    require(points >= 2, "from_items", "below two points of the grid", from_items)
+    value, fit = line_slope(x, errors.distance[keep]), fit_errors(x, errors.risks[keep].T)
+    return FittedSlope(fitted=value, low=fit.low / 2, high=fit.high / 2, points=points)

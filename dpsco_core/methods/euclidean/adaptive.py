@@ -123,11 +123,13 @@ class AdaptiveDescent(Method):
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.adaptive",
         name="Adaptively clipped gradients",
+        short="Adaptively clipped",
         paper=OWN,
         statement="Choosing the clip radius privately, 3",
         summary="Gradient descent: looks at the lengths of the gradients, privately, to choose the "
         "radius that it clips them to; averages, and adds Gaussian noise at every step.",
         privacy="zcdp",
+        private_radius=True,
         problems=SCO_PROBLEMS,
         caveat="No bound on its error is proven. With too few records for a look it is clipped "
         "gradients.",
@@ -179,8 +181,8 @@ class AdaptiveDescent(Method):
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.clipped", "sco.adaptive")},
     )
-    colour: ClassVar[str] = "moss"
-    symbol: ClassVar[str] = "bowtie"
+    colour: ClassVar[str] = "violet"
+    symbol: ClassVar[str] = "circle"
     stage: ClassVar[Stage] = Stage(records=128, free_steps=True, clip=("radius", "top_radius"))
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:

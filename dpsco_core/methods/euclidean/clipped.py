@@ -110,7 +110,7 @@ class ClippedDescent(FrameworkMethod):
         example=QUADRATIC,
     )
     stage = Stage(free_steps=True, clip=("radius", "radius"))
-    colour = "blue"
+    colour = "gold"
     symbol = "square"
 
     def plan(self, setting: Setting) -> FrameworkPlan:

@@ -60,6 +60,7 @@ class CoordinatewiseDescent(FrameworkMethod):
     card = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",
+        short="Coordinate-wise",
         paper=KAMATH_2022,
         statement="Algorithms 1 to 3, Theorem 5.2",
         summary="Gradient descent: clips every coordinate of every gradient, takes medians of "
@@ -115,7 +116,7 @@ class CoordinatewiseDescent(FrameworkMethod):
         example=LOGISTIC,
     )
     stage = Stage(free_steps=True, clip=("threshold", "threshold"))
-    colour = "green"
+    colour = "teal"
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> FrameworkPlan:

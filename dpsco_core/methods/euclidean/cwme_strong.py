@@ -113,8 +113,9 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
         example=QUADRATIC | {"methods": ("sco.erm", "sco.clipped", "sco.cwme-strong")},
     )
     stage = Stage(problem="quadratic")
-    colour = "lime"
+    colour = "teal"
     symbol = "diamond-open"
+    dashed = True
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

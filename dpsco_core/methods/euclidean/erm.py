@@ -54,6 +54,7 @@ class Erm(Method):
     card = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",
+        short="Risk minimiser",
         paper=FOLKLORE,
         statement="Empirical risk minimisation",
         summary="Minimises the average loss of the records, without privacy.",

@@ -58,6 +58,7 @@ class IterativeDescent(FrameworkMethod):
     card = MethodCard(
         slug="sco.iterative",
         name="Iterative updating of gradients",
+        short="Iterative updating",
         paper=ZHAO_2024,
         statement="Algorithms 1 and 3, Theorem 7 (claimed)",
         summary="Gradient descent: noisy means of secret random groups of clipped gradients, and a "
@@ -116,7 +117,7 @@ class IterativeDescent(FrameworkMethod):
         },
     )
     stage = Stage(records=1, free_steps=True)
-    colour = "purple"
+    colour = "magenta"
     symbol = "star"
 
     def plan(self, setting: Setting) -> FrameworkPlan:

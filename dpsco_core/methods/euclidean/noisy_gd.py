@@ -49,6 +49,7 @@ class NoisyGradientDescent(FrameworkMethod):
     card = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",
+        short="Noisy descent",
         paper=BASSILY_2014,
         statement="Algorithm 1 (full batch), Theorem 2.4",
         summary="Gradient descent on all records, with Gaussian noise that hides what one "
@@ -99,8 +100,9 @@ class NoisyGradientDescent(FrameworkMethod):
         example=LOGISTIC | {"methods": ("sco.erm", "sco.noisy-gd", "sco.clipped")},
     )
     stage = Stage(free_steps=True)
-    colour = "cyan"
+    colour = "gold"
     symbol = "square-open"
+    dashed = True
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         rho = sco_share(setting, self.calibration)

@@ -236,8 +236,9 @@ class ObjectivePerturbationStrong(PerturbedObjective):
         },
     )
     stage = Stage(problem="quadratic")
-    colour = "slate"
+    colour = "brown"
     symbol = "pentagon-open"
+    dashed = True
     strong = True
 
 

@@ -129,8 +129,9 @@ class PhasedSgd(PrivateMethod):
         example=LOGISTIC | {"methods": ("sco.erm", "sco.phased-sgd", "sco.clipped")},
     )
     stage = Stage(records=16)
-    colour = "gold"
+    colour = "green"
     symbol = "cross"
+    dashed = True
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = sco_share(setting, self.calibration)

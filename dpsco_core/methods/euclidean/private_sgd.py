@@ -161,6 +161,7 @@ class PrivateSgd(PrivateMethod):
     stage = Stage(records=1)
     colour = "magenta"
     symbol = "hexagon"
+    dashed = True
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         refuse_pure(setting)

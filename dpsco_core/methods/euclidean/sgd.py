@@ -59,6 +59,7 @@ class Sgd(Method):
     card = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",
+        short="One-pass SGD",
         paper=FOLKLORE,
         statement="One-pass averaged SGD",
         summary="One pass of stochastic gradient descent over the records, without privacy.",
@@ -86,8 +87,9 @@ class Sgd(Method):
         pitfalls=(NO_BOUND,),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.sgd", "sco.clipped")},
     )
-    colour = "pale grey"
-    symbol = "circle-open"
+    colour = "grey"
+    symbol = "square"
+    dashed = True
 
     def plan(self, setting: Setting) -> SgdPlan:
         constants, n = setting.constants, setting.n

@@ -101,7 +101,7 @@ class SmoothedDescent(FrameworkMethod):
         example=HUBER | {"methods": ("sco.erm", "sco.clipped", "sco.smoothed")},
     )
     stage = Stage(free_steps=True, clip=("tau", "tau"))
-    colour = "orange"
+    colour = "green"
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> FrameworkPlan:

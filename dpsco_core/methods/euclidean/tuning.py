@@ -21,9 +21,11 @@ sum is that of the curvature :math:`h-\sigma`. Only `practical_clipping` is aske
 (``growing``), for coordinates are clipped to limits that more steps do not suit; and only where
 :math:`\sigma\le\lambda/4`, as else there are too few records for any model of curvatures.
 
-Where no strong convexity is certified, :math:`\lambda = \beta/3` is assumed; where no smoothness
-is, :math:`\beta` is the bound on the mean gradient over D. Both are assumptions of accuracy:
-privacy holds for all steps and sizes.
+Where no strong convexity is certified, :math:`\lambda = \min(\beta/3, 2G/D)` is assumed, with G
+the bound on the mean gradient: a quadratic of more curvature would be above GD at the distance D,
+and the risk cannot be. (The distance to a record is curved at the median only; steps for that
+curvature all the way would not arrive.) Where no smoothness is certified, :math:`\beta = G/D`.
+These are assumptions of accuracy: privacy holds for all steps and sizes.
 """
 
 import math
@@ -99,8 +101,11 @@ def curvatures(setting: Setting) -> tuple[float, float]:
             "and the problem certifies neither.",
             distribution="gaussian",
         )
-    certified = constants.strong_convexity
-    return (certified if certified > 0 else largest / ASSUMED_CONDITION), largest
+    if constants.strong_convexity > 0:
+        return constants.strong_convexity, largest
+    slope = 4 * constants.mean_gradient_bound / constants.diameter  # 0 on an unbounded set
+    assumed = largest / ASSUMED_CONDITION
+    return (min(assumed, slope) if 0 < slope < math.inf else assumed), largest
 
 
 def start_distance(setting: Setting) -> float:

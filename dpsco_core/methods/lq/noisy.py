@@ -166,8 +166,9 @@ class NoisyMirrorDescent(PrivateMethod):
         },
     )
     stage = Stage(records=1)
-    colour = "clay"
+    colour = "gold"
     symbol = "hexagon-open"
+    dashed = True
 
     def plan(self, setting: Setting) -> NoisyMirrorPlan:
         n, constraint, theory = setting.n, setting.body, self.tuning == "theory"

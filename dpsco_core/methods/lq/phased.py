@@ -101,8 +101,9 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         | {"problem": "logistic", "methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
     )
     stage = Stage(records=16, problem="huber", exponent=3.0)
-    colour = "olive"
+    colour = "green"
     symbol = "cross-open"
+    dashed = True
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = phased_share(setting, self.calibration)

@@ -153,7 +153,7 @@ class RegularizedMirrorDescent(PrivateMethod):
         example=ON_L1 | {"methods": ("sco.erm", "lp.regularized-mirror-descent", "sco.noisy-gd")},
     )
     stage = Stage(problem="huber")
-    colour = "indigo"
+    colour = "violet"
     symbol = "triangle-down"
 
     def plan(self, setting: Setting) -> RegularizedPlan:

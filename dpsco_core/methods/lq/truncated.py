@@ -126,7 +126,7 @@ class ShuffledMirrorDescent(InDualNorm):
             "tuning": "theory",
         },
     )
-    colour = "crimson"
+    colour = "teal"
     symbol = "star-diamond"
 
 
@@ -188,7 +188,7 @@ class BatchedMirrorDescent(InDualNorm):
         example=ON_L1
         | {"methods": ("sco.erm", "lp.batched-mirror-descent", "lp.shuffled-mirror-descent")},
     )
-    colour = "teal"
+    colour = "magenta"
     symbol = "hourglass"
 
 
@@ -248,8 +248,9 @@ class EuclideanReduction(Truncated):
         example=ON_CUBE | {"methods": ("sco.erm", "sco.clipped", "lp.euclidean-reduction")},
     )
     stage = Stage(exponent=3.0, place=inside)
-    colour = "plum"
+    colour = "brown"
     symbol = "hexagram"
+    dashed = True
 
     def plan(self, setting: Setting) -> MirrorPlan:
         if setting.exponent < 2:

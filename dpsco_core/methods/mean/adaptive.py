@@ -98,6 +98,8 @@ class AdaptiveClipping(PrivateMethod):
         summary="Looks at the lengths of the records, privately, to choose the radius that it "
         "clips them to, then averages and adds noise.",
         privacy="zcdp",
+        pure_form=True,
+        private_radius=True,
         rate="upper.mean.adaptive",
         caveat="With too few records for a look it is simple clipping. From 16 dimensions on it "
         "runs in guarded mode, whose error no bound is proven for. Below, it errs up to 20 times "
@@ -157,8 +159,8 @@ class AdaptiveClipping(PrivateMethod):
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
     )
-    colour = "cyan"
-    symbol = "pentagon"
+    colour = "violet"
+    symbol = "circle"
 
     def plan(self, setting: Setting) -> AdaptivePlan:
         if isinstance(setting.budget, PureDP):

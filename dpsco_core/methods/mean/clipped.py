@@ -111,7 +111,7 @@ class SimpleClipping(PrivateMethod):
         example=EXAMPLE,
     )
     stage = Stage(at_once=True, clip=("radius", "clip_radius"))
-    colour = "blue"
+    colour = "gold"
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:

@@ -103,8 +103,9 @@ class CoinPress(PrivateMethod):
         ),
         example=REFERENCES,
     )
-    colour = "olive"
+    colour = "brown"
     symbol = "cross"
+    dashed = True
 
     def __post_init__(self) -> None:
         scale = self.covariance_scale

@@ -196,7 +196,7 @@ class CoordinatewiseCDP(_Coordinatewise):
         ),
         example=EXAMPLE,
     )
-    colour = "green"
+    colour = "teal"
     symbol = "diamond"
 
     def release(
@@ -261,8 +261,8 @@ class CoordinatewisePure(_Coordinatewise):
         smooth="no loss",
         order=r"O(nd)",
         cost="One pass over the records.",
-        when="Under a pure budget, which besides it only adaptive clipping meets. Up to about "
-        "d = 20 it is level with the Gaussian version.",
+        when="Under a pure budget, which Gaussian noise cannot meet. Up to about d = 20 it is "
+        "level with the Gaussian version.",
         pitfalls=("The error grows with one more root of d than under concentrated privacy.",),
         errata=(
             r"The same loose printed sensitivity $12\tau m/n$ as in the Gaussian version.",
@@ -271,8 +271,9 @@ class CoordinatewisePure(_Coordinatewise):
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.cwme-pure"), "delta": 0.0},
     )
-    colour = "lime"
+    colour = "teal"
     symbol = "diamond-open"
+    dashed = True
 
     def release(
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator

@@ -68,11 +68,13 @@ class InstanceOptimal(PrivateMethod):
     card = MethodCard(
         slug="mean.instance-optimal",
         name="Rotated medians and a norm quantile",
+        short="Rotated medians",
         paper=HUANG_2021,
         statement="The estimator of Section 4, with a split of the budget of our own",
         summary="Centres the records at private medians of their rotated coordinates, clips them "
         "to a private quantile of their lengths, averages, and adds noise.",
         privacy="zcdp",
+        private_radius=True,
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
     )
@@ -109,7 +111,7 @@ class InstanceOptimal(PrivateMethod):
         example=REFERENCES,
     )
     stage = Stage(records=128)  # so many that noisy counts seldom move what the release clips
-    colour = "teal"
+    colour = "brown"
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> InstanceOptimalPlan:

@@ -142,7 +142,7 @@ class IterativeUpdating(PrivateMethod):
         },
     )
     stage = Stage(records=1, clip=("radius", "clip_radius"))
-    colour = "purple"
+    colour = "magenta"
     symbol = "star"
 
     def __post_init__(self) -> None:

@@ -115,8 +115,9 @@ class MedianOfMeans(Method):
         example=OVER_N
         | {"methods": ("mean.sample", "mean.median-of-means"), "p": 2.0, "trials": 20},
     )
-    colour = "pale grey"
-    symbol = "circle-open"
+    colour = "grey"
+    symbol = "square"
+    dashed = True
 
     def __post_init__(self) -> None:
         check_count("blocks", self.blocks)

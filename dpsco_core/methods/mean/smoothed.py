@@ -140,7 +140,7 @@ class NoiseSmoothing(PrivateMethod):
         example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.smoothed"), "p": 2.0},
     )
     stage = Stage(at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01))
-    colour = "orange"
+    colour = "green"
     symbol = "triangle-up"
 
     def __post_init__(self) -> None:

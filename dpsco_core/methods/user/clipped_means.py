@@ -96,6 +96,7 @@ class UserClippedMeans(PrivateMethod):
     card = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",
+        short="Clipped users",
         paper=LOWY_2024,
         statement="Footnote 3 (baseline, full batch)",
         summary="Gradient descent on the mean of users' clipped gradients, with noise that hides "
@@ -137,7 +138,7 @@ class UserClippedMeans(PrivateMethod):
         ),
         example=PLAIN,
     )
-    colour = "magenta"
+    colour = "gold"
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> MeansPlan:

@@ -125,7 +125,7 @@ class UserGroupPrivacy(PrivateMethod):
         example=PLAIN,
     )
     stage = Stage(records=16)
-    colour = "orange"
+    colour = "brown"
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> ChainPlan:

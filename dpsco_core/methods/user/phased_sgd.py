@@ -170,7 +170,7 @@ class UserPhasedSgd(PrivateMethod):
         },
     )
     stage = FILTER_STAGE
-    colour = "gold"
+    colour = "green"
     symbol = "cross"
 
     def plan(self, setting: Setting) -> GroupsPlan:

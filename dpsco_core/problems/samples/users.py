@@ -11,17 +11,13 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
-from dpsco_core.data.base import Distribution
-from dpsco_core.data.gaussian import Gaussian
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.base import gives
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.problems.laws import spike_of
 from dpsco_core.problems.links import FARTHEST
-from dpsco_core.problems.mean import MeanEstimation
 from dpsco_core.problems.point_losses import PointLoss
 from dpsco_core.problems.points import PointProblem
-from dpsco_core.problems.posed import OptimisationProblem
+from dpsco_core.problems.posed import OptimisationProblem, Problem
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
@@ -180,11 +176,11 @@ def pooled(sample: Sample | ItemSample | MeanSample) -> Sample:
     return sample
 
 
-def has_exact_means(problem: OptimisationProblem) -> bool:
+def has_exact_means(problem: Problem) -> bool:
     """Whether the law of a user's mean item is known, and is all that the loss needs."""
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
-    return isinstance(problem.distribution, Gaussian | TwoPoint)
+    return gives(type(problem.distribution), "draw_means")
 
 
 def fits(n: int, m: int, d: int) -> bool:
@@ -192,9 +188,7 @@ def fits(n: int, m: int, d: int) -> bool:
     return n * m * d <= MOST_ELEMENTS
 
 
-def check_size(
-    problem: OptimisationProblem | MeanEstimation, n: int, m: int, limits: Limits
-) -> None:
+def check_size(problem: Problem, n: int, m: int, limits: Limits) -> None:
     """Refuse samples that a place does not allow: all items, or the means where they have a law."""
     d = problem.constraint.d
     if m == 1:
@@ -205,8 +199,7 @@ def check_size(
             )
         return
     most = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
-    means = not isinstance(problem, MeanEstimation) and has_exact_means(problem)
-    if n * m * d > most and not (means and n * d <= limits.elements):
+    if n * m * d > most and not (has_exact_means(problem) and n * d <= limits.elements):
         raise InvalidInput(
             f"n times m times d must be at most {most:,} for {limits.where}, "
             f"got n={n:,}, m={m:,} and d={d:,}."
@@ -225,21 +218,13 @@ def sample_users(
     """
     if fits(n, m, problem.constraint.d):
         return ItemSample(records=problem.sample(n * m, rng), items=m)
-    require(has_exact_means(problem), "m", "smaller, for n m d items to fit", m)
+    means = problem.law.draw_means(n, m, rng) if has_exact_means(problem) else None
+    if means is None:
+        raise InvalidInput(f"m must be smaller, for n m d items to fit, got m={m}.")
     assert isinstance(problem, PointProblem)
     return MeanSample(
-        means=DenseRows(_means(problem.distribution, n, m, rng)),
+        means=DenseRows(means),
         items=m,
         loss=problem.loss,
         constraint=problem.constraint,
     )
-
-
-def _means(law: Distribution, n: int, m: int, rng: np.random.Generator) -> Vector:
-    """Draw the means of m independent records of `law`, shape (n, d)."""
-    if isinstance(law, TwoPoint):
-        counts = rng.binomial(m, law.spike_probability, size=n)
-        return (counts / m)[:, None] * spike_of(law)
-    assert isinstance(law, Gaussian)
-    means: Vector = law.mean + law.scale / math.sqrt(m) * rng.standard_normal((n, law.d))
-    return means

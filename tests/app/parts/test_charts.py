@@ -9,37 +9,36 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
-from dpsco_app.pages.explore.point_chart import point_figure
-from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.figure import methods as methods_look
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
     BESIDE,
     FADED,
-    MARKS,
     REGION,
     ROLES,
     Label,
     Look,
-    colour_of,
     log_ticks,
     place_labels,
-    symbol_of,
     translucent,
     wrapped,
 )
-from dpsco_app.parts.options import number_text, series
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.point_chart import point_figure
+from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.shell.teaching import enlarged
+from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     METHOD_SLUGS,
-    METHODS,
     PROBLEM_SLUGS,
     bound,
     bounds_for,
     method_card,
     methods_for,
 )
+from dpsco_core.fields.field import series
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 from tests.app.results import FLOORS, SWEEP, bounds, run, table
@@ -75,7 +74,7 @@ def test_a_sweep_draws_regions_then_bounds_then_bands_and_lines() -> None:
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
 
-PROVEN_NAME = bound(PROVEN).card.name
+PROVEN_NAME = f"{bound(PROVEN).card.name}, for {DIRECTIONAL.short}"
 
 
 def test_the_region_below_a_lower_bound_is_filled_down_to_the_edge() -> None:
@@ -148,16 +147,6 @@ def test_the_band_holds_ten_to_ninety_percent() -> None:
         assert list(band.y[:2:-1]) == rows["q10"].tolist()
 
 
-def test_the_chosen_value_is_marked_if_it_is_on_the_axis() -> None:
-    assert "chosen n = 10,000" in written(draw())
-    assert not any("chosen" in t for t in written(draw(replace(SWEEP, n=100))))
-
-
-def test_a_stale_figure_says_so() -> None:
-    assert "previous settings" in written(draw(look=Look(stale=True)))
-    assert "previous settings" not in written(draw())
-
-
 def test_a_phone_gets_a_legend_instead_of_labels() -> None:
     figure = draw(SWEEP, *FLOORS, look=Look(compact=True, title="word " * 30))
     assert figure.layout.showlegend and "CDP Fano" not in written(figure)
@@ -218,8 +207,8 @@ def test_labels_never_overlap(method_count: int) -> None:
         assert boxes[-1][1] < figure.layout.height - figure.layout.margin.b
 
 
-@pytest.mark.parametrize(("lines", "fitting"), [(5, 4), (23, 8)])
-def test_labels_keep_their_order_of_rank_where_there_is_no_room_or_more_than_eight(
+@pytest.mark.parametrize(("lines", "fitting"), [(5, 4), (23, 9)])
+def test_labels_keep_their_order_of_rank_where_there_is_no_room_or_more_than_nine(
     lines: int, fitting: int
 ) -> None:
     figure = go.Figure()
@@ -247,36 +236,25 @@ def test_a_label_whose_line_ends_outside_takes_no_room() -> None:
     assert written(figure) == ["near"]
 
 
-def test_a_single_point_draws_every_trial_and_floors_across() -> None:
+def test_a_single_point_draws_every_trial() -> None:
     scenario = replace(SWEEP, axis=None, grid=(), methods=(*SWEEP.methods, "mean.cwme-pure"))
-    slugs = (*FLOORS, RATE, PROVEN)
-    figure = point_figure(scenario, run(scenario).outcomes, bounds(scenario, *slugs), Look())
+    figure = point_figure(scenario, run(scenario).outcomes, Look(), 1.0)
     boxes = [t for t in figure.data if t.type == "box"]
     assert [t.name for t in boxes] == [method_card(m).name for m in scenario.methods]
     for box, method in zip(boxes, scenario.methods, strict=True):
         errors = [o.error for o in run(scenario).outcomes if o.method == method]
         assert list(box.x) == errors
-    rows = list(figure.layout.yaxis.categoryarray)
-    assert len(rows) == len(set(rows)) == len(boxes) + 2
-    names = [a for a in figure.layout.annotations if a.text.startswith("CDP ")]
-    assert len(names) == 2 and names[0].yshift != names[1].yshift
+    refused = replace(scenario, delta=0.0, methods=("mean.clipped",))
+    assert not point_figure(refused, [], Look()).data
+    assert not point_figure(refused, run(refused).outcomes, Look()).data
 
 
-def test_a_single_point_without_any_outcome_or_with_refusals_only_is_drawn() -> None:
-    scenario = replace(SWEEP, axis=None, grid=(), delta=0.0, methods=("mean.clipped",))
-    assert not point_figure(scenario, [], [], Look()).data
-    figure = point_figure(scenario, run(scenario).outcomes, bounds(scenario, *FLOORS), Look())
-    assert not figure.data
-
-
-def test_every_method_has_its_own_colour_and_shape() -> None:
-    assert {m.colour for m in METHODS} == set(ROLES)
-    assert {m.symbol for m in METHODS} == set(MARKS)
+def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None:
     for problem in PROBLEM_SLUGS:
         for level in ("item", "user"):  # no figure shows both
             methods = methods_for(problem, level)  # type: ignore[arg-type]
-            for chosen in (colour_of, symbol_of):
-                assert len({chosen(m) for m in methods}) == len(methods)
+            looks = {(methods_look.colour_of(m), methods_look.symbol_of(m)) for m in methods}
+            assert len(looks) == len(methods), (problem, level)
 
 
 def contrast(colour: str, page: str) -> float:
@@ -323,7 +301,7 @@ def test_numbers_are_written_as_people_write_them(value: float, text: str) -> No
 
 
 def test_series_and_small_helpers() -> None:
-    assert series(0, 1) == [1, 2, 5, 10]
+    assert series(0, 1) == (1, 2, 5, 10)
     assert translucent("#0b57d0", 0.5) == "rgba(11,87,208,0.5)"
     assert wrapped("one two three", 7) == "one two <br>three"
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from typing import Any
 
 import pytest
 
-from dpsco_app.pages.explore.hand import handle
+from dpsco_app.pages.explore.foot import handle
+from dpsco_app.pages.explore.words import HARD
 from dpsco_app.parts import controls
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.parts.options import OPTIONS, VIEWS
-from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
+from dpsco_app.parts.shown_bounds import shown
+from dpsco_core.catalogue import bound, default_methods, method_card
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
 from tests.app.pages import (
     checked,
     chosen,
     figure,
+    headline,
     is_stale,
+    ladder,
     open_page,
     press,
     result,
@@ -49,6 +54,7 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "geometry": ({}, "l1"),
     "q": (LQ, 4),
     "margin": ({}, 1),
+    "scale": ({}, "variance"),
     "axis": ({}, "d"),
     "problem": ({}, "quadratic"),
 }
@@ -63,8 +69,8 @@ def test_every_control_is_tried_below() -> None:
 
 def measured(page: Any) -> list[str]:
     """Return the names of the measured lines; bounds follow a change at once."""
-    names = {method_card(slug).name for slug in METHOD_SLUGS}
-    return [name for name in trace_names(figure(page)) if name in names]
+    lines = [t for t in figure(page)["data"] if t["mode"] == "lines+markers"]
+    return [t["name"] for t in lines]
 
 
 @pytest.mark.parametrize("fields", [TOGETHER, *((f,) for f in ALONE)], ids=lambda f: f[0])
@@ -85,7 +91,9 @@ def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(
         follows = {"axis": {"grid"}, "problem": {"methods"}, "m": {"methods"}}.get(field, set())
         assert others == {field} | follows
         assert is_stale(page), field
-        assert result(page) is before and measured(page) == lines
+        assert result(page) is before  # what is no longer chosen leaves the figure at once
+        assert [n for n in lines if n in measured(page)] == measured(page)
+        assert measured(page) == lines or field in ("methods", "m", "problem")
         press(page, "Run")
         assert not is_stale(page), field
         assert result(page).done and result(page).scenario == chosen(page)
@@ -103,7 +111,7 @@ def test_views_change_the_figure_at_once_and_never_make_it_stale() -> None:
     page = open_page()
     counts = {}
     for views in ([], *([v] for v in VIEWS), list(VIEWS)):
-        page.get_by_key("show").set_value(views)
+        page.get_by_key("show_typed").set_value(views)
         page.run()
         assert not is_stale(page)
         counts[tuple(views)] = len(trace_names(figure(page)))
@@ -191,12 +199,11 @@ def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() ->
     assert chosen(page).grid == (5, 10, 20, 50, 100)
 
 
-def test_a_single_point_shows_every_trial() -> None:
+def test_a_single_point_is_drawn_between_its_bounds() -> None:
     page = open_page(axis="none", grid=None)
-    wide = figure(page)
-    boxes = [trace for trace in wide["data"] if trace["type"] == "box"]
-    assert len(boxes) == 4
-    assert "Finished: 20 cells (1 point × 4 estimators × 5 trials)." in status(page)
+    assert len(measured(page)) == 4 == len([n for n in ladder(page) if n in measured(page)])
+    assert status(page).startswith("20 runs in ")
+    assert not [t for t in figure(page)["layout"]["xaxis"].get("ticktext") or () if t]
 
 
 def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
@@ -212,10 +219,10 @@ def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
 def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     page = open_page(distribution="hypercube")
     assert "easier" not in texts(page)
-    page = open_page(distribution="spike")
-    assert "**Fano** line" in texts(page)
-    page = press(open_page(), "Run the hardest input instead")
-    assert chosen(page).distribution == "hypercube" and result(page).done
+    assert HARD in texts(page) and headline(page).split(" hardest ")[0].endswith("in the")
+    assert HARD not in texts(open_page())
+    beside = result(open_page(against=None)).beside
+    assert beside is not None and beside.scenario.distribution == "hypercube" and beside.done
 
 
 def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
@@ -240,8 +247,13 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
     page = open_page(
         methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
     )
-    drawn = trace_names(figure(page))
-    assert "Worst case, pure ε" in drawn and "CDP hypercube" not in drawn
+    drawn = set(trace_names(figure(page)))
+    assert {bound(s).card.privacy for s in shown(chosen(page), ["lower bounds"])} == {
+        "none",
+        "pure",
+        "approx",
+    }
+    assert "no algorithm below" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())
@@ -288,9 +300,10 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
 def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = {"problem": "quadratic", "distribution": "student-t", "m": 10, "axis": "m"}
-    state: dict[str, Any] = {PREFIX + k: v for k, v in held.items()}
-    state[PREFIX + "methods"] = ["sco.clipped"]  # as a link may have it
+    held = Scenario(problem="quadratic", methods=("sco.clipped",), m=10, axis="m", grid=(1, 10))
+    state: dict[str, Any] = {NOTION: "approx"}
+    state |= {PREFIX + f.name: getattr(held, f.name) for f in dataclasses.fields(held)}
+    state |= {PREFIX + name: list(getattr(held, name)) for name in ("methods", "grid")}
     said: list[str] = []
     monkeypatch.setattr(controls.st, "session_state", state)
     monkeypatch.setattr(controls.st, "toast", said.append)

@@ -1,22 +1,21 @@
-"""The same study on a second constraint set, drawn beside the first."""
+"""What stands beside the chosen data: the hardest case, another tail, a second set."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
-from dpsco_app.pages.explore import comparison as comparison_module
-from dpsco_app.pages.explore.comparison import SETS, comparison, in_words
-from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.front.second import SECONDS, beside
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
-from dpsco_app.parts.options import AGAINST, PIN
-from dpsco_app.parts.running import Result
+from dpsco_app.parts.options import AGAINST, HARDEST, NO_SET, TAIL
+from dpsco_app.parts.presets import PRESETS
 from dpsco_core.scenario import Scenario
-from tests.app.pages import chosen, figure, is_stale, open_page, press, result, trace_names
+from tests.app.pages import chosen, figure, headline, is_stale, ladder, open_page, press, result
 
 QUERY = {
     "problem": "quadratic",
@@ -35,11 +34,9 @@ def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     assert found.done and found.beside is not None and found.beside.done
     assert found.beside.scenario.geometry == "l2" and found.scenario.geometry == "l1"
     assert found.finished == found.cells == 2 * found.scenario.cells
-    names = trace_names(figure(page))
-    for name in ("Objective perturbation, ℓ₁ ball", "Objective perturbation, ℓ₂ ball"):
-        assert name in names
-    sentence = page.container(key="sentence").markdown[0].value
-    assert "On the ℓ₂ ball, objective perturbation leaves" in sentence
+    titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    assert any("ℓ₁ ball" in title for title in titles) and headline(page).endswith("on the ℓ₂ ball")
+    assert len(ladder(page)["Objective perturbation"]) == 2
     here = {(o.x, o.trial): o.error for o in found.outcomes if o.method == "sco.erm"}
     there = {(o.x, o.trial): o.error for o in found.beside.outcomes if o.method == "sco.erm"}
     assert here.keys() == there.keys() and here != there
@@ -67,7 +64,7 @@ def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
 def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
     page = open_page(**QUERY, against="lq")
     assert any(
-        f"against must be one of {', '.join(SETS)}, got against=lq." in w.value
+        f"against must be one of {', '.join(SECONDS)}, got against=lq." in w.value
         for w in page.warning
     )
     assert result(page).done and result(page).beside is None
@@ -84,25 +81,15 @@ def test_files_hold_both_sets() -> None:
     assert export.python(found).count("Scenario(") == 2
 
 
-def test_there_is_nothing_to_compare_without_an_axis_or_with_itself() -> None:
+def test_what_stands_beside_follows_from_the_choice() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
-    assert comparison(swept, "l1") == Scenario(
-        problem="quadratic", methods=(), axis="n", grid=(100, 200), geometry="l1"
-    )
-    assert comparison(swept, "l2") is None and comparison(swept, "none") is None
-    assert comparison(Scenario(methods=()), "l1") is None
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "said"),
-    [(0.1, 0.3, "3 times as much"), (0.3, 0.1, "3 times less"), (0.3, 0.3, ", as much.")],
-)
-def test_the_ratio_is_said_the_right_way_round(
-    here: float, there: float, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparison_module.st, "session_state", {PIN: ""})
-    both = Result(Scenario(), beside=Result(Scenario(geometry="l1")))
-    assert said in in_words(both, "Clipped gradients", here, there)
+    assert beside(swept, "l1", "").second == replace(swept, geometry="l1")
+    assert beside(swept, "l2", "").second is None and beside(swept, NO_SET, "").second is None
+    hardest = beside(swept, HARDEST, "").second
+    assert hardest is not None and hardest.distribution == "hypercube"
+    tail = beside(swept, TAIL, "").second
+    assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
+    assert beside(hardest, HARDEST, "").second is None  # that is it itself
 
 
 @pytest.mark.slow

@@ -1,83 +1,172 @@
-"""The first figure proves the title: a light tail beside, and a headline that follows p."""
+"""The first screen: one answer, two panels, a ladder, and how they follow the controls."""
 
 from __future__ import annotations
 
 import re
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front.answer import NOTHING, cost_words
+from dpsco_app.front.titles import ratio_text
 from dpsco_app.pages.explore import page as explore
-from dpsco_app.pages.explore.finding import LIGHT_DATA
-from dpsco_core.results.findings import times_to_halve
+from dpsco_app.pages.explore.words import LIGHT_DATA
+from dpsco_core.results.price import Ratio
+from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
+    below,
     checked,
     figure,
+    headline,
+    html,
     is_stale,
+    ladder,
     open_page,
+    press,
     result,
-    sentence,
     status,
     texts,
-    trace_names,
 )
 
 GRID = "1000,2000,5000,20000"
+PRIVATE, PUBLIC = "mean.cwme-cdp", "mean.sample"
 
 
-def headline_numbers(title: str) -> list[float]:
-    return [float(v) for v in re.findall(r"([\d.]+) times", title)]
+def price_of(outcomes: Any, method: str, x: float) -> float:
+    means = {m: [o.error for o in outcomes if (o.method, o.x) == (m, x)] for m in (method, PUBLIC)}
+    return float(sum(means[method]) / sum(means[PUBLIC]))
 
 
-@pytest.mark.parametrize(("p", "other"), [("2", 8), ("8", 2)])
-def test_the_headline_compares_the_tails_with_the_slopes_of_the_table(p: str, other: int) -> None:
-    page = open_page(p=p, grid=GRID, against=None)
+def measured(page: AppTest) -> list[dict[str, Any]]:
+    """Return the lines of what is measured."""
+    return [t for t in figure(page)["data"] if t.get("name") and t["mode"] == "lines+markers"]
+
+
+def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> None:
+    page = open_page(against=None, grid=GRID, methods=f"{PUBLIC},{PRIVATE}")
     found = result(page)
-    assert found.beside is not None and found.beside.scenario.p == other
-    title = figure(page)["layout"]["title"]["text"].replace("<br>", " ").replace("  ", " ")
-    own = found.slopes().set_index("method").loc["mean.cwme-cdp", "fitted"]
-    beside = found.beside.slopes().set_index("method").loc["mean.cwme-cdp", "fitted"]
-    expected = [float(f"{times_to_halve(s):.1f}") for s in (own, beside)]
-    assert headline_numbers(title) == expected
-    assert f"at p = {p}, and" in title and f"times at p = {other}" in title
-    heavy, light = expected if p == "2" else reversed(expected)
-    assert heavy > 3 and light < 2.6  # what heavy tails cost under privacy
-    assert f"Coordinate-wise, Gaussian at p = {other}" in trace_names(figure(page))
-    for factor in expected:
-        assert f"{factor} times the records" in texts(page)  # the table of slopes
+    assert found.beside is not None and found.beside.scenario.distribution == "hypercube"
+    prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (found, found.beside)]
+    assert " on Student t data, " in headline(page)
+    assert headline(page).endswith("in the hardest case known")
+    said = [float(x) for x in re.findall(r"([\d.]+) times", headline(page))]
+    assert said and all(
+        text == pytest.approx(price, rel=0.06) or "at least" in headline(page)
+        for text, price in zip(said, prices, strict=True)
+    )
+    assert below(page) == (
+        "Error of the best private algorithm here, coordinate-wise, Gaussian, over the error of "
+        "the sample mean."
+    )
+    brackets = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
+    assert brackets == [f"<b>×{ratio_text(price)}</b>" for price in prices]
 
 
-def test_the_companion_comes_off_and_light_data_are_explained() -> None:
-    page = open_page(distribution="gaussian", against="none")
-    assert result(page).beside is None
-    assert LIGHT_DATA.strip() in sentence(page)
-    assert LIGHT_DATA.strip() not in sentence(open_page())
+def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> None:
+    page = open_page(against=None, methods=None)
+    above = f"{headline(page)} {below(page)} {re.findall('<h1>(.*?)</h1>', html(page))[0]}"
+    assert len(above.split()) <= 45
+    for axis in ("x", "x2"):
+        drawn = [t for t in figure(page)["data"] if t.get("xaxis") == axis]
+        lines = {t["name"] for t in drawn if t.get("error_y")}
+        proven = {t["name"] for t in drawn if t.get("name") and not t.get("error_y")} - lines
+        assert 1 <= len(lines) <= 4
+        assert proven - {"Answer without data"} == {"the window", "no algorithm below", "CDP Fano"}
+    assert list(ladder(page)) == sorted(ladder(page), key=lambda name: -_end(ladder(page)[name]))
+
+
+def _end(values: list[str]) -> float:
+    """Return the last number of a row: the upper end where it is a range."""
+    return float(values[-1].split("–")[-1])
+
+
+def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
+    page = open_page(p="2", grid=GRID)
+    names = set()
+    for p in (2, 2.5, 3, 4):
+        if p > 2:
+            change(page, "field_p", p)
+            assert is_stale(page)
+            press(page, "Run")
+        assert not is_stale(page) and result(page).scenario.p == p
+        names.add(re.sub(r".* here, (.*), over .*", r"\1", below(page)))
+    assert names == {"adaptive clipping"}
+
+
+@pytest.mark.parametrize(("axis", "grid"), [("epsilon", "0.2,1,5"), ("p", "2,3,6")])
+def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: str) -> None:
+    page = open_page(axis=axis, grid=grid)
+    symbol, (first, *_, last) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
+    cost = r"(no measurable cost|(about |at least )?[\d.,]+ times|between 1 and \d+ times)"
+    assert re.search(rf"At {symbol} = {first}: {cost}; at {last}: {cost}\.$", below(page))
+    assert ladder(page).keys() >= {"the window", "Adaptive clipping", "Sample mean"}
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("ratio", "words"),
     [
-        ({"axis": "d", "grid": "5,10,20"}, "Ten times the dimension: "),
-        ({"axis": "epsilon", "grid": "0.2,1,5"}, "Privacy multiplies the error of "),
-        ({"axis": "p", "grid": "2,3,6"}, "From p = 2 to p = 6 the error of "),
-        (
-            {"axis": "diameter", "grid": "2,20,200"},
-            "100 times the diameter costs adaptive clipping ",
-        ),
-        ({"grid": GRID}, "Halving the error of adaptive clipping takes "),
+        (Ratio(value=1.02, low=0.9, high=1.2), NOTHING),
+        (Ratio(value=1.9, low=1.8, high=2.0), "1.9 times the error"),
+        (Ratio(value=2.7, low=2.1, high=3.5), "about 2.7 times the error"),
+        (Ratio(value=7.0, low=4.2, high=12.0), "at least 4 times the error"),
+        (Ratio(value=300.0, low=280.0, high=320.0), "more than 100 times the error"),
     ],
 )
-def test_each_axis_has_its_own_headline(query: dict[str, str], words: str) -> None:
-    title = figure(open_page(**query))["layout"]["title"]["text"].replace("<br>", " ")
-    assert words in title.replace("  ", " ")
+def test_a_factor_is_said_as_sure_as_the_trials_make_it(ratio: Ratio, words: str) -> None:
+    assert cost_words(ratio, " the error") == words
+
+
+def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
+    page = open_page(problem="quadratic", trials="2", grid="500", d="5")
+    assert "Excess risk of the best private algorithm here" in below(page)
+    page = open_page(methods="mean.clipped")
+    assert headline(page).startswith("Error 0.") and "Choose the sample mean, too" in below(page)
+    page = open_page(methods=PUBLIC)
+    assert headline(page) == "Choose a private algorithm to see what privacy costs"
+    page = open_page(delta="0", methods=f"{PUBLIC},mean.clipped")
+    assert headline(page) == "No chosen private algorithm can run here"
+
+
+def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
+    page = open_page(measure="price", grid="1000,5000")
+    lines = {t["name"]: t for t in measured(page)}
+    (one,) = [t for t in figure(page)["data"] if t.get("name") == "Without privacy"]
+    assert set(one["y"]) == {1.0} and "Sample mean" not in lines
+    found = result(page).outcomes
+    assert lines["Adaptive clipping"]["y"] == pytest.approx(
+        [price_of(found, "mean.adaptive", x) for x in (1000, 5000)]
+    )
+    assert any("Price of privacy" in a["text"] for a in figure(page)["layout"]["annotations"])
+    assert not [t for t in figure(page)["data"] if t.get("name") == "the window"]
+
+
+def test_light_data_are_explained() -> None:
+    assert LIGHT_DATA in texts(open_page(distribution="gaussian"))
+    assert LIGHT_DATA not in texts(open_page())
+
+
+def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
+    page = open_page(grid=GRID, methods=f"{PUBLIC},{PRIVATE}")
+    (table,) = [m.value for m in page.markdown if "Verdict" in m.value]
+    rows = table.split("\n")[2:]
+    assert [len(row.split(" | ")) for row in rows] == [6] * len(rows)
+    (private,) = [row for row in rows if row.startswith("Coordinate-wise, Gaussian |")]
+    assert private.split(" | ")[3] == "−0.50"  # at p = 2 both terms are of one slope
+    for row in rows:
+        assert row.split(" | ")[4].replace("\xa0", " ") in get_args(Verdict)
+    assert not re.search(r"consistent|not tight|rate fails|\^slope", texts(page))
+    (law,) = [m.value for m in page.markdown if m.value.startswith("**Slopes**")]
+    assert law == r"**Slopes**: error ∝ $n^{\text{slope}}$"
 
 
 def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page()
+    before = headline(page)
     change(page, "field_d", 10)
-    assert is_stale(page) and "**Previous settings.**" in sentence(page)
+    assert is_stale(page) and headline(page) == before
     monkeypatch.setattr(explore, "LIVE_SECONDS", 1.5)
     change(page, "field_d", 5)
     assert not is_stale(page) and result(page).scenario.d == 5 and result(page).complete
@@ -88,6 +177,15 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)
     change(page, "field_trials", 100)
     assert is_stale(page)
+
+
+def test_the_bounds_follow_a_slider_before_anything_has_run() -> None:
+    page = open_page()
+    window = ladder(page)["the window"]
+    errors = [t["y"] for t in measured(page)]
+    change(page, "field_epsilon", 5)
+    assert is_stale(page) and ladder(page)["the window"] != window
+    assert [t["y"] for t in measured(page)] == errors
 
 
 def change(page: AppTest, key: str, value: object) -> None:

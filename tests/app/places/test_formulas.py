@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.pages.explore.formulas import defined_in, legend
-from dpsco_app.pages.explore.presets import DEFAULT
 from dpsco_app.parts.options import short_text
+from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import BOUNDS, bound, default_methods
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario

@@ -8,11 +8,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dpsco_app.pages.explore.presets import FOLDER, PRESETS, Preset
-from dpsco_app.parts.look import colour_of
-from dpsco_app.parts.options import NO_SET, TAIL
+from dpsco_app.figure.colours import IMPOSSIBLE
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.values import Axis, Line, Panel
+from dpsco_app.parts.presets import FOLDER, PRESETS, Preset
+from dpsco_core.catalogue import method_card
 from tests.app.pages import chosen, open_page, press, result
-from tests.app.thumbnails import HEIGHT, WIDTH, Stroke, middle, svg, thumbnail
+from tests.app.thumbnails import HEIGHT, WIDTH, middle, svg, thumbnail
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,11 +44,9 @@ def same_picture(a: str, b: str) -> bool:
 def test_every_preset_has_its_picture(preset: Preset) -> None:
     lines = points(preset.picture.read_text(encoding="utf-8"))
     colours = [colour for colour, _ in lines]
-    times = 1 if preset.against in (NO_SET, TAIL) else 2
-    for method in preset.scenario.methods:
-        assert colours.count(middle(colour_of(method))) in (0, times)
-    drawn = {middle(colour_of(m)) for m in preset.scenario.methods} & set(colours)
-    assert len(drawn) >= len(preset.scenario.methods) - 1  # one may refuse
+    named = [m for m in preset.scenario.methods if method_card(m).privacy != "none"]
+    drawn = {middle(colour_of(m)) for m in named} & set(colours)
+    assert len(drawn) >= min(len({colour_of(m) for m in named}), 3) - 1  # one may refuse
     assert "http" not in preset.picture.read_text().replace("http://www.w3.org/2000/svg", "")
 
 
@@ -54,7 +54,7 @@ def test_no_picture_is_left_of_a_preset_that_is_gone() -> None:
     assert {p.name for p in FOLDER.glob("*")} == {preset.picture.name for preset in PRESETS}
 
 
-@pytest.mark.parametrize("name", ["Heavy tails hurt", "Privacy is free"])
+@pytest.mark.parametrize("name", ["What privacy costs", "Privacy is free"])
 def test_a_picture_is_drawn_from_its_run(name: str) -> None:
     preset = next(p for p in PRESETS if p.name == name)
     other = next(p for p in PRESETS if p.name != name)
@@ -69,11 +69,30 @@ def test_every_picture_is_drawn_from_its_run(preset: Preset) -> None:
     assert same_picture(thumbnail(preset), preset.picture.read_text(encoding="utf-8"))
 
 
-def test_a_higher_error_is_drawn_higher() -> None:
-    (low_, high) = (Stroke(points=[(1, e), (10, e)], colour="#888888") for e in (1.0, 10.0))
-    (_, below), (_, above) = points(svg([low_, high]))
+def test_a_higher_error_is_drawn_higher_and_inside() -> None:
+    pair = ("#888888", "#888888")
+    lines = [Line(key=str(y), name=str(y), x=[1, 10], y=[y, y], colour=pair) for y in (1.0, 10.0)]
+    x = Axis(title="", low=1, high=10, ticks=())
+    y = Axis(title="", low=0.5, high=20, ticks=())
+    (_, below), (_, above) = points(svg([Panel(title="", x=x, lines=lines)], y))
     assert (above[1::2] < below[1::2]).all() and above[0] == below[0]
     assert above.min() > 0 and above[0::2].max() < WIDTH and below[1::2].max() < HEIGHT
+
+
+def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches() -> None:
+    """Of the default: its two panels."""
+    root = ElementTree.fromstring(PRESETS[0].picture.read_text(encoding="utf-8"))
+    areas = [p for p in root.iter(SVG + "polygon") if p.get("fill") == middle(IMPOSSIBLE.edge)]
+    assert len(areas) == 2  # below the edge, which begins each polygon
+    private = {middle(colour_of(m)) for m in PRESETS[0].scenario.methods[1:]}
+    lines = [p for colour, p in points(PRESETS[0].picture.read_text()) if colour in private]
+    assert len(lines) == 6
+    for i, area in enumerate(areas):
+        edge = np.array(re.findall(r"[\d.]+", area.get("points") or ""), float).reshape(-1, 2)
+        edge = edge[: len(edge) // 2]
+        for line in lines[3 * i : 3 * i + 3]:
+            at = line.reshape(-1, 2)
+            assert (at[:, 1] <= np.interp(at[:, 0], edge[:, 0], edge[:, 1]) + 0.2).all()
 
 
 def test_the_gallery_opens_a_preset() -> None:

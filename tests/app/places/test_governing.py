@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dpsco_app.pages.explore.hand import parts_of_line
-from dpsco_app.parts.look import Look
+from dpsco_app.pages.explore.governing import BoundParts, parts_of
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import VIEWS
-from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
-from dpsco_app.parts.traces import BoundLine, bound_name, lines_of
+from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page, result
+from tests.app.pages import open_page, result, texts
 
 SWEPT = {
     "n": (100, 1000, 10_000, 1_000_000),
@@ -21,30 +20,30 @@ SWEPT = {
 }
 
 
-def drawn(axis: str) -> list[BoundLine]:
-    """Return the lines of the bounds in the figure of the default scenario, swept."""
+def drawn(axis: str) -> list[list[Evaluation]]:
+    """Return the bounds that a figure of the default scenario can draw, swept."""
     scenario = Scenario(axis=axis, grid=SWEPT[axis]).validate()
-    return lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
+    return [evaluations(scenario, (slug,)) for slug in shown(scenario, VIEWS)]
+
+
+@pytest.fixture(autouse=True)
+def _light(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsco_app.pages.explore.governing.is_dark", lambda: False)
 
 
 @pytest.mark.parametrize("axis", SWEPT)
 def test_the_part_of_a_stretch_is_the_largest_at_its_points(axis: str) -> None:
     counted = 0
-    for line in drawn(axis):
-        asked = parts_of_line(line, axis, Look(dark=False))
+    for curve in drawn(axis):
+        asked = parts_of(curve, axis)
         if not asked.parts:
-            assert len(line.curve[0].terms) == 1 and not line.of
+            assert len(curve[0].terms) == 1
             continue
-        for e in line.curve:
-            values = e.terms
-            if line.of:
-                at = [other for curve in line.of for other in curve if other.x == e.x]
-                values = {bound_name(other.bound.card): other.value for other in at}
-                assert e.value == max(values.values())
+        for e in curve:
             here = [
                 part.name for part in asked.parts if any(a <= e.x <= b for a, b in part.stretches)
             ]
-            assert [values[name] for name in here] == [max(values.values())]
+            assert [e.terms[name] for name in here] == [max(e.terms.values())]
             counted += 1
         for part in asked.parts:
             assert ("nowhere" in part.says) == (not part.stretches)
@@ -52,14 +51,20 @@ def test_the_part_of_a_stretch_is_the_largest_at_its_points(axis: str) -> None:
 
 
 def test_a_part_says_from_where_to_where_it_governs() -> None:
-    rows = [parts_of_line(line, "epsilon", Look(dark=False)) for line in drawn("epsilon")]
-    row = next(row for row in rows if row.name.startswith("Coordinate-wise, Gaussian, proven"))
+    rows: list[BoundParts] = [parts_of(curve, "epsilon") for curve in drawn("epsilon")]
+    row = next(row for row in rows if row.name.startswith("Coordinate-wise, proven"))
     noise = next(part for part in row.parts if part.name == "privacy noise")
     [(start, stop)] = noise.stretches
     assert start == 0.05 < stop < 50.0
     assert noise.says == (
         f"Privacy noise is the largest part of “{row.name}” from ε = 0.05 to {stop:.3g}."
     )
+
+
+def test_the_parts_stand_below_the_figure_once_bounds_are_asked_for() -> None:
+    words = "**Which part of a bound is the largest**"
+    assert words not in texts(open_page(trials="1"))
+    assert words in texts(open_page(trials="1", show="upper bounds"))
 
 
 @pytest.mark.parametrize(("q", "hands"), [("1.5", 1), ("inf", 0)])

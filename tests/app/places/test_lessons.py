@@ -18,7 +18,17 @@ from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import PLACES
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.explain.lessons import CLIPPED, CUT, GAUSSIAN, PRIVATE, RIGHT, STUDENT, LessonRow
+from dpsco_core.explain.lessons import (
+    BIAS,
+    CUT,
+    GAUSSIAN,
+    NOISE,
+    PRIVATE,
+    RIGHT,
+    SAMPLING,
+    STUDENT,
+    LessonRow,
+)
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -131,12 +141,15 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
     table = series_of(
         {
             PRIVATE: {1: 3.0, 5: 1.0, 20: 2.0},
-            CLIPPED: {1: 3.0, 5: 0.5, 20: 0.4},
+            BIAS: {1: 3.0, 5: 0.6, 20: 0.0},
+            SAMPLING: {1: 0.1, 5: 0.48, 20: 0.5},
+            NOISE: {1: 0.1, 5: 0.64, 20: 1.9},
             CUT: {1: 1.0, 5: cut, 20: 0.0},
         }
     )
     finding = find.share_cut(LessonEvidence(table=table))
     assert finding.answer == answer and "radius, 5," in finding.headline
+    assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
 
 
 @pytest.mark.parametrize(

@@ -12,33 +12,40 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.lower_bounds import gap, tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.expectile import expectile_steps
 from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
-from dpsco_app.pages.lower_bounds.gap_words import standing_sentence
+from dpsco_app.pages.lower_bounds.gap_words import map_title, standing_sentence, sweep_title
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
 from dpsco_app.pages.lower_bounds.run import RESULT
+from dpsco_app.pages.lower_bounds.sections import numbers
 from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View, fill
 from dpsco_app.pages.lower_bounds.words import (
     RUNG_NAMES,
     brief,
+    classes_sentence,
     curve_title,
+    floors_sentence,
     free_sentence,
     free_title,
     information_title,
     instance_sentence,
     ladder_title,
     literal_sentence,
+    own_floor_sentence,
     pure_sentence,
+    ratio_text,
     run_sentence,
     run_title,
 )
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
+from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.fano.instance import curves, floors, ladder
 from dpsco_core.explain.fano.measured import Measured, measured, own_floor
-from dpsco_core.explain.window import grid, of_class, standing, swept, widths
+from dpsco_core.explain.window import grid, standing, swept, widths
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
@@ -142,7 +149,7 @@ def test_every_scene_makes_its_point() -> None:
     assert "15 times what the paper's packing gives" in text and "0.00322" in text
     assert SHOWN["The constant is 15 times too small"].hard == "spike"
     text = found("Pure costs more")
-    assert "**0.101**" in text and "0.0538 only" in text
+    assert "**0.227**" in text and "0.0538 only" in text
     privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
     assert (privacy.bites, statistics.bites) == ("privacy", "statistics")
     assert "0.042 past" in free_sentence(privacy) and "4.2 past" in free_sentence(statistics)
@@ -174,11 +181,16 @@ def test_every_proof_ends_with_its_bound(name: str) -> None:
         steps, value = builder_steps(view.builder), view.builder.bound
     else:
         at, pure = view.instance, view.notion == "pure"
-        proof = at.proof(at.own_probability)
-        steps, value = steps_of(proof, pure=pure), proof.pure_bound if pure else proof.bound
-    assert steps[0].name == "A packing" and steps[-1].name == "The bound"
+        if pure and (proof := at.expectiles(at.own_probability)):
+            steps, value = expectile_steps(proof), proof.bound
+        else:
+            proof = at.proof(at.own_probability)
+            steps, value = steps_of(proof, pure=pure), proof.bound
+    assert steps[-1].name == "The bound"
     assert steps[-1].number == brief(value)
-    assert [s.name for s in steps].index("Coupling") == 3
+    packed = view.mode == "free" or view.hard == "spike"
+    assert steps[0].name == ("A packing" if packed else "All sign patterns")
+    assert [s.name for s in steps][3] in ("Coupling", "The best conceivable posterior")
     assert all("nan" not in s.number for s in steps)
 
 
@@ -252,6 +264,31 @@ def test_the_free_page_shows_both_terms_and_the_shift_moves_the_proof() -> None:
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
 
 
+def test_the_floor_on_the_data_of_the_visit_is_proven_in_seven_lines_with_numbers() -> None:
+    page = open_lower(part="prove", mode="data", p="2", d="20", n="10000", whom="zcdp",
+                      epsilon="1", delta="1e-6", offset="1")  # fmt: skip
+    steps = [m.value for m in page.container(key="lower_steps").markdown]
+    assert len(steps) == 14
+    numbers = [text for text in steps if text.startswith("**") and "  \n" in text]
+    assert "**0.134**" in numbers[1] and "**0.0258**" in numbers[5]
+    page = open_lower(part="prove", mode="data", distribution="pareto", p="2")
+    assert "finds its edge rather than its mean" in " ".join(m.value for m in page.markdown)
+
+
+def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
+    """Every (ε, δ) algorithm and every pure one by expectiles, zCDP algorithms by Fano."""
+    every = "**0.0939**  \nleast expected error"
+    for budget, last, step in (
+        ({}, every, "The best conceivable posterior"),
+        ({"delta": "0"}, "**0.0957**  \nleast expected error", "The best conceivable posterior"),
+        ({"whom": "zcdp"}, "**0.0754**  \nleast expected error", "Fano's inequality, sign by sign"),
+    ):
+        page = open_at("lower_bounds", **WINDOW, part="prove", hard="hypercube", **budget)
+        steps = [m.value for m in page.container(key="lower_steps").markdown]
+        assert steps[-1] == last
+        assert any(step in text for text in steps)
+
+
 def test_what_the_page_does_not_allow_is_said() -> None:
     page = open_lower(part="run", n="1000000", d="200")
     assert "not run here" in texts(page)
@@ -284,11 +321,13 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     windows = here.windows
     for number in (windows["approx"].floor, windows["zcdp"].floor, windows["zcdp"].ceiling):
         assert f"**{brief(number)}**" in sentence
-    assert "**5 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
+    assert (
+        "**2.2 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
+    )
     assert "**Privacy noise** makes the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="zcdp")
     assert "from ε = 0.05 to 20" in alts(page)[0]
-    assert "The window is 1.9 times wide at your scenario" in alts(page)[2]
+    assert "The window for every zCDP algorithm is 1.9 times wide at your" in alts(page)[2]
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
@@ -361,3 +400,59 @@ def test_a_small_probability_is_not_written_as_zero() -> None:
     columns = json.loads(page.dataframe[0].proto.columns)
     formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
     assert formats == {"q": "%.3g", "n": "localized"}
+
+
+# -- words that agree with each other ---------------------------------------------------------
+
+
+def at_the_start() -> View:
+    """Return what the page shows of the scenario with which a visit begins."""
+    return fill(DEFAULT, replace(visit.BASE, axis=None, grid=()))
+
+
+def test_pure_dp_is_called_a_smaller_class_only_where_it_implies_the_rho_of_the_others() -> None:
+    """ε = 1 implies ρ = ½, which does not lie within ρ = 0.028: neither class holds the other."""
+    at = at_the_start().instance
+    _, _, found = numbers(at)
+    assert at.epsilon**2 / 2 > at.rho and found.pure < found.concentrated
+    assert "neither class holds the other" in classes_sentence(at)
+    assert "= 0.5, and not at the ρ = 0.028" in classes_sentence(at)
+    assert "it implies ρ = 0.5 only" in instance_sentence(at, found, at_the_start())
+    concentrated = replace(DEFAULT, notion="zcdp", rho=0.5).instance
+    assert concentrated.epsilon == pytest.approx(1.0)
+    assert "are among those of the concentrated bounds" in classes_sentence(concentrated)
+    page = open_at("lower_bounds", part="build")
+    assert "smaller class" not in texts(page) and "neither class holds the other" in texts(page)
+
+
+def test_each_floor_that_is_not_the_largest_says_why() -> None:
+    view = at_the_start()
+    at = view.instance
+    drawn, _, found = numbers(at)
+    cube = next(c for c in drawn if c.slug == "hypercube-cdp")
+    why = floors_sentence(drawn, cube.slug, cube.best)
+    assert brief(cube.best) in why and brief(found.concentrated) in why
+    assert "CDP rate distortion" in why
+    own = own_floor(at, ("zcdp",))
+    assert own < found.concentrated
+    why = own_floor_sentence(at, own, found, view.notion)
+    assert brief(own) in why and brief(found.concentrated) in why
+    assert own_floor_sentence(at, found.concentrated, found, view.notion) == ""
+
+
+def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
+    at = DEFAULT.instance
+    first = steps_of(at.proof(at.own_probability), pure=False)[0]
+    assert first.name == "All sign patterns" and "packing" not in first.why
+
+
+def test_figure_and_map_of_the_window_name_whose_it_is() -> None:
+    point = replace(visit.BASE, axis=None, grid=(), methods=())
+    here = standing(point)
+    title = sweep_title((here, here), "n")
+    for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
+        assert f"{ratio_text(here.ratio(notion))} times" in map_title(
+            np.array([2.0, 3.0]), here.ratio(notion), notion
+        )
+        assert whom in map_title(np.array([2.0, 3.0]), here.ratio(notion), notion)
+        assert ratio_text(here.ratio(notion)) in title and whom in title

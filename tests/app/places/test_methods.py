@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -19,13 +20,29 @@ from dpsco_app.pages.methods.state import (
     neighbours,
     with_method,
 )
-from dpsco_app.pages.methods.words import NOTIONS, family, formula, in_table, method_label, parts
+from dpsco_app.pages.methods.words import (
+    NOTIONS,
+    family,
+    formula,
+    guide,
+    in_table,
+    method_label,
+    parts,
+)
+from dpsco_app.parts.charts import START
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.page import explore_query
-from dpsco_app.parts.running import evaluations
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import at_present
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, default_methods, method_card, methods_for
+from dpsco_core.catalogue import (
+    BOUNDS,
+    METHOD_SLUGS,
+    METHODS,
+    default_methods,
+    method_card,
+    methods_for,
+)
 from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting, nearest
 from dpsco_core.explain.methods.stories import example, example_point, story
@@ -178,6 +195,49 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     assert page.title[0].value == f"Methods: {opened[0]}"
 
 
+def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
+    """Users' gradients in noise: 13 times the error of the centre of the set."""
+    users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
+    page = open_algorithms(**users, m="500")
+    (said,) = [m.value for m in page.markdown if "Do not use the data here" in m.value]
+    factor = re.search(r"error \*\*(.*?)\*\*, (\d+) times smaller than .*\((.*?)\)", said)
+    assert factor is not None and "Start with" not in texts(page)
+    start, times, error = (float(text) for text in factor.groups())
+    assert start == pytest.approx(0.0068, abs=1e-4) and times == pytest.approx(
+        error / start, rel=0.1
+    )
+    assert times > 10
+    (wide,) = page.get("plotly_chart")
+    figure = json.loads(wide.proto.spec)
+    (line,) = [s for s in figure["layout"]["shapes"] if s["x0"] == s["x1"]]
+    assert line["x0"] == pytest.approx(start, rel=0.01)
+    assert any(START in a["text"] for a in figure["layout"]["annotations"])
+    assert wide.proto.alt.startswith("An answer without data beats every private")
+
+
+def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
+    """Under pure ε two means run, and three methods choose their radius from the data."""
+    (which,) = re.findall(r"Under pure ε (.*?) can run", guide())
+    assert which == "**Coordinate-wise, Laplace** and **Adaptive clipping**"
+    (chosen,) = re.findall(r"break the proof\. (.*?) choose\s", guide())
+    names = {m.card.name for m in METHODS if m.card.private_radius}
+    assert names == set(re.findall(r"\*\*(.*?)\*\*", chosen)) and "Adaptive clipping" in names
+    assert "never read off" not in guide() and "only the Laplace" not in guide()
+
+
+def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> None:
+    """Its plan is asked at the point of its example."""
+    budgets: dict[str, dict[str, float | None]] = {
+        "pure": {"epsilon": 1.0, "delta": 0.0},
+        "zcdp": {"epsilon": None, "delta": None, "rho": 0.05},
+        "approx": {"epsilon": 1.0, "delta": 1e-6},
+    }
+    for method in METHODS:
+        given = {kind: replace(example_point(method.card.slug), **b) for kind, b in budgets.items()}
+        able = tuple(kind for kind, point in given.items() if runs(point, method.card.slug))
+        assert able == method.card.budgets, method.card.slug
+
+
 def test_a_scenario_too_large_to_run_gets_one_sentence_and_the_table() -> None:
     page = open_algorithms(problem="mean", n="10000", d="999")
     (said,) = [e.value for e in page.error if "Nothing is measured here" in e.value]
@@ -192,9 +252,16 @@ def test_the_advice_is_said_with_its_reason() -> None:
     assert "do not tell it apart from Simple clipping" in start_with(
         Advice(ranked=ranked, tied=True), 1.0
     )
-    assert "ignores the data is no worse here: 0.04" in start_with(
-        Advice(ranked=ranked, tied=False), 0.04
+    without = start_with(Advice(ranked=ranked, tied=False), 0.04)
+    assert without.startswith("**Do not use the data here.**") and "Start with" not in without
+    assert (
+        "has error **0.04**, 1.2 times smaller than that of the best of 2 private methods"
+        in without
     )
+    assert "**Adaptive clipping** (0.05)" in without
+    near = start_with(Advice(ranked=ranked, tied=False), 0.05)
+    assert "has error **0.05**, no larger than that of" in near
+    assert start_with(Advice(ranked=ranked, tied=False), 0.0) == said  # the truth was put there
     assert "the only private method" in start_with(Advice(ranked=ranked[:1], tied=False), 1.0)
 
 

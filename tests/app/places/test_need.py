@@ -38,6 +38,18 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     assert "needs about" not in texts(page), "an answer to another question"
 
 
+def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_whom_it_binds() -> (
+    None
+):
+    page = open_page(**SMALL)
+    assert page.selectbox(key="need_method").value == "mean.clipped"
+    page.number_input(key="need_error").set_value(0.05).run()
+    page.button(key="need_run").click().run()
+    said = texts(page)
+    assert "no (ε, δ)-DP algorithm can guarantee" in said or "no algorithm can guarantee" in said
+    assert "In the worst case over all distributions with these moments in every coordinate" in said
+
+
 def test_a_budget_is_found_in_the_kind_that_the_scenario_has() -> None:
     page = open_page(**SMALL, rho="0.5", epsilon=None)
     choices = page.selectbox(key="need_unknown").options

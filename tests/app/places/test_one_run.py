@@ -10,16 +10,21 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, add_choices, parts_figure
+from dpsco_app.pages.learn.charts import RADIUS_COLOURS
+from dpsco_app.pages.one_run.charts import add_choices, parts_figure
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import (
     choices_sentence,
+    clipping_helps,
     parts_title,
     path_title,
     percent,
     radius_sentence,
 )
-from dpsco_app.parts.look import Look
+from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
+from dpsco_app.parts.look import BLUE, GREY, ORANGE, Look
+from dpsco_app.parts.options import short_text
+from dpsco_app.parts.touch.picture import picture_data
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES, OLD
 from dpsco_core.base.cards import SCO_PROBLEMS
@@ -99,7 +104,8 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     point = replace(POINT, problem="linear")
     seen, (parts,) = player(page), specs(page)
     paths = single_runs(point, "sco.clipped")
-    names = ["private run", "same, no noise", "same, no noise, no clipping"]
+    chosen = short_text(clipped_plan(point)[1], 2)
+    names = [f"private run (R = {chosen})", "same, no noise", "same, no noise, no clipping"]
     assert [run["name"] for run in seen["runs"]] == names
     for run, path in zip(seen["runs"], paths.values(), strict=True):
         assert run["risks"] == list(path.risks) and run["final"] == path.final
@@ -113,6 +119,34 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     for part in PARTS:
         drawn = values(named(parts, PART_NAMES[part]))
         assert drawn == pytest.approx(list(np.maximum(getattr(found, part), 0)))
+
+
+def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None:
+    factor = FACTORS[2]
+    page = open_anatomy(problem="linear", radius=repr(factor))
+    point = replace(POINT, problem="linear")
+    seen, paths = player(page), single_runs(point, "sco.clipped", factor)
+    at = f"R = {short_text(factor * clipped_plan(point)[1], 2)}"
+    assert seen["runs"][0]["name"] == f"private run ({at})" and seen["title"].startswith(f"At {at}")
+    for run, path in zip(seen["runs"], paths.values(), strict=True):
+        assert run["risks"] == list(path.risks) and run["final"] == path.final
+    chosen = single_runs(point, "sco.clipped")
+    assert player(open_anatomy(problem="linear"))["id"] == seen["id"]  # it stays at its frame
+    for kind in ("private", "clipped"):
+        assert paths[kind].final != chosen[kind].final
+    assert paths["exact"].final == chosen["exact"].final
+
+
+def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> None:
+    page = open_anatomy(
+        problem="logistic",
+        methods="sco.clipped,sco.noisy-gd",
+        method="sco.noisy-gd",
+        radius="0.5",
+    )
+    assert player(page)["runs"][0]["name"] == "private run"
+    (said,) = [c.value for c in page.caption if "are not private" in c.value]
+    assert "does not change this run, which is of noisy gradient descent" in said
 
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
@@ -170,13 +204,13 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
         chosen=2.0,
     )
     figure = json.loads(parts_figure(parts, 2.0, Look()).to_json())
-    below = values(named(figure, "clipping, reduces it"))
+    below = values(named(figure, "clipping bias, reduces it"))
     assert below == pytest.approx([0, -0.5, -0.5])
-    assert values(named(figure, "clipping")) == pytest.approx([2, 0, 0])
+    assert values(named(figure, "clipping bias")) == pytest.approx([2, 0, 0])
     assert values(named(figure, "whole error")) == pytest.approx([5, 2.5, 2.5])
     text = radius_sentence(np.array([1.0, 3.0]), parts, 2.0)
     assert "**50 %** of the gradients are clipped" in text
-    assert "clipping reduces it by **20 %**" in text
+    assert "clipping bias reduces it by **20 %**" in text
     small = replace(parts, **{name: getattr(parts, name) / 1e5 for name in PARTS})
     assert "mean error (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
 
@@ -279,6 +313,25 @@ def path(*risks: float) -> RiskPath:
         value=points[-1],
         final=risks[-1],
     )
+
+
+def test_the_parts_have_one_colour_each_on_every_page() -> None:
+    assert (PART_COLOURS["bias"], PART_COLOURS["noise"]) == (ORANGE, BLUE)
+    picture = picture_data(POINT, dark=False)["colours"]
+    assert (picture["lost"], picture["method"], picture["record"]) == (
+        *(PART_COLOURS[part][0] for part in ("bias", "noise", "sampling")),
+    )
+    assert RADIUS_COLOURS.items() >= {p: PART_COLOURS[p] for p in ("bias", "noise")}.items()
+    assert PART_COLOURS["sampling"] == GREY
+
+
+def test_it_is_said_where_clipping_helps_without_noise() -> None:
+    said = clipping_helps(path(1, 0.002), path(1, 0.01))
+    assert "0.002 with it, 0.01 without" in said and "largest gradients" in said
+    zigzag = path(1, 0.01, 0.02, 0.01, 0.02, 0.01)
+    assert "goes up and down" in clipping_helps(path(1, 0.002), zigzag)
+    assert clipping_helps(path(1, 0.01), path(1, 0.002)) == clipping_helps(None, path(1, 1)) == ""
+    assert clipping_helps(path(1, 0.01), path(1, 0.0101)) == ""
 
 
 def test_titles_name_what_costs_most() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.explore import stored
 from dpsco_app.pages.explore.open_study import in_one_line
-from dpsco_app.pages.explore.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.parts import stored
 from dpsco_app.parts.running import Pace
+from dpsco_app.parts.stored import ENVIRONMENT, Shelf, require_showable, served
 from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput

@@ -6,32 +6,31 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_app.figure.methods import short_names
 from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
-from dpsco_app.parts.charts import START
-from dpsco_app.parts.problem_words import baseline, hard_problem, words_for, worst_case
+from dpsco_app.parts.evaluations import starting_risks
+from dpsco_app.parts.problem_words import baseline, words_for
 from dpsco_app.parts.refusals import changed, measured_refusals, other_refusals, refusal
-from dpsco_app.parts.running import starting_risks
-from dpsco_app.parts.shown_bounds import floors, lower_cards, rates, shown
-from dpsco_app.parts.words import state
+from dpsco_app.parts.shown_bounds import lower_cards, rates, shown
 from dpsco_core.base.cards import SCO_PROBLEMS
-from dpsco_core.catalogue import bound, default_methods, method_card, methods_for, problem_card
-from dpsco_core.results.report import evaluate_all
+from dpsco_core.catalogue import default_methods, method_card, methods_for, problem_card
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
+    annotations,
+    below,
     chosen,
     figure,
+    headline,
     is_stale,
-    numbers_in,
     open_page,
     press,
     result,
-    sentence,
     status,
     texts,
     trace_names,
 )
-from tests.app.results import run, table
+from tests.app.results import run
 
 MEDIAN = "geometric-median"
 QUADRATIC = Scenario(
@@ -54,19 +53,20 @@ LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SC
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
     methods = methods_for(problem, "item")
     page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
-    assert result(page).done and status(page).startswith("Finished")
+    assert result(page).done and " runs in " in status(page)
     wide = trace_names(figure(page))
+    short = short_names(methods)
     said = "\n".join(i.value for i in page.info)
     refused = {o.method for o in result(page).outcomes if o.not_applicable}
     assert set(methods) - refused
     for method in methods:
         name = method_card(method).name
-        assert (f"{name}, 10-90 %" in wide) == (method not in refused)
+        assert (short[method] in wide) == (method not in refused)
         assert (name in said) or method not in refused
     assert "sco." not in said
-    assert "Excess population risk" in figure(page)["layout"]["yaxis"]["title"]["text"]
-    assert START in wide
-    assert numbers_in(sentence(page)) and "excess population risk" in sentence(page)
+    assert any("Excess population risk" in text for text in annotations(figure(page)))
+    assert "Answer without data" in wide
+    assert "xcess risk" in below(page) + headline(page) or "not looking" in headline(page)
 
 
 @pytest.mark.parametrize("problem", LOSSES)
@@ -130,10 +130,9 @@ def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> No
     for problem in ("mean", "quadratic", "logistic"):
         page = open_page(problem=problem, trials="1", grid="500")
         labels[problem] = [page.get_by_key(f"field_{f}").label for f in ("distribution", "offset")]
-        assert page.get_by_key("field_diameter").label == words_for(problem).diameter
-    assert labels["mean"] == ["Distribution", "Norm of the true mean ‖μ‖"]
-    assert labels["logistic"] == ["Distribution of the features", "Norm of the true parameter ‖w*‖"]
-    assert labels["quadratic"][0] == "Distribution of the records"
+    assert labels["mean"] == ["Data", "Norm of the true mean ‖μ‖"]
+    assert labels["logistic"] == ["Features", "Norm of the true parameter ‖w*‖"]
+    assert labels["quadratic"][0] == "Data"
     # On a hard law the mean is the law's own, but the true parameter is still ours to choose.
     page = open_page(problem="logistic", distribution="hypercube", trials="1", grid="500")
     assert page.get_by_key("field_offset").label.startswith("Norm of the true parameter")
@@ -170,59 +169,35 @@ def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
 
 def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     page = open_page(problem="quadratic", p="2", offset="1", trials="1")
-    (start,) = [t for t in figure(page)["data"] if t.get("name") == START]
-    assert list(start["y"]) == pytest.approx([0.5, 0.5])  # half of the squared distance
+    (start,) = [t for t in figure(page)["data"] if t.get("name") == "Answer without data"]
+    assert set(start["y"]) == {0.5}  # half of the squared distance
     assert start["line"]["dash"] == "dot"
     assert starting_risks(Scenario()) == [(None, 1.0)]  # the distance of the mean from 0
-    point = open_page(problem="quadratic", axis="none", grid=None, trials="2", n="500")
-    words = [a["text"] for a in figure(point)["layout"]["annotations"]]
-    assert START in words
 
 
-def test_the_sentence_compares_with_the_minimiser_and_with_the_worst_case() -> None:
-    lower = evaluate_all(QUADRATIC, floors("quadratic"))
-    said = state(QUADRATIC, table(QUADRATIC), lower, {"sco.clipped": ("zcdp",)})
-    rows = table(QUADRATIC).query("x == 2000").set_index("method")["mean_error"]
-    assert "with **clipped gradients** the excess population risk is" in said.sentence
-    assert numbers_in(said.sentence)[:2] == [
-        float(f"{rows['sco.clipped']:.2g}"),
-        float(f"{rows['sco.clipped'] / rows['sco.erm']:.2g}"),
-    ]
-    assert "in the worst case over strongly convex losses" in said.sentence
-    assert "errs" not in said.sentence
-
-
-def test_a_reference_that_is_right_up_to_rounding_gives_no_ratio() -> None:
-    hard = replace(
-        QUADRATIC,
-        problem="linear",
-        distribution="hypercube",
-        methods=("sco.erm", "sco.clipped"),
-    )
-    said = state(hard, table(hard), [], {})
-    assert "times" not in said.sentence and "times" not in said.headline
+def test_a_reference_that_is_right_up_to_rounding_has_no_price() -> None:
     page = open_page(
         problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
     )
-    wide = figure(page)
-    assert wide["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
-    assert any("below (error" in a["text"] for a in wide["layout"]["annotations"])
+    assert "times" not in headline(page) or "more than 100 times" in headline(page)
+    assert figure(page)["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
 
 
-def test_the_hard_instance_is_one_click_away_and_its_words_are_unconditional() -> None:
-    for problem, hard in (("logistic", "linear"), ("least-squares", "quadratic")):
-        page = press(open_page(problem=problem, trials="2"), "Run the hard instance instead")
-        assert (chosen(page).problem, chosen(page).distribution) == (hard, "hypercube")
-        assert chosen(page).trials == 20 and result(page).done
-        assert "These are the very loss and data" in texts(page)
-        assert "easier" not in sentence(page) and "for this loss on these data" in sentence(page)
-    assert hard_problem("mean") == "mean"
+@pytest.mark.parametrize(("problem", "hard"), [("logistic", "linear"), ("huber", "linear")])
+def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
+    problem: str, hard: str
+) -> None:
+    page = open_page(problem=problem, trials="2", grid="500,2000", against=None)
+    beside = result(page).beside
+    assert beside is not None and beside.complete
+    assert (beside.scenario.problem, beside.scenario.distribution) == (hard, "hypercube")
+    assert headline(page).endswith("in the hardest case known")
+    assert "same kind of loss and tail" in " ".join(annotations(figure(page)))
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
     page = open_page(problem="logistic", distribution="hypercube", trials="2")
-    assert "These are the very loss" not in texts(page)
-    assert "in the worst case over convex losses" in sentence(page)
+    assert "no algorithm below" not in trace_names(figure(page))
 
 
 def test_other_optimisers_that_cannot_run_are_listed_with_their_reasons() -> None:
@@ -266,6 +241,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "lower.sco.hypercube-cdp",
         "lower.sco.tracing-cdp",
         "lower.sco.approx-assouad",
+        "lower.sco.approx-packing",
         "lower.sco.approx-tracing",
     }
     assert rates(replace(logistic, methods=("sco.clipped", "sco.cwme"))) == (
@@ -275,14 +251,10 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     assert "upper.sco.clipped" in shown(logistic, ["rates"])
     # On a strongly convex loss those of its own, smaller class.
     assert all("strong" in c.slug for c in lower_cards("quadratic"))
-    assert {worst_case(c) for c in lower_cards("quadratic") if c.constant == "explicit"} == {
-        "in the worst case over strongly convex losses"
-    }
     for problem in ("mean", *SCO_PROBLEMS):
         own = problem_card(problem).loss_class
         # Gradients of at most 1 are in the class of no hard instance: nothing binds there.
-        assert bool(floors(problem)) == bool(lower_cards(problem)) == (problem != MEDIAN)
-        assert all(bound(slug).card.applies_to(own) for slug in floors(problem))
+        assert bool(lower_cards(problem)) == (problem != MEDIAN)
         assert all(c.applies_to(own) for c in lower_cards(problem))
         assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
         assert baseline(problem) in default_methods(problem)
@@ -292,29 +264,28 @@ def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
     page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
     assert result(page).done and not page.exception
     assert not [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
-    assert "no region is shaded" in texts(page)
-    assert not [b for b in page.button if b.key == "hardest"]
+    assert "no algorithm below" not in trace_names(figure(page))
+    assert result(page).beside is None
 
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsco_app.parts.shown_bounds.bounds_for", lambda *_: ())
     monkeypatch.setattr("dpsco_app.pages.explore.details.bounds_for", lambda *_: ())
     lower_cards.cache_clear()
-    floors.cache_clear()
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
         assert result(page).done and "no bound for this problem" in texts(page)
-        assert len(numbers_in(sentence(page))) == 2
+        assert "Excess risk of the best private algorithm here" in below(page)
     finally:
         lower_cards.cache_clear()
-        floors.cache_clear()
 
 
 def test_the_table_of_numbers_says_how_exact_an_averaged_risk_is() -> None:
     from dpsco_app.pages.explore.details import numbers
 
-    averaged = numbers(run(replace(QUADRATIC, problem="logistic")))
+    logistic = replace(QUADRATIC, problem="logistic")
+    averaged = numbers(run(logistic).outcomes, logistic)
     assert {"Optimiser", "Mean excess population risk", "Evaluation ±"} <= set(averaged.columns)
     assert (averaged["Evaluation ±"] > 0).all()
-    exact = numbers(run(QUADRATIC))
+    exact = numbers(run(QUADRATIC).outcomes, QUADRATIC)
     assert "Evaluation ±" not in exact.columns

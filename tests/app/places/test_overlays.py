@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+import json
+import math
+import re
+from contextlib import redirect_stdout
+from typing import Any
 
-from dpsco_app.parts.running import evaluations
-from dpsco_app.parts.traces import bound_name
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.figure.methods import short_names
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Asked, Study
+from dpsco_app.pages.explore.details import signed
+from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.export import notebook
+from dpsco_app.parts.options import VIEWS
+from dpsco_app.parts.running import Result
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
-from dpsco_core.catalogue import bound
-from dpsco_core.results.overlay import letters_of
+from dpsco_core.catalogue import BOUND_SLUGS, bound, method_card
+from dpsco_core.geometry.width import largest_absolute_mean
+from dpsco_core.results.overlay import check_drawable, letters_of
+from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, chosen, figure, open_page, trace_names
+from tests.app.pages import checked, chosen, figure, ladder, open_page, trace_names
 
 NAMED = "upper.mean.clipped-paper"  # of no view, and far above the measured errors
+NAME = short_name(bound(NAMED).card)
 BOTH = {"methods": "mean.sample,mean.clipped", "trials": "2"}
+
+
+def line_of(page: AppTest, name: str) -> dict[str, Any]:
+    """Return the one line of a name."""
+    (line,) = [t for t in figure(page)["data"] if t.get("name") == name]
+    return line
 
 
 def test_a_formula_of_the_address_is_a_line_with_its_values() -> None:
     page = open_page(formula="sqrt(d/n) + d/(n*sqrt(ρ))", **BOTH)
-    drawn = figure(page)
-    (line,) = [t for t in drawn["data"] if t.get("name") == "Your formula"]
     formula = parse_formula("sqrt(d/n) + d/(n*sqrt(rho))")
     points = [point for _, point in chosen(page).points()]
-    assert line["y"] == pytest.approx([formula.value(letters_of(p)) for p in points])
-    low, high = drawn["layout"]["yaxis"]["range"]
-    assert all(10**low < y < 10**high for y in line["y"])
+    expected = [formula.value(letters_of(p)) for p in points]
+    assert line_of(page, "Your formula")["y"][1:-1] == pytest.approx(expected)  # to the edges
+    assert "Your formula" in ladder(page)
+    low, high = figure(page)["layout"]["yaxis"]["range"]
+    assert all(10**low < y < 10**high for y in expected)
 
 
 def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no_number() -> None:
@@ -36,15 +61,11 @@ def test_rho_is_what_epsilon_and_delta_leave_to_noise_and_lacking_letters_are_no
 
 def test_a_bound_of_the_address_is_drawn_whatever_the_views() -> None:
     page = open_page(bound=NAMED, show="none", **BOTH)
-    drawn = figure(page)
-    name = bound_name(bound(NAMED).card)
-    (line,) = [t for t in drawn["data"] if t.get("name") == name]
     values = [e.value for e in evaluations(chosen(page), (NAMED,))]
-    assert line["y"] == pytest.approx(values)
-    assert 10 ** drawn["layout"]["yaxis"]["range"][1] > max(values)
-    (button,) = [b for b in page.button if b.key == "remove_bound"]
-    checked(button.click().run())
-    assert name not in trace_names(figure(page)) and "bound" not in page.query_params
+    assert line_of(page, NAME)["y"][1:-1] == pytest.approx(values)
+    assert float(ladder(page)[NAME][0]) in [pytest.approx(v, rel=0.05) for v in values]
+    checked(page.selectbox(key="bound_typed").set_value("").run())
+    assert NAME not in trace_names(figure(page)) and "bound" not in page.query_params
 
 
 def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
@@ -59,6 +80,53 @@ def test_what_is_typed_is_drawn_or_refused_in_a_sentence() -> None:
     assert "Your formula" in trace_names(figure(page))
 
 
+def test_several_formulas_are_lines_of_their_own_and_rows_among_the_slopes() -> None:
+    page = open_page(formula="1/sqrt(n); D*d/n; n^(-1+1/p)", grid="500,1000,2000", axis="n", **BOTH)
+    drawn = {t.get("name"): t for t in figure(page)["data"]}
+    names = [f"Your formula {i}" for i in (1, 2, 3)]
+    assert set(names) <= set(drawn)
+    assert len({drawn[name]["line"]["dash"] for name in names}) == 3
+    (table,) = [m.value for m in page.markdown if "| Fitted |" in m.value]
+    rows = {line.split(" | ")[0]: line.split(" | ")[1] for line in table.splitlines()}
+    p = chosen(page).p
+    for name, text, slope in zip(
+        names, ("1/sqrt(n)", "D*d/n", "n^(-1+1/p)"), (-0.5, -1.0, -1 + 1 / p), strict=True
+    ):
+        assert rows[f"{name}: `{text}`"] == signed(slope)
+    refused = open_page(formula="; ".join(["1/n"] * 5), **BOTH)
+    assert "at most 4, separated by ;, got formula=5 of them" in refused.warning[0].value
+
+
+def test_sizes_of_the_set_and_constants_of_the_loss_are_letters() -> None:
+    lasso = Scenario(
+        problem="logistic", methods=(), distribution="hypercube", geometry="l1", d=50, diameter=6.0
+    )
+    at = letters_of(lasso)
+    assert at["D"] == 6.0 and at["L"] == lasso.setting.constants.lipschitz > 0
+    assert at["width"] == lasso.setting.body.gaussian_width().upper
+    assert at["width"] == pytest.approx(3 * largest_absolute_mean(50))
+    assert at["q"] == lasso.setting.exponent and at["kappa"] != at["kappa"]
+    assert letters_of(Scenario(geometry="lq", q=1.3, methods=()))["q"] == 1.3
+    assert letters_of(Scenario(problem="quadratic", methods=()))["kappa"] == 1.0
+    heavy = Scenario(problem="least-squares", methods=(), axis="n", grid=(100, 200))
+    with pytest.raises(InvalidInput, match="what this scenario has, which is not L, got"):
+        check_drawable(heavy, parse_formula("L*D/sqrt(n)"))
+    for text, value in (("L*D", at["L"] * 6), ("κ*q*width", math.nan)):
+        found = parse_formula(text).value(at)
+        assert found == pytest.approx(value, nan_ok=True)
+
+
+def test_an_error_about_a_formula_shows_every_sign() -> None:
+    """Signs of a formula are not those of Markdown."""
+    page = open_page(**BOTH)
+    checked(page.text_input(key="formula_typed").set_value("2*n*d*_x_").run())
+    (said,) = [e.value for e in page.error if "formula must be" in e.value]
+    assert r"+ - \* / ^" in said or r"\*" in said
+    assert not re.search(r"(?<!\\)[*_]", said)
+    address = open_page(formula="2*n*d*_x_", **BOTH).warning[0].value
+    assert not re.search(r"(?<!\\)[*_]", address)
+
+
 def test_a_formula_that_cannot_be_read_is_said_and_left_out() -> None:
     page = open_page(formula="n.real", **BOTH)
     assert "formula must be" in " ".join(w.value for w in page.warning)
@@ -67,5 +135,32 @@ def test_a_formula_that_cannot_be_read_is_said_and_left_out() -> None:
 
 def test_a_bound_of_something_else_is_not_drawn() -> None:
     page = open_page(bound="upper.sco.clipped", **BOTH)
-    assert bound_name(bound("upper.sco.clipped").card) not in trace_names(figure(page))
-    assert not [b for b in page.button if b.key == "remove_bound"]
+    assert short_name(bound("upper.sco.clipped").card) not in trace_names(figure(page))
+    assert page.selectbox(key="bound_typed").value == ""
+
+
+def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
+    scenario = Scenario(
+        methods=("mean.sample", "mean.clipped"), axis="n", grid=(500, 5000), trials=2
+    )
+    result = Result(scenario=scenario, outcomes=list(study(scenario)))
+    asked = Asked(views=VIEWS, bound=NAMED, formulas=("1/sqrt(n)",))
+    drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
+    (panel,) = drawn.panels
+    slugs = [line.key for line in panel.lines if line.key in BOUND_SLUGS]
+    lines = {short_name(bound(slug).card): (slug,) for slug in slugs}
+    cells = json.loads(notebook(result, lines, asked.formulas))["cells"]
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
+    there = {trace.name: list(trace.y) for trace in names["figure"].data}
+    shown = {line.name: list(line.y) for line in panel.lines if line.opacity == 1}
+    assert {NAME, "CDP Fano", "Your formula", "Answer without data"} <= set(shown)
+    there["Your formula"] = there.pop("1/sqrt(n)")
+    for m in scenario.methods:
+        there[short_names(scenario.methods)[m]] = there.pop(method_card(m).name)
+    assert {name for name, y in there.items() if y} == set(shown)
+    for name, y in shown.items():
+        assert there[name] == pytest.approx(y), name

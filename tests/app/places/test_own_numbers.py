@@ -1,30 +1,106 @@
-"""One's own numbers set the scenario that matches their tail, and are told not to be private."""
+"""One's own numbers: what is said of their tail, and the methods on the records themselves."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.explore.own_numbers import ABOUT, HAVE, fitting, in_words
+from dpsco_app.pages.explore.own_numbers import (
+    ABOUT,
+    HAVE,
+    LARGEST_BYTES,
+    RELEASED,
+    fitting,
+    in_words,
+)
+from dpsco_app.pages.explore.tail_chart import tail_figure
+from dpsco_app.parts.look import Look
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.tails import tail
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page
+from tests.app.pages import checked, open_page
 
 
-def test_the_scenario_that_matches_has_the_numbers_law_order_and_size() -> None:
-    values = np.random.default_rng(0).random(4800) ** (-1 / 3)
-    found = tail(values)
+def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random(n) ** (-1 / index)
+
+
+def inside_the_dialog() -> None:
+    """What the dialog shows: a test cannot keep one open."""
+    import streamlit as st
+
+    from dpsco_app.pages.explore import own_numbers
+    from dpsco_app.parts import controls
+    from dpsco_core.base.errors import InvalidInput
+    from dpsco_core.scenario import Scenario
+
+    if not controls.loaded():
+        controls.load(Scenario())
+    try:
+        own_numbers._from_file()
+    except InvalidInput as problem:
+        st.error(str(problem))
+
+
+def with_file(content: bytes) -> AppTest:
+    page = checked(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
+    return checked(
+        page.file_uploader(key="own_numbers_file").set_value(("x.csv", content, "text/csv")).run()
+    )
+
+
+def as_csv(values: np.ndarray) -> bytes:
+    return "\n".join(map(repr, values.tolist())).encode()
+
+
+def words_of(page: AppTest) -> str:
+    return "\n".join(m.value for m in (*page.markdown, *page.caption, *page.error))
+
+
+def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimension() -> None:
+    found = tail(pareto(3))
     matching = fitting(found, Scenario())
-    assert (matching.distribution, matching.n) == ("skewed-pareto", 5000)
+    assert (matching.distribution, matching.n, matching.d) == ("skewed-pareto", 5000, 1)
     assert 2 <= matching.p <= found.index - matching.margin
     said = in_words(found, matching, 1.234)
     assert f"{found.index:.2g}" in said and "4,800 numbers" in said and "1.23 in your" in said
+    assert "95 %" not in said and "interval" not in said and "d = 1" in said
+    matching.validate(DASHBOARD)
+
+
+def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
+    found = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))  # quantiles
+    assert 2.1 < found.index < 2.5
+    matching = fitting(found, Scenario())
+    assert matching.p == 2 and matching.p + matching.margin <= found.index
+    assert "No bound here" not in in_words(found, matching, 1.0)
 
 
 def test_numbers_without_a_variance_are_told_that_no_bound_covers_them() -> None:
-    values = np.random.default_rng(0).random(4800) ** (-1 / 1.1)
-    matching = fitting(tail(values), Scenario())
-    assert matching.p == 2 and "No bound here covers them" in in_words(tail(values), matching, 1.0)
+    found = tail(pareto(1.1))
+    matching = fitting(found, Scenario())
+    assert matching.p == 2 and "No bound here covers them" in in_words(found, matching, 1.0)
+
+
+def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_little() -> None:
+    light = tail(np.random.default_rng(1).standard_normal(20_000))
+    matching = fitting(light, Scenario())
+    said = in_words(light, matching, 1.0)
+    assert "light tail" in said and "Student" not in said and matching.distribution == "gaussian"
+    few = tail(np.random.default_rng(3).standard_normal(150))
+    assert few.kind == "unclear" and fitting(few, Scenario()).p == 2
+    assert "too few to tell" in in_words(few, fitting(few, Scenario()), 1.0)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_the_plot_draws_the_index_over_the_threshold(compact: bool) -> None:
+    found = tail(pareto(3))
+    line, chosen = tail_figure(found, Look(dark=False, title="x", compact=compact)).data
+    assert list(line.x) == list(found.farthest) and max(line.y) <= 20
+    assert list(chosen.x) == [found.used] and list(chosen.y) == [found.index]
 
 
 def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
@@ -34,6 +110,49 @@ def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
     assert not page.exception
     assert any("not private" in m.value for m in page.markdown)
     assert "not private" in ABOUT and "nothing is stored or sent" in " ".join(ABOUT.split())
+
+
+def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why() -> None:
+    values = 1000 + pareto(3)
+    page = with_file(as_csv(values))
+    said = words_of(page)
+    assert re.search(
+        r"\*\*Clip at R = [\d.]+\*\*, which keeps [\d,.]+ to [\d,.]+, because at p", said
+    )
+    assert "noise of standard deviation" in said and "a bias of at most" in said
+    assert "the answers are not private" in said and RELEASED not in page.session_state
+    (button,) = [b for b in page.button if b.key == "own_numbers_release"]
+    page = checked(button.click().run())
+    (table,) = [frame.value for frame in page.dataframe]
+    assert table["Method"].iloc[0] == "Sample mean" and len(table) >= 3
+    for released in table["Released"]:
+        assert float(released.replace(",", "")) == pytest.approx(values.mean(), abs=1)
+    assert set(table["Spends"]) == {"not private", "(1, 10⁻⁶)-DP"}
+    assert "their budgets add up" in words_of(page)
+    first = page.session_state[RELEASED][1][1].value
+    (button,) = [b for b in page.button if b.key == "own_numbers_release"]
+    again = checked(button.click().run())
+    assert again.session_state[RELEASED][1][1].value != first  # no seed is kept
+    (guess,) = [n for n in again.number_input if n.label == "A guess of the mean"]
+    assert guess.value == pytest.approx(np.median(values), abs=0.5)
+    moved = checked(guess.set_value(990.0).run())
+    assert not moved.dataframe  # what was released is of other public values
+
+
+def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
+    """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
+    page = with_file(b"1.5\n" * 262_000)
+    assert words_of(page).endswith(
+        f"file must be at most {LARGEST_BYTES:,} bytes (1 MB), got file=1,048,000 bytes."
+    )
+    fits = with_file(as_csv(pareto(3, 40_000)))
+    assert "tail index of about" in words_of(fits)
+
+
+def test_a_file_without_numbers_is_told_so_and_leaves_nothing_behind() -> None:
+    page = with_file(b"a,b\n1,2\n")
+    assert "numbers must be at least 100 in one column" in words_of(page)
+    assert "own_numbers_kept" not in page.session_state
 
 
 @pytest.mark.parametrize(("moment", "said"), [(81.0, "is 3 in your"), (0.0, "moment must be pos")])

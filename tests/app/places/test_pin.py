@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 
-from dpsco_app.pages.explore.comparison import (
-    checked_pin,
-    differences,
-    in_short,
-    overlays,
-    pin_text,
-    pinned,
-)
+from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts.charts import START
-from dpsco_app.parts.options import PIN, SIDE
+from dpsco_app.parts.differences import differences
+from dpsco_app.parts.evaluations import region
+from dpsco_app.parts.options import PIN
 from dpsco_app.parts.running import estimate
-from dpsco_app.parts.traces import WORST
 from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import method_card
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
-    annotations,
     chosen,
     figure,
+    headline,
     is_stale,
+    ladder,
     open_page,
     press,
     result,
-    sentence,
     status,
     texts,
-    trace_names,
 )
 
 TWO = {"methods": "mean.sample,mean.clipped", "trials": "3"}
@@ -52,18 +44,25 @@ KEPT = replace(
 
 def row(page: Any) -> str:
     """Return what is said of the pinned run."""
-    return str(page.container(key="pin_row").markdown[0].value)
+    (said,) = [c.value for c in page.caption if c.value.startswith("**Pinned")]
+    return str(said)
 
 
-def specs(page: Any) -> list[dict[str, Any]]:
-    """Return every figure of the page."""
-    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+def lines(page: Any) -> dict[str, dict[str, Any]]:
+    """Return the lines of what is measured, by name."""
+    return {t["name"]: t for t in figure(page)["data"] if t["mode"] == "lines+markers"}
+
+
+def titles(page: Any) -> list[str]:
+    """Return the titles of the panels."""
+    words = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    return [w for w in words if w.endswith(("data</b>", "tail</b>", "pinned</b>"))]
 
 
 # -- in the page ------------------------------------------------------------------------------
 
 
-def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() -> None:
+def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() -> None:
     page = open_page(**TWO, epsilon="0.2")
     before = [o.error for o in result(page).outcomes]
     press(page, "Pin")
@@ -73,30 +72,26 @@ def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() 
     assert is_stale(page) and row(page) == "**Pinned**, dashed: ε = 0.2."
     press(page, "Run")
     found = result(page)
-    assert not is_stale(page) and found.beside is not None and found.complete
-    assert [o.error for o in found.beside.outcomes] == before
+    assert not is_stale(page) and found.overlay is not None and found.complete
+    assert [o.error for o in found.overlay.outcomes] == before
     assert [o.error for o in found.outcomes] != before
-    wide = figure(page)
-    dashes = {t["name"]: t["line"].get("dash") for t in wide["data"] if t.get("mode") != "lines"}
-    assert dashes["Simple clipping"] == "solid" and dashes["Simple clipping, pinned"] == "7px,4px"
-    colours = {t["name"]: t["line"].get("color") for t in wide["data"]}
-    assert colours["Simple clipping"] == colours["Simple clipping, pinned"]
-    assert "As pinned, simple clipping has error" in sentence(page)
-    assert "and as pinned" in status(page)
+    own, kept = (lines(page)[f"Simple clipping{end}"] for end in ("", ", pinned"))
+    assert own["line"]["dash"] == "solid" and kept["line"]["dash"] == "dash"
+    assert own["line"]["color"] == kept["line"]["color"]
+    assert {"Simple clipping", "Simple clipping, pinned"} <= ladder(page).keys()
     press(page, "Unpin")
-    assert not is_stale(page) and result(page).beside is None
-    assert not any("pinned" in name for name in trace_names(figure(page)))
+    assert not is_stale(page) and result(page).overlay is None
+    assert not any("pinned" in name for name in lines(page))
     assert PIN not in page.query_params
 
 
 def test_the_link_restores_the_pinned_run_and_the_present_one() -> None:
-    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT), side="yes")
+    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT))
     found = result(page)
-    assert not page.warning and found.complete and found.beside is not None
-    assert found.beside.scenario == KEPT and found.scenario.epsilon == 2
-    assert page.session_state[SIDE] is True
+    assert not page.warning and found.complete and found.overlay is not None
+    assert found.overlay.scenario == KEPT and found.scenario.epsilon == 2
     written = dict(page.query_params)
-    assert written["side"] == "yes" and written["pin"] == pin_text(KEPT)
+    assert written["pin"] == pin_text(KEPT)
     copied = page.code[0].value.split("?")[1]
     assert dict(parse_qsl(copied)) == written
     assert chosen(page) == found.scenario
@@ -130,12 +125,11 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
     assert PIN not in page.query_params
 
 
-def test_a_pin_and_a_set_are_one_too_many() -> None:
+def test_a_pin_and_a_set_stand_together() -> None:
     page = open_page(**TWO, pin=pin_text(KEPT), against="l1")
-    (warning,) = page.warning
-    assert "against must be left out beside pin, got against=l1." in warning.value
-    beside = result(page).beside
-    assert beside is not None and beside.scenario == KEPT
+    beside, overlay = result(page).beside, result(page).overlay
+    assert beside is not None and beside.scenario.geometry == "l1"
+    assert overlay is not None and overlay.scenario == KEPT
 
 
 def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,21 +149,7 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
     assert not page.error and 40 < chosen(page).trials < 50
 
 
-# -- side by side -----------------------------------------------------------------------------
-
-
-def test_side_by_side_draws_two_figures_of_one_range_with_their_own_titles() -> None:
-    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT), side="yes")
-    now, kept = specs(page)
-    assert now["layout"]["yaxis"]["range"] == kept["layout"]["yaxis"]["range"]
-    titles = [figure["layout"]["title"]["text"].replace("<br>", "") for figure in (now, kept)]
-    assert titles[0].startswith("Now: ") and titles[1].startswith("Pinned: ")
-    assert trace_names(now) == trace_names(kept)
-    (table,) = page.table
-    assert table.value.to_dict() == {"Now": {"ε": "2"}, "Pinned": {"ε": "0.2"}}
-    page.get_by_key(SIDE).set_value(False)
-    page.run()
-    assert "Simple clipping, pinned" in trace_names(figure(page)) and not page.table
+# -- in a panel of its own --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -180,52 +160,25 @@ def test_side_by_side_draws_two_figures_of_one_range_with_their_own_titles() -> 
         {"problem": "quadratic", "methods": "sco.erm,sco.clipped"},
     ],
 )
-def test_what_cannot_be_overlaid_stands_side_by_side(query: dict[str, str | None]) -> None:
+def test_what_cannot_be_overlaid_has_the_second_panel(query: dict[str, str | None]) -> None:
     page = open_page(**(TWO | query), pin=pin_text(KEPT))
-    assert len(specs(page)) == 2 and "side by side" in row(page)
-    assert SIDE not in {t.key for t in page.toggle}
-    assert len(page.table) == 1 and result(page).complete
-
-
-def test_two_single_points_share_their_range() -> None:
-    single = replace(KEPT, axis=None, grid=())
-    page = open_page(**TWO, axis="none", grid=None, epsilon="2", pin=pin_text(single))
-    now, kept = specs(page)
-    assert now["layout"]["xaxis"]["range"] == kept["layout"]["xaxis"]["range"]
+    assert "it has the second panel" in row(page)
+    assert headline(page).endswith("in the pinned run") and result(page).complete
+    assert len(titles(page)) == 2 and titles(page)[1].endswith("pinned</b>")
 
 
 # -- after a change ---------------------------------------------------------------------------
-
-
-def test_bounds_follow_a_change_at_once_and_the_old_lines_are_faded() -> None:
-    page = open_page(**TWO, epsilon="0.2")
-
-    def edge(figure: dict[str, Any]) -> Any:
-        return next(t["y"] for t in figure["data"] if t["name"] == WORST[("zcdp",)])
-
-    before = edge(figure(page))
-    page.get_by_key("field_epsilon").set_value(2)
-    page.run()
-    stale = figure(page)
-    assert edge(stale) != before and "previous settings" in annotations(stale)
-    (line,) = [t for t in stale["data"] if t["name"] == "Simple clipping"]
-    assert line["opacity"] == 0.4
-    press(page, "Run")
-    fresh = figure(page)
-    assert edge(fresh) == edge(stale)
-    (line,) = [t for t in fresh["data"] if t["name"] == "Simple clipping"]
-    assert line["opacity"] == 1
 
 
 def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
     page = open_page(**(TWO | {"trials": "4"}), seed="77")
     page.get_by_key("field_trials").set_value(10)
     page.run()
-    assert "24 cells." in status(page)  # 2 points, 2 estimators, 6 more trials
+    assert "24 runs" in status(page)  # 2 points, 2 estimators, 6 more trials
     press(page, "Run")
     page.get_by_key("field_trials").set_value(5)
     page.run()
-    assert "every cell is known" in status(page)
+    assert status(page) == "Known already: Run draws them at once"
     assert estimate((result(page).scenario,)).cells == 0
 
 
@@ -277,9 +230,14 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     tables = [d.value for d in page.dataframe]
     (sources,) = [t for t in tables if "Curve" in t.columns]
-    drawn = {n for n in trace_names(figure(page)) if n and "10-90" not in n and "." not in n}
-    drawn -= {START, *WORST.values()}  # the largest of several, each of which is in the table
-    assert drawn | {"CDP hypercube", "CDP tracing"} <= set(sources["Curve"])
+    areas = {"the window", "no algorithm below"}  # whose edges are bounds with names of their own
+    drawn = {t["name"] for t in figure(page)["data"] if t.get("name")}
+    proven = drawn - areas - lines(page).keys() - {"Answer without data"}
+    curves = set(sources["Curve"])
+    assert len(proven) > 4
+    assert proven | {method_card(m).name for m in chosen(page).methods} <= curves
+    floor, *_ = [e for _, e in region(chosen(page))]
+    assert floor.bound.card.name in curves
     assert (sources["Statement"].str.len() > 3).all() and sources["Paper"].str.len().min() > 3
     assert all(f"**{key}**: " in texts(page) for key in set(sources["Paper"]))
     bib = next(c.value for c in page.code if "@" in c.value)
@@ -290,7 +248,7 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
 
 def test_a_chip_opens_the_control_itself() -> None:
     page = open_page(**TWO)
-    assert "**CDP hypercube** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)
+    assert "**CDP Fano** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)
     page.get_by_key("chip_epsilon").set_value(5)
     page.run()
     assert page.get_by_key("field_epsilon").value == 5 and chosen(page).epsilon == 5

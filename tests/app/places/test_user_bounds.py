@@ -9,7 +9,7 @@ import pytest
 from dpsco_app.pages.explore.details import bounds_table
 from dpsco_app.pages.who_wins.state import bounds_with_terms
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.shown_bounds import cards, floors, lower_cards, shown
+from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.scenario import Scenario
@@ -26,25 +26,24 @@ def test_counts_of_gradients_are_never_on_the_axis_of_risks(problem: str) -> Non
     assert drawn and not drawn & GRADIENTS
     scenario = replace(USERS, problem=problem)
     assert bounds_with_terms(replace(scenario, methods=("sco.erm",), m=1))  # the first is shown
-    for slug in (*shown(scenario, VIEWS), *bounds_with_terms(scenario), *floors(problem, "user")):
+    for slug in (*shown(scenario, VIEWS), *bounds_with_terms(scenario)):
         assert bound(slug).card.quantity == words_for(problem).quantity
 
 
 def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level_only() -> None:
     assert "lower.user.rate" in {c.slug for c in lower_cards("logistic", "user")}
     assert "lower.user.rate" not in {c.slug for c in lower_cards("logistic")}
-    assert floors("logistic", "user") == floors("logistic")
     assert "lower.user.rate" in bounds_with_terms(USERS)
     # No private method, no bound for private methods; and what is unproven is not drawn.
-    assert shown(USERS, VIEWS) == ("upper.sco.sgd",)
+    assert shown(USERS, VIEWS) == ("upper.sco.sgd-run-smooth",)
     assert not any("user" in c.slug for c in lower_cards("quadratic", "user"))
 
 
 def test_the_table_has_the_bounds_of_the_smallest_class_first() -> None:
     table = bounds_table(replace(USERS, problem="quadratic", m=1, methods=()))
-    strong = table["Losses"].str.contains("strongly").tolist()
+    strong = table["Class"].str.contains("strongly").tolist()
     assert strong == sorted(strong, reverse=True)
-    wider = table["Losses"].str.endswith("(does not bind here)")
+    wider = table["Class"].str.endswith("(does not bind here)")
     assert set(table["Kind"][wider]) == {"lower"} and wider.any()
 
 

@@ -22,7 +22,17 @@ from dpsco_app.pages.users.charts import (
     law_figure,
     law_table,
 )
-from dpsco_app.pages.users.state import DEFAULT, OTHERS, SCENES, STATE, View, fill, fit
+from dpsco_app.pages.users.state import (
+    DEFAULT,
+    OTHERS,
+    PARTS,
+    PROBLEM,
+    SCENES,
+    STATE,
+    View,
+    fill,
+    fit,
+)
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     ROW_COLOURS,
@@ -37,8 +47,8 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON
-from dpsco_core.catalogue import method_card
-from dpsco_core.explain.contest import TRIALS, measured_contest
+from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.explain.contest import READINGS, TRIALS, measured_contest
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -47,6 +57,7 @@ from dpsco_core.explain.users.crossing import (
     crossing,
     crossing_scenario,
     errors_of,
+    fitted_slope,
 )
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, complexity_curves, frontier
 from dpsco_core.explain.users.regions import (
@@ -61,8 +72,7 @@ from dpsco_core.runs.study import study
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_one_run import named, open_at, values
 
-QUICK = {"n": "2000", "d": "2", "trials": "2"}
-FIGURES = 5
+QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
 
 
 def open_users(**query: str) -> AppTest:
@@ -118,7 +128,7 @@ def test_the_crossover_is_drawn_with_its_interval() -> None:
 
 
 def test_the_law_is_drawn_as_distances_with_a_guide() -> None:
-    slopes = {FILTERED: -0.5, PLAIN: 0.0}
+    slopes = {c.method: fitted_slope(c, 10.0) for c in (FALLING, FLAT)}
     figure = json.loads(law_figure([FALLING, FLAT], slopes, 10.0, Look()).to_json())
     line = named(figure, method_card(FILTERED).name)
     assert values(line) == pytest.approx(np.sqrt(2 * FALLING.mean))
@@ -169,18 +179,22 @@ def test_the_gradients_hold_every_row_of_the_comparison() -> None:
 # -- the page -----------------------------------------------------------------------------------
 
 
-def test_the_page_draws_all_four_parts_with_their_numbers() -> None:
-    page = open_users()
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_answers_one_question_with_at_most_two_figures(part: str) -> None:
+    page = open_users(part=part)
     assert not page.warning
     charts = page.get("plotly_chart")
-    assert len(charts) == FIGURES
+    assert len(charts) == (2 if part == "crossing" else 1)
     assert all(len(chart.proto.alt) > 20 for chart in charts)
-    text = texts(page)
-    assert text.count("Look for:") == 4
-    assert len(page.dataframe) == FIGURES
+    assert texts(page).count("Look for:") == 1
+    assert len(page.dataframe) == len(charts)
+
+
+def test_the_page_opens_on_the_measured_crossover() -> None:
+    page = open_users()
+    charts = page.get("plotly_chart")
     assert charts[0].proto.alt.startswith(("From m", "Filtered gradients stay"))  # the answer
-    headers = [h.value for h in page.header]
-    assert len(headers) == 4 and "1/√m law" in headers[0]
+    text = texts(page)
 
     # The figure, the sentence and the command are those of the core's study.
     scenario = crossing_scenario(n=2000, d=2, trials=2)
@@ -199,6 +213,7 @@ def test_the_page_draws_all_four_parts_with_their_numbers() -> None:
 
 def test_a_link_restores_the_whole_page() -> None:
     query = {
+        "part": "map",
         "n": "1000",
         "m": "1000",
         "d": "2",
@@ -212,16 +227,13 @@ def test_a_link_restores_the_whole_page() -> None:
         "seed": "3",
     }
     assert set(query) == set(View.__dataclass_fields__)
-    query |= {"problem": "geometric-median", "methods": "sco.erm,user.accelerated"} | {
-        "grid": "500,1000"
-    }
+    query |= {"problem": "quadratic", "methods": "sco.erm,user.accelerated"} | {"grid": "500,1000"}
     assert STATE.from_query(query)[1] == []
     page = open_at("users", **query)
     assert not page.warning and "Use it everywhere" not in [b.label for b in page.button]
-    assert dict(page.query_params.items()) == {k: v for k, v in query.items() if k != "basis"}
-    assert method_card("user.phased-sgd").name in json.dumps(
-        [chart.proto.spec for chart in page.get("plotly_chart")]
-    )
+    assert dict(page.query_params.items()) == query
+    names = [chart.proto.spec for chart in open_users(also="user.phased-sgd").get("plotly_chart")]
+    assert method_card("user.phased-sgd").name in json.dumps(names)
 
 
 @pytest.mark.parametrize(
@@ -268,18 +280,16 @@ def test_a_scene_changes_the_controls_and_the_address() -> None:
     assert "Theorem C.1 needs" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
 
 
-def test_a_slider_moves_the_frontier_and_keeps_the_rest() -> None:
-    page = open_users()
+def test_a_slider_moves_the_figure() -> None:
+    page = open_users(part="gradients")
     before = [c.proto.alt for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
     after = [c.proto.alt for c in checked(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
-    assert [a for a in before if "items per user" in a] == [
-        a for a in after if "items per user" in a
-    ]
-    assert before != after
+    assert len(before) == len(after) == 1 and before != after
 
 
+@pytest.mark.slow
 def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpsco_app.pages.users import sections as users_sections
     from dpsco_core.runs.study import Outcome
@@ -296,13 +306,27 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(users_sections, "cached_cell", quick)
     where = {"problem": "geometric-median", "m": "1000"}
-    page = open_users(basis="measured", also="user.group-privacy", **where)
+    page = open_users(part="map", basis="measured", also="user.group-privacy", **where)
     cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
     of_map = [c for c in asked if c.x is None]
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
     alternatives = [chart.proto.alt for chart in page.get("plotly_chart")]
     title = "Clipped user gradients: smallest measured error at m = 1,000, n = 2,000, and on 100 %"
     assert any(alt.startswith(title) for alt in alternatives)
+
+
+def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
+    page = open_users()
+    (problem,) = [box for box in page.sidebar.selectbox if box.label == "Problem"]
+    assert problem.value == PROBLEM == crossing_scenario().problem
+    assert "half the squared distance" in texts(page)
+    assert problem.options == [problem_card(PROBLEM).name]
+
+
+def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
+    """Measured errors both: the theorems' rates may name another method."""
+    assert DEFAULT.basis == "measured" == READINGS[-1]
+    assert "measured errors may name another method" in texts(open_users(part="map"))
 
 
 def test_a_method_that_cannot_run_says_why() -> None:

@@ -7,11 +7,13 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.explore.state import STATE, View
+from dpsco_app.front.view import View
+from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import DEFAULT as PRIVACY
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     ENTRY,
@@ -65,9 +67,10 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     view, wrong = STATE.from_query(query)
     scenario, problems = visit.read(query)
     (said,) = wrong + problems
-    assert BAD[bad] in said and len(said) < 300
+    assert BAD[bad] in said and len(said) < 400
     assert (view.show == View().show) and (view.against == SMALL["against"])
-    assert scenario == visit.read({k: v for k, v in (SMALL | KEPT).items() if k != name})[0]
+    lost = {name, "grid"} if name == "axis" else {name}  # which is of no other axis
+    assert scenario == visit.read({k: v for k, v in (SMALL | KEPT).items() if k not in lost})[0]
     if name != "show":
         assert getattr(scenario, name) == getattr(visit.BASE, name)
 
@@ -91,6 +94,31 @@ def test_every_bad_field_has_its_own_sentence() -> None:
     page = open_page(n="abc", d="x", p="3")
     assert len(page.warning) == 2
     assert chosen(page).p == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (
+            {"axis": "q", "grid": "1.5,2", "geometry": "l2"},
+            "geometry must be lq for the axis q, got geometry=l2. So axis=q and grid=1.5,2",
+        ),
+        (
+            {"axis": "n", "grid": "100,200,1000000000"},
+            "got n=1000000000. So grid=100,200,1000000000 is left out.",
+        ),
+        ({"axis": "foo", "grid": "5,6"}, "got axis=foo. So axis=foo and grid=5,6 are left out."),
+        ({"distribution": "spike", "d": "1"}, "for the distribution spike, got d=1."),
+        ({"rho": "1", "epsilon": "2"}, "beside rho, got epsilon=2"),
+    ],
+)
+def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], said: str) -> None:
+    scenario, problems = visit.read(query | {"n": "700"})
+    (found,) = problems
+    assert said in found and scenario.n == 700
+    lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
+    assert lost
+    assert all(f"{name}={query[name]}" in found for name in lost)
 
 
 def test_unknown_parameters_are_left_alone() -> None:

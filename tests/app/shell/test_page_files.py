@@ -69,7 +69,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     assert path["Excess risk"].to_numpy() == pytest.approx(expected, rel=1e-12)
     parts, split = shown(page, "Clip radius"), tables["parts of the error"]
     assert parts["Whole error"].to_numpy() == pytest.approx(split["total"].to_numpy(), rel=1e-12)
-    assert parts["Clipping"].to_numpy() == pytest.approx(split["bias"].to_numpy(), rel=1e-12)
+    assert parts["Clipping bias"].to_numpy() == pytest.approx(split["bias"].to_numpy(), rel=1e-12)
     norms = tables["gradient norms"]["norm"].to_numpy()
     chosen = float(split["radii"].iloc[len(split) // 2])
     assert len(norms) == point.n
@@ -77,7 +77,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 
 
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
-    page = open_at("who_wins")
+    page = open_at("who_wins", reading="rates")
     expect_files(page)
     point, one = BASES["regimes"], "upper.sco.clipped"
     tables = printed(regimes_script(point, "n-epsilon", "rates", one))
@@ -117,27 +117,46 @@ def test_the_script_of_geometry_prints_what_the_page_shows(dimensions: int) -> N
         assert table.to_numpy() == pytest.approx(tables[title].to_numpy(), rel=1e-12)
 
 
-def test_the_script_of_users_prints_what_the_page_shows() -> None:
-    view = UsersView(n=2000, d=2, trials=2)
-    page = open_at("users", n="2000", d="2", trials="2")
+def users_at(**own: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
+    """Return the page Users at a small setting, and the tables that its script prints."""
+    page = open_at("users", n="2000", d="2", trials="2", **own)
     expect_files(page)
-    tables = printed(users_script(view))
+    return page, printed(users_script(UsersView(n=2000, d=2, trials=2, **own)))
+
+
+def test_the_script_of_users_prints_what_each_part_shows() -> None:
+    page, tables = users_at()
+    mean = np.concatenate([table["mean"].to_numpy() for table in tables.values()])
     law = shown(page, "RMS distance")
-    crossing = [t for name, t in tables.items() if name.startswith("crossover")]
-    mean = np.concatenate([t["mean"].to_numpy() for t in crossing])
     assert law["Mean excess risk"].to_numpy() == pytest.approx(mean, rel=1e-12)
+
+    page, tables = users_at(part="feasibility")
     least, needs = shown(page, "ε"), tables["least users"]
     for ours, theirs in zip(least.columns, needs.columns, strict=True):
         column = needs[theirs].replace(np.inf, np.nan).to_numpy()
         assert least[ours].astype(float).to_numpy() == pytest.approx(column, nan_ok=True)
-    counts = [t for name, t in tables.items() if name.startswith("gradients")]
-    together = pd.concat(counts)["gradients"].replace(np.inf, np.nan).to_numpy()
+
+    page, tables = users_at(part="gradients")
+    together = pd.concat(tables.values())["gradients"].replace(np.inf, np.nan).to_numpy()
     gradients = shown(page, "Gradients")["Gradients"].astype(float).to_numpy()
     assert gradients == pytest.approx(together, nan_ok=True)
-    table, found = shown(page, "Tied"), tables["map"]
+
+    page, tables = users_at(part="map", basis="rates")
+    expect_map(page, tables["map"])
+
+
+@pytest.mark.slow
+def test_the_script_of_the_measured_map_prints_what_it_shows() -> None:
+    page, tables = users_at(part="map")
+    expect_map(page, tables["map"])
+
+
+def expect_map(page: AppTest, printed_map: pd.DataFrame) -> None:
+    """The map's table has the script's numbers."""
+    table = shown(page, "Tied")
     for k, name in enumerate(c for c in table.columns if c.endswith(", holds")):
         rate = table[name.removesuffix(", holds")].astype(float).to_numpy()
-        column = found.iloc[:, 2 + k].replace(np.inf, np.nan).to_numpy()
+        column = printed_map.iloc[:, 2 + k].replace(np.inf, np.nan).to_numpy()
         assert rate == pytest.approx(column, nan_ok=True)
 
 

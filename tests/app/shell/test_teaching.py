@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import plotly.graph_objects as go
 import pytest
@@ -13,7 +14,7 @@ from dpsco_app.parts.look import Look, lay_out
 from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
-from tests.app.pages import open_page, press
+from tests.app.pages import checked, open_page, press
 
 
 def sheets(page: AppTest) -> str:
@@ -97,6 +98,19 @@ def test_a_wrong_name_is_said_on_the_page() -> None:
     assert "zebra" in warning and "hide" not in page.query_params
     page.run()
     assert any("zebra" in w.value for w in page.warning)  # until something else is opened
+
+
+def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
+    page = open_page(p="4", trials="2", grid="500")
+    page.button_group(key="explore_link_hide").set_value(["sidebar", "privacy"])
+    page.toggle(key="explore_link_large").set_value(True)
+    page = checked(page.run())
+    (address,) = [c.value for c in page.code if "?" in c.value]
+    query = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
+    assert query.items() >= {"p": "4", "hide": "sidebar,privacy", "type": "large"}.items()
+    found, wrong = read(query, Teaching())
+    assert (found, wrong) == (Teaching(hide=("sidebar", "privacy"), large=True), [])
+    assert "stSidebar" not in sheets(page)  # here nothing is hidden
 
 
 def test_a_figure_grows_with_its_type() -> None:

@@ -24,6 +24,7 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_radius,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP
+from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
@@ -280,3 +281,25 @@ def test_on_least_squares_the_radius_is_nearly_as_good_as_the_best_in_hindsight(
             errors[trial, k] = problem.excess_risk(released.value).value
     medians = np.median(errors, axis=0)
     assert medians[-1] <= 1.5 * medians[:-1].min()
+
+
+@pytest.mark.parametrize("geometry", ["l2", "linf"])
+@pytest.mark.parametrize("method", ["sco.clipped", "sco.noisy-gd"])
+def test_a_run_on_a_wide_set_arrives_where_gradients_do_not_grow(
+    method: str, geometry: str
+) -> None:
+    """The geometric median's risk is curved at the median only: 5.8 of 6.8 were left before."""
+    point = Scenario(
+        problem="geometric-median",
+        distribution="log-normal",
+        methods=(method,),
+        n=2000,
+        d=20,
+        p=20.0,
+        diameter=20.0 if geometry == "l2" else 6.0,
+        offset=9.0 if geometry == "l2" else 2.5,
+        geometry=geometry,
+    )
+    start = point.instance.problem.excess_risk(point.setting.body.centre).value
+    outcome = run_cell(Cell(point=canonical(point), method=method, x=None, trial=0))
+    assert outcome.error < 0.02 * start

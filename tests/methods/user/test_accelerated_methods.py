@@ -25,7 +25,6 @@ from dpsco_core.privacy.filter.plan import Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY
 from dpsco_core.privacy.steps import BudgetExceeded
-from dpsco_core.problems.laws import spike_of
 from dpsco_core.problems.samples.users import ItemSample, sample_users
 from dpsco_core.scenario import Scenario
 from tests.methods.euclidean.losses import CONCENTRATED, PURE, sample
@@ -344,7 +343,7 @@ def test_the_private_error_falls_with_the_items() -> None:
             problem = scenario.instance.problem.draw(rng)
             at, law = problem.setting(3000, BUDGET, m=m), problem.distribution
             counts = rng.binomial(m, law.spike_probability, size=3000)
-            means = (counts / m)[:, None] * spike_of(law)
+            means = (counts / m)[:, None] * law.spike
             users = replace(means_of(means, m), constraint=problem.constraint)
             value = run(UserAccelerated(), at, users, seed).value
             total += problem.excess_risk(value).value / 25

@@ -107,7 +107,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
         },
     )
     stage = FILTER_STAGE
-    colour = "purple"
+    colour = "magenta"
     symbol = "star"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:

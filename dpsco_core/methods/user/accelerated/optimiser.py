@@ -100,7 +100,7 @@ class UserAccelerated(FilteredGradients):
         example=FILTERED,
     )
     stage = FILTER_STAGE
-    colour = "blue"
+    colour = "violet"
     symbol = "square"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:

@@ -118,7 +118,7 @@ class UserAcceleratedStrong(FilteredGradients):
         },
     )
     stage = replace(FILTER_STAGE, problem="quadratic")
-    colour = "green"
+    colour = "teal"
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:

@@ -1,0 +1,174 @@
+"""What is written into a figure: words on guides and in regions, heads of panels, the ladder."""
+
+from typing import Any
+
+from dpsco_app.figure.colours import QUIET, translucent
+from dpsco_app.figure.panel_box import PanelBox, Part
+from dpsco_app.figure.place import (
+    CLEAR,
+    STEP,
+    Box,
+    Path,
+    border,
+    clearance,
+    free_place,
+    level_at,
+    moved_apart,
+)
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
+
+LETTER = 0.49  # mean width of a letter, in heights of its type
+
+
+def placed_words(place: PanelBox, words: Words) -> Part | None:
+    """Return words inside a panel, where they keep clear of every line; None if nowhere."""
+    theme = place.theme
+    type_size = theme.px((13.5 if theme.size.ladder else 12) - 1.5 * words.small)
+    plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
+    size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
+    edge = _edge(place, words.below)
+
+    def allowed(box: Box) -> bool:
+        left, bottom, width, height = box
+        if bottom < words.least * place.height:
+            return False
+        if edge is None:
+            return True
+        top = bottom + height + 5
+        return top < min(level_at(edge, left), level_at(edge, left + width))
+
+    want = (
+        words.want[0] * (place.width - size[0]),
+        words.want[1] * (place.height - size[1]),
+    )
+    if words.on:
+        corner = _on_line(place, words.on, size)
+    else:
+        corner = free_place(size, (place.width, place.height), place.paths, want, allowed)
+    if corner is None:
+        return None  # the ladder says it
+    place.paths.append(border((*corner, *size)))
+    across = corner[0] + (size[0] if words.align == "right" else 0)
+    return place.at_pixel(across, corner[1]) | {
+        "text": "<br>".join(words.lines),
+        "xanchor": words.align,
+        "yanchor": "bottom",
+        "align": words.align,
+        "showarrow": False,
+        "font": {"size": type_size, "color": theme.colour(words.colour)},
+    }
+
+
+def _on_line(place: PanelBox, key: str, size: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the corner of words that stand on a line, as far right as they keep clear."""
+    line = next(line for line in place.panel.lines if line.key == key)
+    x, y = place.extended(line.x, line.y)
+    own = [(place.across(a), place.up(b)) for a, b in zip(x, y, strict=True)]
+    others = [path for path in place.paths if list(path) != own]
+    for across in range(int(place.width - size[0] - 2), 3, -STEP):
+        up = max(level_at(own, across), level_at(own, across + size[0])) + 1
+        box = (float(across), up, *size)
+        if up + size[1] < place.height + 12 and clearance(box, others, CLEAR) >= CLEAR - 3:
+            return box[:2]
+    return None
+
+
+def _edge(place: PanelBox, key: str) -> Path | None:
+    for region in place.panel.regions:
+        if key and region.key == key:
+            x, y = place.extended(region.x, region.upper)
+            return [(place.across(a), place.up(b)) for a, b in zip(x, y, strict=True)]
+    return None
+
+
+def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
+    """Return the title above a panel, the name of the vertical axis, and the note at its guide."""
+    theme = place.theme
+    compact = not theme.size.ladder
+    left = -theme.px(theme.size.left) if first else 0
+    above = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "align": "left"}
+    at = {"xref": "paper", "x": place.domain[0], "xanchor": "left", "xshift": left} | above
+    ink, quiet = theme.colour(figure.ink), theme.colour(QUIET)
+    notes = []
+    if place.panel.title:
+        font = {"size": theme.px(14 if compact else 15), "color": ink}
+        title = {"text": f"<b>{place.panel.title}</b>", "font": font}
+        notes.append(at | title | {"yshift": theme.px(22)})
+    if first:
+        axis = {"text": figure.y.title, "font": {"size": theme.px(12), "color": quiet}}
+        notes.append(at | axis | {"yshift": theme.px(4)})
+    return notes
+
+
+# -- the ladder -------------------------------------------------------------------------------
+
+
+def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
+    """Return the names and numbers at the right, each with a leader to the end of its line."""
+    theme = last.theme
+    pitch, type_size = theme.px(22), theme.px(14)
+    rows = sorted(ladder.rows, key=lambda row: row.end)
+    wanted = [min(max(last.up(row.end), 6.0), last.height) for row in rows]
+    centres = moved_apart(wanted, [pitch] * len(rows), last.height)
+    right, step = theme.px(last.theme.size.right), theme.px(66)
+    count = len(ladder.columns)
+    columns = [right - theme.px(8) - step * (count - 1 - j) for j in range(count)]
+    notes: list[Part] = []
+
+    def beside(up: float, text: str, shift: float, anchor: str, font: Part, **more: Any) -> None:
+        height = last.bottom + up / last.height * (last.top - last.bottom)
+        at = {"xref": "paper", "x": 1, "yref": "y", "y": height, "xshift": shift}
+        own = {"text": text, "xanchor": anchor, "showarrow": False, "font": font}
+        notes.append(at | own | more)
+
+    for row, centre, want in zip(rows, centres, wanted, strict=True):
+        colour = theme.colour(row.colour)
+        first = next((j for j, value in enumerate(row.values) if value), count - 1)
+        free = columns[first] - theme.px(30) - LETTER * type_size * len(row.values[first])
+        font = {"size": type_size, "color": colour}
+        named = {"name": row.key, "captureevents": True}
+        if row.end >= last.y.low:
+            notes.append(_leader(last, want, centre, translucent(colour, 0.5), row.key))
+        name = _fitted(row.name, free / (LETTER * type_size * (1.06 if row.bold else 1)))
+        beside(centre, _bold(row, name), theme.px(22), "left", font, **named)
+        for value, shift in zip(row.values, columns, strict=True):
+            if value:
+                beside(centre, _bold(row, value), shift, "right", font, **named)
+    head = (centres[-1] if centres else 0.0) + theme.px(20)
+    font = {"size": theme.px(12), "color": theme.colour(QUIET)}
+    above = {"yanchor": "bottom"}
+    beside(head, ladder.title, theme.px(22), "left", font, **above)
+    for name, shift in zip(ladder.columns, columns, strict=True):
+        beside(head, name, shift, "right", font, **above)
+    return notes
+
+
+def _leader(last: PanelBox, end: float, centre: float, colour: str, key: str) -> Part:
+    height = last.bottom + end / last.height * (last.top - last.bottom)
+    return {
+        "xref": "paper",
+        "x": 1,
+        "yref": "y",
+        "y": height,
+        "ax": last.theme.px(18),
+        "ay": end - centre,
+        "text": "",
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 1,
+        "arrowcolor": colour,
+        "standoff": 1,
+        "name": key,
+    }
+
+
+def _fitted(name: str, letters: float) -> str:
+    """Return a name cut to so many letters; pointing at its line says all of it."""
+    return name if len(name) <= letters else f"{name[: max(1, int(letters) - 1)].rstrip(' ,(')}…"
+
+
+def _bold(row: LadderRow, text: str) -> str:
+    return f"<b>{text}</b>" if row.bold else text
+
+
+# -- the layout -------------------------------------------------------------------------------

@@ -1,0 +1,213 @@
+"""Regions, lines, the chosen point and its bracket, in Plotly's form."""
+
+from collections.abc import Sequence
+
+from dpsco_app.figure.colours import PAGE, translucent
+from dpsco_app.figure.panel_box import PanelBox, Part, trace
+from dpsco_app.figure.place import (
+    border,
+    clearance,
+)
+from dpsco_app.figure.values import Figure, Gap, Line, Region
+
+FADED = 0.4  # opacity of lines of settings that have changed
+
+
+def regions_of(place: PanelBox) -> list[Part]:
+    traces = []
+    for region in place.panel.regions:
+        x, upper = place.extended(region.x, region.upper)
+        lower = [place.y.low / 10] * len(x)
+        if region.lower:
+            lower = place.extended(region.x, region.lower)[1]
+        traces.append(_filled(place, region, x, upper, lower))
+        for y in [upper, lower] if region.lower else [upper]:
+            colour = place.theme.colour(region.look.edge)
+            line = {"color": colour, "width": place.theme.px(region.edge)}
+            traces.append(trace(place, x=x, y=y, line=line, name=region.name, meta=region.key))
+            place.keep_clear(x, y)
+        if region.hover:
+            traces.append(_told(place, region))
+    return traces
+
+
+def _filled(
+    place: PanelBox,
+    region: Region,
+    x: Sequence[float],
+    upper: Sequence[float],
+    lower: Sequence[float],
+) -> Part:
+    fill: Part = {"fillcolor": place.theme.colour(region.look.fill)}
+    if any(region.hatched):
+        edge = place.theme.colour(region.look.edge)
+        pattern = {"shape": "/", "size": 7, "solidity": 0.2, "fgcolor": edge}
+        fill = {"fillpattern": pattern | {"bgcolor": fill["fillcolor"]}}
+    return trace(
+        place,
+        x=[*x, *reversed(x)],
+        y=[*upper, *reversed(lower)],
+        fill="toself",
+        line={"width": 0},
+        name=region.name,
+        meta=region.key,
+        **fill,
+    )
+
+
+def _told(place: PanelBox, region: Region) -> Part:
+    """Return unseen points on a region's edge that say what it is."""
+    return trace(
+        place,
+        x=list(region.x),
+        y=list(region.upper),
+        mode="markers",
+        marker={"size": 12, "opacity": 0},
+        hoverinfo="text",
+        hovertext=list(region.hover),
+        name=region.name,
+    )
+
+
+def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
+    traces = []
+    for line in place.panel.lines:
+        colour = place.theme.colour(line.colour)
+        opacity = line.opacity * (FADED if faded and line.kind == "measured" else 1.0)
+        traces += _more(place, line, colour)
+        x, y = list(line.x), list(line.y)
+        if line.kind != "measured":
+            x, y = place.extended(x, y)
+        place.keep_clear(x, y)
+        for a, b, half in zip(line.x, line.y, line.half, strict=False):
+            place.keep_clear([a, a], [max(b - half, place.y.low), b + half])
+        stroke = {"color": colour, "width": place.theme.px(line.width), "dash": line.dash}
+        own: Part = {"line": stroke}
+        if line.symbol:
+            open_mark = line.symbol.endswith("-open")
+            own["mode"] = "lines+markers"
+            own["marker"] = {
+                "symbol": line.symbol,
+                "size": place.theme.px(line.size),
+                "color": colour,
+                "line": {"width": place.theme.px(1.5) if open_mark else 0, "color": colour},
+            }
+        if line.half:
+            own["error_y"] = {"array": list(line.half), "color": colour, "thickness": 1, "width": 0}
+            if line.down:
+                own["error_y"] |= {"symmetric": False, "arrayminus": list(line.down)}
+        if line.hover:
+            own |= {"hoverinfo": "text", "hovertext": list(line.hover)}
+        traces.append(trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **own))
+    return traces
+
+
+def _more(place: PanelBox, line: Line, colour: str) -> list[Part]:
+    """Return what is seen only while a line is pointed at: the script raises its opacity."""
+    traces, hidden = [], {"opacity": 0, "meta": f"{line.key}:more", "name": line.name}
+    if line.low:
+        traces.append(
+            trace(
+                place,
+                x=[*line.x, *reversed(line.x)],
+                y=[*line.high, *reversed(line.low)],
+                fill="toself",
+                fillcolor=translucent(colour, 0.15),
+                line={"width": 0},
+                **hidden,
+            )
+        )
+    if line.bound:
+        x, y = place.extended(*zip(*line.bound, strict=True))
+        dashed = {"color": colour, "width": place.theme.px(1.6), "dash": "6px,4px"}
+        traces.append(trace(place, x=x, y=y, line=dashed, **hidden))
+    return traces
+
+
+# -- the chosen value -------------------------------------------------------------------------
+
+
+def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part]]:
+    """Return the line at the chosen value, the marks on it, its knob, and the factor between."""
+    x, theme = place.panel.chosen, place.theme
+    if x is None:
+        return [], []
+    here = [(line, _at(line, x)) for line in place.panel.lines if line.kind == "measured"]
+    here = [(line, y) for line, y in here if y > 0]
+    tops = [y for _, y in here]
+    tops += [_level(region, x) for region in place.panel.regions if region.lower]
+    ink = theme.colour(figure.ink)
+    traces = []
+    if tops:
+        top = min(max(tops), place.y.high)
+        column = {"x": [x, x], "y": [place.y.low, top], "line": {"color": ink, "width": 1}}
+        traces.append(trace(place, opacity=0.3, **column))
+        place.keep_clear([x, x], [place.y.low, top])
+    gap, notes = _bracket(place, place.panel.gap)
+    traces += gap
+    page = theme.colour(PAGE)
+    for line, y in here:
+        if not line.symbol:
+            continue
+        colour, is_open = theme.colour(line.colour), line.symbol.endswith("-open")
+        marker = {
+            "symbol": line.symbol.removesuffix("-open"),
+            "size": theme.px(line.size + 5.5),
+            "color": page if is_open else colour,
+            "line": {"color": colour if is_open else page, "width": 2},
+        }
+        faded = FADED if figure.faded else 1.0
+        more = {"cliponaxis": False, "meta": line.key, "opacity": line.opacity * faded}
+        traces.append(trace(place, x=[x], y=[y], mode="markers", marker=marker, **more))
+    if not place.panel.x.ticks:  # nothing to choose along
+        return traces, notes
+    knob = {"size": theme.px(15), "color": ink, "line": {"color": page, "width": 2}}
+    at_axis = {"x": [x], "y": [place.y.low], "mode": "markers", "cliponaxis": False}
+    traces.append(trace(place, marker=knob, meta="knob", **at_axis))
+    return traces, notes
+
+
+def _at(line: Line, x: float) -> float:
+    return next((y for a, y in zip(line.x, line.y, strict=True) if a == x), 0.0)
+
+
+def _level(region: Region, x: float) -> float:
+    return next((y for a, y in zip(region.x, region.upper, strict=True) if a == x), 0.0)
+
+
+def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
+    """Return the stroke between two points and the factor beside it, where it keeps clear."""
+    if gap is None:
+        return [], []
+    theme = place.theme
+    colour = theme.colour(gap.colour)
+    low, high = place.up(gap.low), place.up(gap.high)
+    traces = []
+    if abs(high - low) > 16:
+        stroke = {"x": [gap.x, gap.x], "y": [gap.low, gap.high]}
+        line = {"color": colour, "width": theme.px(3)}
+        traces.append(trace(place, line=line, opacity=0.9, meta=gap.key, **stroke))
+    type_size = theme.px(16 if theme.size.ladder else 14)
+    width, height = 0.58 * type_size * len(gap.text), type_size + 2
+    centre, right, left = (place.across(gap.x) + away for away in (0, 9, -9 - width))
+    top, bottom = max(low, high), min(low, high)
+    spots = [(right, top + 3), (left, bottom - height - 3)]
+    spots += [(right, bottom - height - 5), (left, top + 5)]
+    if traces:
+        shares = (0.42, 0.6, 0.25, 0.8)
+        heights = [low + share * (high - low) - height / 2 for share in shares]
+        spots = [(x, y) for y in heights for x in (right, left)] + spots
+    column = [centre, centre]
+    others = [path for path in place.paths if [path[0][0], path[-1][0]] != column]
+    inside = [s for s in spots if 0 <= s[0] <= place.width - width] or spots
+    spot = max(
+        inside,
+        key=lambda s: clearance((*s, width, height), others, 12) - 0.1 * inside.index(s),
+    )
+    place.paths.append(border((*spot, width, height)))
+    text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
+    at = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    return traces, [at | text | {"name": gap.key}]
+
+
+# -- words ------------------------------------------------------------------------------------

@@ -1,0 +1,94 @@
+"""What a method's line looks like, everywhere: its hue, its mark, and whether it is dashed."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dpsco_app.figure.colours import METHODS, Pair
+from dpsco_core import catalogue
+
+MARKS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "pentagon",
+    "star",
+    "hexagon",
+    "cross",
+    "triangle-down",
+    "hourglass",
+    "bowtie",
+    "star-diamond",
+)
+# The same marks as signs of a font, for chips and texts.
+SIGNS = {
+    "circle": "●",
+    "circle-open": "○",
+    "square": "■",
+    "square-open": "□",
+    "diamond": "◆",
+    "diamond-open": "◇",
+    "triangle-up": "▲",
+    "triangle-down": "▼",
+    "pentagon": "⬟",
+    "pentagon-open": "⬠",
+    "star": "★",
+    "hexagon": "⬢",
+    "hexagon-open": "⬡",
+    "cross": "✚",
+    "cross-open": "✛",
+    "hourglass": "⧗",
+    "bowtie": "⋈",
+    "star-diamond": "✦",
+    "hexagram": "✶",
+}
+FREE_HUES = tuple(hue for hue in METHODS if hue != "grey")
+
+
+def colour_of(method: str) -> Pair:
+    """Return the hue that a method names; methods without any get free ones, in order."""
+    if catalogue.method_card(method).privacy == "none":
+        return METHODS["grey"]
+    return METHODS[_own_or_free(method, "colour", FREE_HUES)]
+
+
+def symbol_of(method: str) -> str:
+    """Return a method's mark, as Plotly names it; open without privacy."""
+    own = _own_or_free(method, "symbol", MARKS)
+    is_public = catalogue.method_card(method).privacy == "none"
+    return f"{own}-open" if is_public and not own.endswith("-open") else own
+
+
+def is_dashed(method: str) -> bool:
+    """Whether the line is dashed: the second method of a hue beside the same problems is."""
+    return bool(catalogue.method_class(method).dashed)
+
+
+def short_names(methods: Sequence[str]) -> dict[str, str]:
+    """Return the names of methods without what follows a comma, where that leaves them apart.
+
+    Examples
+    --------
+    >>> short_names(("mean.clipped", "mean.cwme-cdp"))["mean.cwme-cdp"]
+    'Coordinate-wise'
+    """
+    whole = {m: catalogue.method_card(m).name for m in methods}
+    short = {m: catalogue.method_card(m).short or name.split(",")[0] for m, name in whole.items()}
+    counts = Counter(short.values())
+    return {m: short[m] if counts[short[m]] == 1 else name for m, name in whole.items()}
+
+
+def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
+    own = getattr(catalogue.method_class(method), name)
+    if own in known:
+        return str(own)
+    card = catalogue.method_card(method)
+    beside = [
+        other
+        for other in catalogue.METHODS
+        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry
+    ]
+    taken = {getattr(other, name) for other in beside}
+    nameless = [m.card.slug for m in beside if getattr(m, name) not in known]
+    free = [choice for choice in known if choice not in taken] or list(known)
+    return free[nameless.index(method) % len(free)]

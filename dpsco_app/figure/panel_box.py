@@ -1,0 +1,88 @@
+"""Where a panel is on the screen, and what Plotly calls that."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dpsco_app.figure.place import Path
+from dpsco_app.figure.theme import Theme
+from dpsco_app.figure.values import Axis, Panel
+
+Part = dict[str, Any]
+PAD_LEFT, PAD_RIGHT = 0.03, 0.02  # of the axis, beside what is drawn
+
+
+class PanelBox:
+    """One panel on the screen: from values to pixels, and back to Plotly's own units."""
+
+    def __init__(self, panel: Panel, y: Axis, index: int, count: int, theme: Theme) -> None:
+        self.panel, self.y, self.theme = panel, y, theme
+        size = theme.size
+        right = theme.px(size.right) if size.ladder else size.right
+        plot = size.width - theme.px(size.left) - right
+        self.width = (plot - size.gap * (count - 1)) / count
+        self.height = size.height - theme.px(size.top) - theme.px(size.bottom)
+        start = (self.width + size.gap) * index
+        self.domain = [start / plot, min((start + self.width) / plot, 1.0)]
+        self.x_name = "x" if index == 0 else f"x{index + 1}"
+        low, high = self.on_axis(panel.x.low), self.on_axis(panel.x.high)
+        span = (high - low) or 1.0
+        self.low, self.high = low - PAD_LEFT * span, high + PAD_RIGHT * span
+        self.bottom, self.top = math.log10(y.low), math.log10(y.high)
+        self.paths: list[Path] = []  # what words keep clear of
+
+    def on_axis(self, x: float) -> float:
+        """Return x in the units of the axis: its logarithm, or itself."""
+        return math.log10(x) if self.panel.x.log else x
+
+    def to_x(self, place: float) -> float:
+        """Return the value at a place on the axis, in the units of the axis."""
+        return 10**place if self.panel.x.log else place
+
+    def across(self, x: float) -> float:
+        return (self.on_axis(x) - self.low) / (self.high - self.low) * self.width
+
+    def up(self, y: float) -> float:
+        return (
+            (math.log10(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
+        )
+
+    def at_pixel(self, across: float, up: float) -> Part:
+        """Return a place in pixels, as an annotation has it."""
+        return {
+            "x": self.low + across / self.width * (self.high - self.low),
+            "y": self.bottom + up / self.height * (self.top - self.bottom),
+            "xref": self.x_name,
+            "yref": "y",
+        }
+
+    def keep_clear(self, x: Sequence[float], y: Sequence[float]) -> None:
+        path = [(self.across(a), self.up(b)) for a, b in zip(x, y, strict=True) if b > 0]
+        if len(path) > 1:
+            self.paths.append(path)
+
+    def extended(self, x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
+        """Return a curve that goes on, straight, to both edges of the panel."""
+        if len(x) < 2:
+            return [self.to_x(self.low), self.to_x(self.high)], [y[0], y[0]]
+
+        def beyond(i: int, j: int, place: float) -> float:
+            a, b = self.on_axis(x[i]), self.on_axis(x[j])
+            slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
+            return y[i] * math.exp(slope * (place - a))
+
+        ends = [(self.to_x(self.low), beyond(0, 1, self.low))]
+        ends.append((self.to_x(self.high), beyond(-1, -2, self.high)))
+        return [ends[0][0], *x, ends[1][0]], [ends[0][1], *y, ends[1][1]]
+
+
+def trace(place: PanelBox, **more: Any) -> Part:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "xaxis": place.x_name,
+        "yaxis": "y",
+        "showlegend": False,
+        "hoverinfo": "skip",
+        **more,
+    }

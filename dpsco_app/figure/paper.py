@@ -1,0 +1,209 @@
+"""A figure for a paper, as PDF: one column wide, told apart in black and white by marks alone."""
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullLocator
+
+from dpsco_app.figure.colours import Area
+from dpsco_app.figure.place import moved_apart
+from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
+
+WIDTH, HEIGHT = 3.35, 2.05  # of the column and of a panel, in inches
+NAMES = 0.98  # inches at the right, for the names of the lines
+TYPE = 7.0  # points
+MARKS = {
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-up": "^",
+    "triangle-down": "v",
+    "pentagon": "p",
+    "star": "*",
+    "hexagon": "h",
+    "cross": "P",
+    "hourglass": "X",
+    "bowtie": "<",
+    "star-diamond": "d",
+    "hexagram": "H",
+}
+PLATE = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dot": (0, (1.2, 1.6)),
+    "dash": (0, (4, 2)),
+    "dashdot": (0, (4, 1.6, 1.2, 1.6)),
+    "longdash": (0, (7, 2)),
+}
+STYLE = {
+    "pdf.fonttype": 42,  # fonts as journals want them
+    "font.family": ["STIXGeneral", "DejaVu Serif"],  # the second for what the first lacks
+    "font.size": TYPE,
+    "axes.linewidth": 0.5,
+    "hatch.linewidth": 0.35,
+}
+
+
+def pdf(figure: Figure, setting: str) -> bytes:
+    """Return a figure as a PDF file, its panels below one another; `setting` is its subject."""
+    with rc_context(STYLE):
+        count = len(figure.panels)
+        height = HEIGHT * count + 0.38
+        canvas = Canvas(figsize=(WIDTH, height))
+        axes = [
+            canvas.add_axes(
+                (
+                    0.42 / WIDTH,
+                    (0.36 + (count - 1 - i) * HEIGHT) / height,
+                    (WIDTH - 0.42 - NAMES) / WIDTH,
+                    (HEIGHT - 0.24) / height,
+                )
+            )
+            for i in range(count)
+        ]
+        for i, (panel, ax) in enumerate(zip(figure.panels, axes, strict=True)):
+            _panel(panel, figure.y, ax, last=i == count - 1)
+        file = io.BytesIO()
+        about = {"Title": figure.alt, "Subject": setting, "CreationDate": None}
+        FigureCanvasPdf(canvas).print_pdf(file, metadata=about)
+    return file.getvalue()
+
+
+def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
+    ax.set_xscale("log" if panel.x.log else "linear")
+    ax.set_yscale("log")
+    span = (panel.x.high / panel.x.low) if panel.x.log else panel.x.high - panel.x.low
+    ends = (panel.x.low, panel.x.high)
+    if panel.x.log:
+        ends = (panel.x.low / span**0.03, panel.x.high * span**0.03)
+    else:
+        ends = (panel.x.low - 0.03 * span, panel.x.high + 0.03 * span)
+    ax.set_xlim(*ends)
+    ax.set_ylim(y.low, y.high)
+    for area in panel.regions:
+        _region(area, ends, panel.x.log, y, ax)
+    for line in panel.lines:
+        _line(line, ends, panel.x.log, ax)
+    if panel.gap is not None and panel.gap.high > panel.gap.low:
+        gap, close = panel.gap, panel.gap.high < 1.5 * panel.gap.low
+        if not close:
+            ax.plot([gap.x, gap.x], [gap.low, gap.high], color=gap.colour[0], lw=1.6, zorder=5)
+        ax.annotate(
+            gap.text,
+            (gap.x, gap.high if close else math.sqrt(gap.low * gap.high)),
+            (4, 4 if close else 0),
+            textcoords="offset points",
+            color=gap.colour[0],
+            weight="bold",
+            va="bottom" if close else "center",
+            bbox=None if close else PLATE,
+            zorder=6,
+        )
+    _names(panel, y, ax)
+    ax.set_title(panel.title, loc="left", fontsize=TYPE + 0.5, weight="bold", pad=3)
+    ax.set_ylabel(y.title, labelpad=1)
+    _ticks(ax.xaxis, _sparse(panel.x))
+    _ticks(ax.yaxis, y)
+    ax.tick_params(width=0.4, length=2, pad=1.5)
+    if last:
+        ax.set_xlabel(panel.x.title, labelpad=1)
+    else:
+        ax.tick_params(labelbottom=False)
+
+
+def _sparse(axis: Axis) -> Axis:
+    """Return an axis with every other number, from the last one, where there are many."""
+    every = 1 + (len(axis.ticks) > 4)
+    ticks = [tick for i, tick in enumerate(reversed(axis.ticks)) if i % every == 0]
+    return Axis(title=axis.title, low=axis.low, high=axis.high, ticks=ticks, log=axis.log)
+
+
+def _ticks(axis: Any, known: Axis) -> None:
+    plain = [text.replace("<b>", "").replace("</b>", "") for _, text in known.ticks]
+    axis.set_ticks([value for value, _ in known.ticks], plain)
+    axis.set_minor_locator(NullLocator())
+
+
+def _beyond(
+    x: Sequence[float], y: Sequence[float], ends: tuple[float, float], log: bool
+) -> tuple[list[float], list[float]]:
+    """Return a curve that goes on, straight, to both ends of the axis."""
+    if len(x) < 2:
+        return list(ends), [y[0], y[0]]
+
+    def at(i: int, j: int, end: float) -> float:
+        a, b, c = (math.log(v) if log else v for v in (x[i], x[j], end))
+        slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
+        return y[i] * math.exp(slope * (c - a))
+
+    return [ends[0], *x, ends[1]], [at(0, 1, ends[0]), *y, at(-1, -2, ends[1])]
+
+
+def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
+    x, upper = _beyond(area.x, area.upper, ends, log)
+    lower = [y.low] * len(x)
+    look: Area = area.look
+    if area.lower:
+        lower = _beyond(area.x, area.lower, ends, log)[1]
+        ax.fill_between(x, lower, upper, color="0.9", lw=0, zorder=0)
+        ax.plot(x, lower, color=look.edge[0], lw=0.5, zorder=1)
+    else:
+        ax.fill_between(x, lower, upper, facecolor="none", edgecolor="0.7", hatch="////", lw=0)
+    ax.plot(x, upper, color=look.edge[0], lw=0.5 if area.lower else 1.0, zorder=1)
+
+
+def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
+    x, y = list(line.x), list(line.y)
+    if line.kind != "measured":
+        x, y = _beyond(x, y, ends, log)
+    colour = line.colour[0]
+    is_open = line.symbol.endswith("-open")
+    marks = {
+        "marker": MARKS.get(line.symbol.removesuffix("-open"), ""),
+        "markersize": 0.42 * line.size,
+        "markerfacecolor": "white" if is_open else colour,
+        "markeredgewidth": 0.6,
+    }
+    width = 0.45 * line.width
+    ax.plot(x, y, color=colour, lw=width, ls=DASHES[line.dash], **marks, zorder=2 + width)
+    if line.half:
+        down = line.down or line.half
+        ax.errorbar(
+            x, y, yerr=[list(down), list(line.half)], fmt="none", ecolor=colour, elinewidth=0.4
+        )
+
+
+def _names(panel: Panel, y: Axis, ax: Any) -> None:
+    """Put the names of the lines at their ends, moved apart where they touch."""
+    ends = [(line.y[-1], line.name, line.colour[0]) for line in panel.lines if line.kind != "guide"]
+    ends += [(area.upper[-1], area.name, area.look.ink[0]) for area in panel.regions]
+    named = sorted((end, name, ink) for end, name, ink in ends if y.low < end < y.high)
+    height = ax.get_position().height * ax.figure.get_figheight() * 72
+    scale = height / math.log(y.high / y.low)
+    pitch = 1.25 * TYPE
+    wanted = [math.log(end / y.low) * scale for end, _, _ in named]
+    centres = moved_apart(wanted, [pitch] * len(named), height)
+    for (end, name, ink), centre in zip(named, centres, strict=True):
+        ax.annotate(
+            name,
+            (1, end),
+            (1.06, centre / height),
+            xycoords=("axes fraction", "data"),
+            textcoords="axes fraction",
+            color=ink,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": ink,
+                "lw": 0.4,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+            fontsize=TYPE - 0.5,
+        )

@@ -1,0 +1,109 @@
+"""Where names and words go, so that nothing in a figure overlaps: all lengths are pixels."""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, bottom, width, height; up is positive
+Path = Sequence[Point]
+
+CLEAR = 5.0  # the least distance of words from a line
+ENOUGH = 13.0  # no place is better for being farther away
+STEP = 6  # of the search
+PIECE = 5.0  # of a line, when its distance is measured
+
+
+def moved_apart(wanted: Sequence[float], sizes: Sequence[float], ceiling: float) -> list[float]:
+    """Return ascending centres of names of these sizes, moved both ways so that none overlaps.
+
+    Every group of names that touch stays centred on where they want to be, between 0 and the
+    ceiling: the least sum of squared moves (pool adjacent violators).
+    """
+    blocks: list[tuple[float, float, list[float]]] = []  # start, size, wanted starts of the block
+    for centre, size in zip(wanted, sizes, strict=True):
+        start = centre - size / 2
+        blocks.append((start, size, [start]))
+        while len(blocks) > 1 and blocks[-2][0] + blocks[-2][1] > blocks[-1][0]:
+            (_, lower, first), (_, upper, second) = blocks[-2], blocks[-1]
+            starts = [*first, *(start - lower for start in second)]
+            total = lower + upper
+            place = min(max(sum(starts) / len(starts), 0.0), max(ceiling - total, 0.0))
+            blocks[-2:] = [(place, total, starts)]
+    centres: list[float] = []
+    for start, total, starts in blocks:
+        at = min(max(start, 0.0), max(ceiling - total, 0.0))
+        for _ in starts:
+            size = sizes[len(centres)]
+            centres.append(at + size / 2)
+            at += size
+    return centres
+
+
+def clearance(box: Box, paths: Sequence[Path], enough: float = math.inf) -> float:
+    """Return the least distance from a box to lines, 0 if one crosses it; at most `enough`."""
+    left, bottom, width, height = box
+    least = enough
+    for path in paths:
+        for (ax, ay), (bx, by) in pairwise(path):
+            if (
+                max(ax, bx) < left - least
+                or min(ax, bx) > left + width + least
+                or max(ay, by) < bottom - least
+                or min(ay, by) > bottom + height + least
+            ):
+                continue
+            pieces = max(2, int(max(abs(bx - ax), abs(by - ay)) / PIECE))
+            for k in range(pieces + 1):
+                x, y = ax + (bx - ax) * k / pieces, ay + (by - ay) * k / pieces
+                across = max(left - x, 0.0, x - left - width)
+                up = max(bottom - y, 0.0, y - bottom - height)
+                least = min(least, math.hypot(across, up))
+    return least
+
+
+def free_place(
+    size: Point,
+    panel: Point,
+    paths: Sequence[Path],
+    want: Point,
+    allowed: Callable[[Box], bool] = lambda _: True,
+) -> Point | None:
+    """Return the lower left corner of a box inside a panel that keeps clear of all lines.
+
+    The nearest one to the wished place, all but as clear as can be; None if there is none.
+    """
+    columns = range(4, max(5, int(panel[0] - size[0] - 3)), STEP)
+    rows = range(4, max(5, int(panel[1] - size[1] - 3)), STEP)
+    corners = [
+        (math.hypot(x - want[0], y - want[1]), float(x), float(y)) for x in columns for y in rows
+    ]
+    best, place = -math.inf, None
+    for away, x, y in sorted(corners):
+        cost = 0.02 * away
+        if ENOUGH - cost <= best:
+            return place
+        box = (x, y, *size)
+        if not allowed(box):
+            continue
+        clear = clearance(box, paths, ENOUGH)
+        if clear >= CLEAR and clear - cost > best:
+            best, place = clear - cost, (x, y)
+    return place
+
+
+def border(box: Box) -> Path:
+    """Return the outline of a box, as a line that others keep clear of."""
+    left, bottom, width, height = box
+    right, top = left + width, bottom + height
+    return ((left, bottom), (right, bottom), (right, top), (left, top), (left, bottom))
+
+
+def level_at(path: Path, x: float) -> float:
+    """Return the height of a line at a place across, of its ends beyond them."""
+    if x <= path[0][0]:
+        return path[0][1]
+    for (ax, ay), (bx, by) in pairwise(path):
+        if x <= bx:
+            return by if bx == ax else ay + (by - ay) * (x - ax) / (bx - ax)
+    return path[-1][1]

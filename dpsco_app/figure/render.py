@@ -1,0 +1,113 @@
+"""The renderer: a figure's plain values become Plotly's form of them, as plain dictionaries."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpsco_app.figure.colours import FAINT, GRID, PAGE, QUIET
+from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words
+from dpsco_app.figure.marks import chosen_marks, lines_of, regions_of
+from dpsco_app.figure.panel_box import PanelBox, Part
+from dpsco_app.figure.theme import FONT, Theme
+from dpsco_app.figure.values import Axis, Figure
+
+
+def plotly(figure: Figure, theme: Theme) -> Part:
+    """Return a figure's traces and layout."""
+    places = [
+        PanelBox(panel, figure.y, i, len(figure.panels), theme)
+        for i, panel in enumerate(figure.panels)
+    ]
+    data: list[Part] = []
+    notes: list[Part] = []
+    for i, place in enumerate(places):
+        data += regions_of(place)
+        data += lines_of(place, faded=figure.faded)
+        marks, words = chosen_marks(place, figure)
+        data += marks
+        notes += words
+        notes += [note for words in place.panel.words if (note := placed_words(place, words))]
+        notes += heads_of(place, figure, first=i == 0)
+    if theme.size.ladder and figure.ladder.rows:
+        notes += ladder_notes(figure.ladder, places[-1])
+    return {"data": data, "layout": _layout(figure, places, theme, notes)}
+
+
+# -- areas and lines --------------------------------------------------------------------------
+
+
+def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: list[Part]) -> Part:
+    size, quiet = theme.size, theme.colour(QUIET)
+    axes: Part = {}
+    for place in places:
+        name = "xaxis" + place.x_name[1:]
+        axes[name] = _axis(_thinned(place), [place.low, place.high], theme) | {
+            "domain": place.domain,
+            "anchor": "y",
+            "showgrid": False,
+            "title": {
+                "text": place.panel.x.title,
+                "standoff": 8,
+                "font": {"size": theme.px(12.5), "color": quiet},
+            },
+        }
+    axes["yaxis"] = _axis(figure.y, [places[0].bottom, places[0].top], theme) | {
+        "anchor": "x",
+        "gridcolor": theme.colour(GRID),
+        "domain": [0, 1],
+    }
+    return axes | {
+        "height": size.height,
+        "margin": {
+            "l": theme.px(size.left),
+            "r": theme.px(size.right) if size.ladder else size.right,
+            "t": theme.px(size.top),
+            "b": theme.px(size.bottom),
+            "autoexpand": False,
+        },
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "color": quiet},
+        "showlegend": False,
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": theme.colour(PAGE),
+            "bordercolor": theme.colour(FAINT),
+            "align": "left",
+            "font": {"size": theme.px(13), "color": theme.colour(figure.ink)},
+        },
+        "annotations": notes,
+    }
+
+
+def _thinned(place: PanelBox) -> Axis:
+    """Return the axis without the numbers that have no room; the chosen one and the ends stay."""
+    axis, chosen = place.panel.x, place.panel.chosen
+    letter = LETTER * place.theme.px(12.5)
+
+    def span(tick: tuple[float, str]) -> tuple[float, float]:
+        text = tick[1].replace("<b>", "").replace("</b>", "")
+        half = letter * len(text) / 2 + 4
+        return place.across(tick[0]) - half, place.across(tick[0]) + half
+
+    def first(tick: tuple[float, str]) -> tuple[bool, bool]:
+        return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
+
+    kept: list[tuple[float, str]] = []
+    for tick in sorted(axis.ticks, key=first):
+        low, high = span(tick)
+        if all(high <= span(other)[0] or low >= span(other)[1] for other in kept):
+            kept.append(tick)
+    return replace(axis, ticks=sorted(kept))
+
+
+def _axis(axis: Axis, ends: list[float], theme: Theme) -> Part:
+    return {
+        "type": "log" if axis.log else "linear",
+        "range": ends,
+        "tickvals": [value for value, _ in axis.ticks],
+        "ticktext": [text for _, text in axis.ticks],
+        "tickangle": 0,
+        "tickfont": {"size": theme.px(12.5), "color": theme.colour(QUIET)},
+        "zeroline": False,
+        "fixedrange": False,
+    }

@@ -1,0 +1,40 @@
+"""The style sheet of a head, a figure's title and caption, and the ladder as a table."""
+
+from dpsco_app.figure.colours import ACCENT, IMPOSSIBLE, QUIET, WINDOW
+
+
+def words_style(*, dark: bool) -> str:
+    """Return the sheet; the heights of a head are fixed, so that nothing jumps."""
+    quiet, accent = QUIET[dark], ACCENT[dark]
+    return f"""
+.head h1 {{ font-size: 1.0625rem; line-height: 1.5rem; font-weight: 400; color: {quiet};
+  padding: 0; margin: 0; }}
+.head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; min-height: 4.125rem; font-weight: 700;
+  padding: 0; margin: 0.1rem 0 0.4rem; letter-spacing: -0.006em; text-wrap: balance; }}
+.head h2 small {{ font-size: 0.8125rem; font-weight: 400; color: {quiet}; }}
+.head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
+  margin: 0; }}
+.head p b {{ font-weight: 600; }}
+.figure-title {{ font-size: 1rem; font-weight: 600; text-wrap: balance; margin: 0.8rem 0 0; }}
+.figure-caption {{ font-size: 0.875rem; color: {quiet}; margin: 0; max-width: 60rem; }}
+.figure-caption a {{ color: {accent}; }}
+.ladder {{ width: 100%; border-collapse: collapse; font-size: 0.875rem; }}
+.ladder caption {{ text-align: left; font-size: 0; height: 0; }}
+.ladder th, .ladder td {{ padding: 0.35rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.25); }}
+.ladder thead th {{ font-weight: 400; font-size: 0.8125rem; color: {quiet}; }}
+.ladder th {{ text-align: left; font-weight: inherit; }}
+.ladder td, .ladder thead th + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.ladder i {{ display: inline-block; width: 1.4rem; height: 0; border-top: 3px solid currentColor;
+  margin-right: 0.6rem; vertical-align: 0.25rem; }}
+.ladder i.area {{ height: 0.7rem; border: solid {WINDOW.edge[dark]}; border-width: 1px 0;
+  background: {WINDOW.fill[dark]}; vertical-align: -0.1rem; }}
+.ladder i.edge {{ height: 0.7rem; border-top: 2px solid {IMPOSSIBLE.edge[dark]};
+  background: {IMPOSSIBLE.fill[dark]}; vertical-align: -0.1rem; }}
+.heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }}
+@media (max-width: 760px) {{
+  .head h1 {{ font-size: 0.9375rem !important; }}
+  .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; min-height: 5.25rem; }}
+  .head h2 br {{ display: none; }}
+}}
+"""

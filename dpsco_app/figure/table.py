@@ -1,0 +1,30 @@
+"""The ladder of a figure as an HTML table."""
+
+from html import escape
+
+from dpsco_app.figure.theme import Theme
+from dpsco_app.figure.values import Figure, LadderRow
+
+
+def ladder_table(figure: Figure, shown: Theme) -> str:
+    """Return the ladder as an HTML table, in the order of the lines; hidden where it is drawn."""
+    ladder = figure.ladder
+    rows = sorted(ladder.rows, key=lambda row: -row.end)
+    heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)
+    body = "".join(_table_row(row, shown) for row in rows)
+    kind = "ladder heard" if shown.size.ladder else "ladder"
+    return (
+        f"<table class='{kind}'><caption>{escape(figure.alt)}</caption><thead><tr>"
+        f"<th scope='col'>{escape(ladder.title)}</th>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _table_row(row: LadderRow, shown: Theme) -> str:
+    colour = shown.colour(row.colour)
+    cells = "".join(f"<td>{escape(value)}</td>" for value in row.values)
+    weight = "600" if row.bold else "400"
+    return (
+        f"<tr style='color:{colour};font-weight:{weight}'><th scope='row'>"
+        f"<i class='{row.swatch}'></i>{escape(row.name)}</th>{cells}</tr>"
+    )

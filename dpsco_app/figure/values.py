@@ -1,0 +1,132 @@
+"""The grammar of figures: panels of areas and lines over axes, and a ladder of named numbers.
+
+All values are plain; colours are pairs, for the light and the dark theme. What a line or an area is
+about stands in its `key`: the same key in the ladder, so that pointing at one finds the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dpsco_app.figure.colours import INK, Area, Pair
+
+Dash = Literal["solid", "dot", "dash", "dashdot", "longdash"]
+Kind = Literal["measured", "proven", "guide"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    title: str
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+    log: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line through points, in the order of x; y may be NaN where there is nothing to draw."""
+
+    key: str
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: Pair
+    kind: Kind = "measured"
+    width: float = 1.9
+    dash: Dash = "solid"
+    symbol: str = ""  # Plotly's name of the mark at each point; none if empty
+    size: float = 6.5  # of the marks
+    half: Sequence[float] = ()  # half of the interval at each point, upwards
+    down: Sequence[float] = ()  # and downwards, where that is another one
+    hover: Sequence[str] = ()  # what each point says
+    opacity: float = 1.0
+    # what is shown only while this line is pointed at: where most trials lie, and a proven bound
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    bound: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """What lies between two curves; `lower` empty: down to the axis."""
+
+    key: str
+    name: str
+    x: Sequence[float]
+    upper: Sequence[float]
+    lower: Sequence[float] = ()
+    look: Area
+    edge: float = 1.3  # width of its edges
+    hatched: Sequence[bool] = ()  # at which points a hypothesis fails
+    hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Words inside a panel, put where they keep clear of the lines; dropped if nowhere."""
+
+    lines: Sequence[str]
+    colour: Pair
+    want: tuple[float, float]  # the wished place, as shares of the panel's width and height
+    align: Literal["left", "right"] = "left"
+    below: str = ""  # the key of the region inside which they must stay
+    least: float = 0.0  # the least height, as a share of the panel
+    on: str = ""  # the key of the line on which they stand
+    small: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """The factor between two points above one another, as a bracket with its words."""
+
+    x: float
+    low: float
+    high: float
+    text: str
+    colour: Pair
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    title: str
+    x: Axis
+    regions: Sequence[Region] = ()
+    lines: Sequence[Line] = ()
+    words: Sequence[Words] = ()
+    gap: Gap | None = None
+    chosen: float | None = None  # the chosen value on the axis
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderRow:
+    """A line of the ladder: a name and a number for each column."""
+
+    key: str
+    name: str
+    colour: Pair
+    values: Sequence[str]
+    end: float  # the height at the right edge of the last panel, in units of the axis
+    bold: bool = False
+    swatch: Literal["line", "area", "edge"] = "line"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[LadderRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Panels that share the vertical axis, and the ladder at their right."""
+
+    panels: Sequence[Panel]
+    y: Axis
+    ladder: Ladder
+    alt: str
+    faded: bool = False  # what is measured is of settings that have changed since
+    ink: Pair = INK
+    fields: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,269 @@
+"""The answer above the figure, in words: what privacy costs, with whom, and on which data.
+
+No Streamlit, no Plotly and no pandas: the page without a server speaks with the same functions.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsco_app.front.study import Study, beside_tail, chosen_point
+from dpsco_app.front.titles import data_word, ratio_text
+from dpsco_app.parts.evaluations import region, without_data
+from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
+from dpsco_app.parts.problem_words import MEAN, baseline, geometry_name
+from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.results.measured import Measurement
+from dpsco_core.results.price import Ratio, paired_ratio
+
+QUESTION = "What does privacy cost on heavy-tailed data?"
+CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
+LOOSE = 2.5  # and beyond this only its lower end is
+MOST = 100.0
+NO_BREAK = "\N{NO-BREAK SPACE}"
+NOTHING = "no measurable cost"
+USELESS = "no private algorithm here beats not looking at the data"
+
+# Texts in a row, each with the method that it names, or "".
+Words = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What stands above the figure: two lines that a back row can read, and whose number it is."""
+
+    headline: tuple[str, ...]
+    small: Words = ()
+
+    @property
+    def plain(self) -> str:
+        """The headline as one sentence."""
+        return " ".join(self.headline)
+
+
+def lead_of(study: Study, previous: str = "") -> str:
+    """Return the private method that is spoken of: the best at the chosen point.
+
+    The one that was spoken of before stays, unless another is better beyond the noise of the
+    trials. Empty where no private method has run.
+    """
+    x = chosen_point(study.scenario)
+    private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
+    there = {m: row for m in private if (row := study.at(m, x)) is not None}
+    if not there:
+        return ""
+    best = min(there, key=lambda m: there[m].mean)
+    if previous not in there or previous == best:
+        return best
+    errors = {
+        m: {o.trial: o.error for o in study.outcomes if (o.method, o.x) == (m, x)}
+        for m in (best, previous)
+    }
+    apart = paired_ratio(errors[best], errors[previous])
+    return best if apart is not None and apart.high < 1 else previous
+
+
+def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
+    """Return the answer of one panel, or of two."""
+    tails = beside_tail(studies)
+    told = [_Told(s, leads.get(s.role, ""), beside_tail=tails) for s in studies]
+    first = told[0]
+    if not first.lead:
+        return _without(first.study)
+    if first.price is None:
+        return _without_price(told)
+    costs: list[str] = []
+    for one in told:
+        if one.price is not None:
+            costs.append(one.cost(again=any(first.about in cost for cost in costs)))
+    wheres = [one.where() for one in told if one.price is not None]
+    if len(costs) == 1:
+        headline = _alone(first, costs[0], wheres[0])
+    else:
+        headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
+    return Answer(headline=headline, small=_whose(told) + _along(first))
+
+
+class _Told:
+    """What is said of one panel."""
+
+    def __init__(self, study: Study, lead: str, *, beside_tail: bool) -> None:
+        self.study, self.lead, self.beside_tail = study, lead, beside_tail
+        self.x = chosen_point(study.scenario)
+        self.row: Measurement | None = study.at(lead, self.x) if lead else None
+        self.price: Ratio | None = None if self.row is None else self.row.price
+
+    @property
+    def about(self) -> str:
+        return "error" if self.study.scenario.problem == MEAN else "excess risk"
+
+    @property
+    def useless(self) -> bool:
+        """Whether the best private method errs more than an answer that sees no data."""
+        point = self.study.scenario if self.x is None else self.study.scenario.at(self.x)
+        start = without_data(point)
+        return self.row is not None and 0 < start < self.row.mean - self.row.half
+
+    def cost(self, *, again: bool) -> str:
+        """Return the cost in words; the second time "the error" is understood."""
+        assert self.price is not None
+        if self.useless and not again:
+            return USELESS
+        return cost_words(self.price, "" if again else f" the {self.about}")
+
+    def where(self) -> str:
+        scenario, role = self.study.scenario, self.study.role
+        if role == "hardest":
+            return "in the hardest case known"
+        if role == "tail" or self.beside_tail:
+            return f"at p = {number_text(scenario.p)}"
+        if role == "pin":
+            return "in the pinned run"
+        if role == "set":
+            return f"on the {geometry_name(scenario.geometry, scenario.q)}"
+        law = distribution_card(scenario.distribution).name.replace(" ", NO_BREAK)
+        return f"on {law} {data_word(scenario)}"
+
+
+def cost_words(price: Ratio, about: str) -> str:
+    """Return a factor as it may be said: as sure as the trials make it.
+
+    Examples
+    --------
+    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), " the error")
+    '1.9 times the error'
+    >>> cost_words(Ratio(value=2.7, low=2.1, high=3.5), " the error")
+    'about 2.7 times the error'
+    >>> cost_words(Ratio(value=7.0, low=4.2, high=12.0), " the error")
+    'at least 4 times the error'
+    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
+    'no measurable cost'
+    """
+    if price.within_noise or price.high < 1:
+        return NOTHING
+    if price.value > MOST:
+        return f"more than {MOST:.0f} times{about}"
+    spread = math.nan if math.isnan(price.low) else price.high / price.low
+    if spread <= CLOSE:
+        return f"{ratio_text(price.value)} times{about}"
+    if math.isnan(spread) or spread <= LOOSE:
+        return f"about {ratio_text(price.value)} times{about}"
+    if price.low < 1.1:
+        return f"between 1 and {_ceiled(price.high)} times{about}"
+    return f"at least {_floored(price.low)} times{about}"
+
+
+def _floored(value: float) -> str:
+    """Return a number with one figure, rounded down; of 1 to 2 with a digit behind the point."""
+    if value < 2:
+        return f"{math.floor(value * 10) / 10:.1f}"
+    unit = 10 ** math.floor(math.log10(value))
+    return f"{math.floor(value / unit) * unit:,}"
+
+
+def _ceiled(value: float) -> str:
+    """Return a number above 1 with one figure, rounded up."""
+    unit = 10 ** math.floor(math.log10(value))
+    return f"{math.ceil(value / unit) * unit:,}"
+
+
+def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
+    """Return the headline of a single panel; on the hardest data with what nobody can beat."""
+    floor = region(told.study.scenario)
+    public = told.study.at(told.study.public, told.x) if told.study.public else None
+    if told.study.role != "hardest" or public is None or not floor:
+        return (f"{_capital(cost)}", where)
+    value = next((e.value for x, e in floor if x == told.x), 0.0)
+    least = value / public.mean
+    whom = "zCDP" if floor[0][1].bound.card.privacy == "zcdp" else "private"
+    if least <= 1:
+        return (f"{_capital(cost)}", where)
+    return (
+        f"{_capital(cost)} {where};",
+        f"no {whom} algorithm can pay less than {ratio_text(least)}",
+    )
+
+
+def _whose(told: Sequence[_Told]) -> Words:
+    """Say whose ratio the headline is, with the methods in their colours."""
+    first = told[0]
+    public = method_card(first.study.public)
+    about = "Error" if first.about == "error" else "Excess risk"
+    over = f", over {_that(first.about)} the {inside(public.short or public.name)}"
+    over += "." if first.about == "error" else " without privacy."
+    leads = [one.lead for one in told if one.price is not None]
+    if len(set(leads)) < 2:
+        return (
+            (f"{about} of the best private algorithm here, ", ""),
+            (_named(leads[0]), leads[0]),
+            (over, ""),
+        )
+    return (
+        (f"{about} of the best private algorithms, ", ""),
+        (_named(leads[0]), leads[0]),
+        (" on the left and ", ""),
+        (_named(leads[1]), leads[1]),
+        (f" on the right{over}", ""),
+    )
+
+
+def _that(about: str) -> str:
+    return "the error of" if about == "error" else "that of"
+
+
+def _named(method: str) -> str:
+    return inside(method_card(method).name)
+
+
+def _along(told: _Told) -> Words:
+    """Say what the method costs at the two ends of an axis, where that is not the records."""
+    scenario = told.study.scenario
+    if scenario.axis in (None, "n"):
+        return ()
+    ends = [told.study.at(told.lead, x) for x in (scenario.grid[0], scenario.grid[-1])]
+    prices = [row.price for row in ends if row is not None]
+    if len(prices) < 2 or prices[0] is None or prices[1] is None:
+        return ()
+    symbol = SYMBOL[str(scenario.axis)]
+    first, last = (cost_words(price, "") for price in prices if price is not None)
+    return (
+        (
+            f" At {symbol} = {number_text(scenario.grid[0])}: {first}; "
+            f"at {number_text(scenario.grid[-1])}: {last}.",
+            "",
+        ),
+    )
+
+
+def _without_price(told: Sequence[_Told]) -> Answer:
+    """Return the answer where no method without privacy was chosen: errors alone."""
+    parts = [
+        f"{one.about if i == 0 else ''} {rounded(one.row.mean)} {one.where()}".strip()
+        for i, one in enumerate(told)
+        if one.row is not None
+    ]
+    headline = (_capital(parts[0]) + ("," if len(parts) > 1 else ""), *parts[1:])
+    public = inside(method_card(baseline(told[0].study.scenario.problem)).name)
+    small: Words = (
+        ("Best private algorithm here: ", ""),
+        (_named(told[0].lead), told[0].lead),
+        (f". Choose the {public}, too, to see what privacy costs.", ""),
+    )
+    return Answer(headline=headline, small=small)
+
+
+def _without(study: Study) -> Answer:
+    """Return the answer where no private method has run, and why."""
+    scenario = study.scenario
+    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    if not private:
+        return Answer(headline=("Choose a private algorithm", "to see what privacy costs"))
+    refused = [r.refusal for (m, _), r in study.table.items() if m in private and r.refusal]
+    if refused and all(study.rows(m) == [] for m in private):
+        small = ("The reasons stand below the figure, with what would let them run.", "")
+        return Answer(headline=("No chosen private algorithm", "can run here"), small=(small,))
+    return Answer(headline=("", ""))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,78 @@
+"""Bounds as lines of a panel, and what they say when they are pointed at."""
+
+from collections.abc import Sequence
+
+from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
+from dpsco_app.figure.methods import colour_of, short_names
+from dpsco_app.figure.values import (
+    Line,
+)
+from dpsco_app.front.study import place
+from dpsco_app.parts.options import in_print, rounded
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.explain.window import Span
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+
+def bound_line(curve: Sequence[Evaluation]) -> Line:
+    card = curve[0].bound.card
+    lower = card.kind == "lower"
+    return Line(
+        key=card.slug,
+        name=short_name(card),
+        kind="proven",
+        x=[place(e.x) for e in curve],
+        y=[e.value for e in curve],
+        colour=bound_colour(card),
+        width=1.1 if lower else 1.4,
+        dash="dash" if card.constant == "rate" else "solid",
+        hover=[_bound_hover(e) for e in curve],
+        opacity=0.33 if any(e.failures for e in curve) else 1.0,
+    )
+
+
+def bound_colour(card: BoundCard) -> Pair:
+    """Return the colour of a bound: red below, its method's above."""
+    if card.kind == "lower":
+        return IMPOSSIBLE.edge
+    return colour_of(card.method) if card.method else WINDOW.edge
+
+
+def short_name(card: BoundCard) -> str:
+    """Return the name of a bound in the ladder."""
+    if card.kind == "lower":
+        return "CDP Fano" if card.name.endswith("CDP Fano") else card.name
+    own = short_names((card.method,))[card.method] if card.method else card.name
+    return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"
+
+
+def _bound_hover(e: Evaluation) -> str:
+    card = e.bound.card
+    lines = [f"<b>{card.name}</b>: {rounded(e.value)}", f"{card.paper}, {card.statement}"]
+    if e.binds:
+        lines.append(f"binds every {in_print(e.binds)}, in the worst case")
+    lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
+    return "<br>".join(lines)
+
+
+def window_hover(span: Span) -> str:
+    """Say which bounds are the ends of the window."""
+    lines = ["<b>The window</b>"]
+    if span.upper is None:
+        lines.append(f"No bound is proven below the answer without data, {rounded(span.high)}.")
+    else:
+        lines.append(f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}.")
+    if span.lower is not None:
+        lines.append(f"Largest proven lower bound: {span.lower.card.name}, {rounded(span.low)}.")
+    return "<br>".join(lines)
+
+
+def floor_hover(e: Evaluation) -> str:
+    card = e.bound.card
+    return f"<b>{card.name}</b>: {rounded(e.value)}<br>{card.paper}, {card.statement}"
+
+
+def every_private(scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]]) -> bool:
+    """Whether the region binds every private algorithm, and not those of zCDP alone."""
+    return scenario.rho is None and all(e.bound.card.privacy != "zcdp" for _, e in floor)

@@ -1,0 +1,97 @@
+"""What controls offer for a scenario, and what follows from a change of one of them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dpsco_app.parts.differences import method_names
+from dpsco_app.parts.options import OPTIONS
+from dpsco_core.base.cards import Level
+from dpsco_core.catalogue import (
+    METHOD_SLUGS,
+    default_methods,
+    distribution_card,
+    distributions_for,
+    methods_for,
+    problem_card,
+)
+from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.runs.allowed import smallest_set
+from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
+
+
+def level_of(scenario: Scenario) -> Level:
+    """Return whose data a scenario hides: a user's, where users have several items."""
+    several = scenario.m > 1 or scenario.axis == "m"
+    user = several and bool(methods_for(scenario.problem, "user"))
+    return "user" if user else "item"
+
+
+def offered(field: str, scenario: Scenario, value: float) -> list[float]:
+    """Return what the slider of a field can be set to, its present value included."""
+    options = sorted({*OPTIONS[field], value})
+    if field == "d" and scenario.geometry == "group-l1":
+        return [x for x in options if x % GROUP_SIZE == 0 or x == value]
+    if field == "offset":
+        return [x for x in options if x <= smallest_set(scenario) / 2] or [0]
+    return options
+
+
+def listed(scenario: Scenario) -> list[str]:
+    """Return the methods of a scenario's level, and those that are chosen."""
+    known = {*methods_for(scenario.problem, level_of(scenario)), *scenario.methods}
+    return [m for m in METHOD_SLUGS if m in known]
+
+
+def changed(scenario: Scenario, field: str, value: Any) -> tuple[Scenario, str]:
+    """Return a scenario with another value of a field, all others fitting it, and what gave way.
+
+    Not validated: its sizes may be too large for where it is run. The words name algorithms and a
+    law that were replaced; they are empty where none was.
+    """
+    return fitted(replace(scenario, **{field: value}), field)
+
+
+def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
+    """Return a scenario whose other fields fit the one that has changed, and what gave way."""
+    if field == "geometry":
+        scenario = _with_set(scenario)
+    if field in ("rho", "epsilon") and scenario.rho is not None and scenario.axis == "epsilon":
+        scenario = _with_axis(scenario, "n")
+    if field == "axis":
+        scenario = _with_axis(scenario, scenario.axis)
+    more: dict[str, Any] = {}
+    words = []
+    level = level_of(scenario)
+    known = methods_for(scenario.problem, level)
+    if not scenario.methods or not set(scenario.methods) <= set(known):
+        more["methods"] = default_methods(scenario.problem, level)
+        words.append(f"algorithms {method_names(more['methods'])}")
+    if scenario.distribution not in distributions_for(scenario.problem):
+        more["distribution"] = Scenario.distribution
+        words.append(f"data {distribution_card(Scenario.distribution).name}")
+    if not words or field not in ("problem", "m", "axis"):
+        return scenario, ""
+    about = problem_card(scenario.problem).name + ", several items per user" * (level == "user")
+    return replace(scenario, **more), f"**{about}**: {' and '.join(words)}."
+
+
+def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
+    grid = default_grid(axis, scenario.geometry, scenario.offset)
+    return replace(scenario, axis=axis, grid=tuple(grid))
+
+
+def _with_set(scenario: Scenario) -> Scenario:
+    """Return a scenario whose exponent, axis and dimension fit its constraint set."""
+    if scenario.geometry == "lq":
+        return replace(scenario, q=DEFAULT_Q) if scenario.q is None else scenario
+    scenario = replace(scenario, q=None)
+    if scenario.axis == "q":
+        scenario = _with_axis(scenario, "n")
+    if scenario.geometry != "group-l1":
+        return scenario
+    more: Mapping[str, Any] = {"d": GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE))}
+    if scenario.axis == "d":
+        kept = tuple(x for x in scenario.grid if x % GROUP_SIZE == 0)
+        more = {**more, "grid": kept or tuple(default_grid("d", scenario.geometry))}
+    return replace(scenario, **more)

@@ -1,0 +1,69 @@
+"""Links: a scenario as the parameters of an address, and back."""
+
+from collections.abc import Mapping, Sequence
+
+from dpsco_app.parts.options import LARGEST_SEED
+from dpsco_app.parts.presets import DEFAULT
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.parsing import shorten
+from dpsco_core.fields import NAMES as FIELDS
+from dpsco_core.fields import parse
+from dpsco_core.runs.allowed import with_fitting_grid
+from dpsco_core.scenario import Scenario
+
+BASE = DEFAULT.scenario  # what a field is that the address leaves out
+
+
+def query(scenario: Scenario) -> dict[str, str]:
+    """Return the parameters of a link to a scenario; never empty, so that it is no other one."""
+    return {"problem": scenario.problem} | scenario.to_query(BASE)
+
+
+def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
+    """Return the scenario of an address, and what is wrong there.
+
+    A field that cannot be read, or is not allowed with those before it, is left at its default, and
+    a grid with its axis. The others are kept, and a sentence says why and what is left out.
+    """
+    problems: list[str] = []
+    readable: dict[str, str] = {}
+    for name in (name for name in FIELDS if name in given):
+        try:
+            parse(name, given[name])
+            readable[name] = given[name]
+        except InvalidInput as problem:
+            problems.append(str(problem))
+    try:
+        return _allowed(readable, sampling=sampling), problems
+    except InvalidInput:
+        kept, lost = dict[str, str](), dict[str, list[str]]()
+    for name, value in readable.items():  # keep every field that is allowed with those before
+        if name == "grid" and "axis" in readable and "axis" not in kept:
+            next(names for names in lost.values() if "axis" in names).append(name)
+            continue
+        try:
+            _allowed({**kept, name: value}, sampling=sampling)
+            kept[name] = value
+        except InvalidInput as problem:
+            lost.setdefault(str(problem), []).append(name)
+    problems += [_with_losses(problem, names, given) for problem, names in lost.items()]
+    return _allowed(kept, sampling=sampling), problems
+
+
+def _with_losses(problem: str, names: Sequence[str], given: Mapping[str, str]) -> str:
+    """Add to a sentence the fields that are left out for it, unless it names the only one."""
+    if len(names) == 1 and f"got {names[0].removesuffix('s')}" in problem:
+        return problem
+    listed = " and ".join(f"{name}={shorten(given[name])}" for name in names)
+    return f"{problem} So {listed} {'is' if len(names) == 1 else 'are'} left out."
+
+
+def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
+    found = Scenario.from_query(dict(given), BASE)
+    if "grid" not in given:  # nobody has asked for its largest points
+        found = with_fitting_grid(found, DASHBOARD)
+    # A control that is given a larger one shows its default, without a word.
+    must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
+    require(found.seed <= LARGEST_SEED, "seed", must, found.seed)
+    return found.validate(DASHBOARD, sampling=sampling)

@@ -1,0 +1,120 @@
+"""What stands beside the chosen data: the hardest case known, another tail, another set, a pin."""
+
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlencode
+
+from dpsco_app.front.links import BASE, query
+from dpsco_app.parts.differences import SYMBOLS, differences, method_names
+from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.options import HARDEST, NO_SET, PIN, TAIL, inside
+from dpsco_app.parts.problem_words import geometry_name, words_for
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.parsing import shorten
+from dpsco_core.geometry import GEOMETRIES
+from dpsco_core.results.findings import with_other_tail
+from dpsco_core.scenario import Scenario
+
+# A second exponent would need a second control.
+SECONDS = (HARDEST, TAIL, NO_SET, *(kind for kind in GEOMETRIES if kind != "lq"))
+LONGEST = 2000  # characters of a pinned scenario in the address
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What is run beside the scenario of the controls."""
+
+    second: Scenario | None = None  # of the second panel
+    role: str = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
+    overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
+
+    @property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        return tuple(s for s in (self.second, self.overlay) if s is not None)
+
+
+def beside(scenario: Scenario, against: str, pin: str) -> Beside:
+    """Return what a session draws beside a scenario."""
+    kept = pinned(pin)
+    if kept is not None and kept != scenario and not overlays(kept, scenario):
+        return Beside(second=kept, role=PIN)
+    overlay = None if kept == scenario else kept
+    if against == HARDEST:
+        return Beside(second=hardest(scenario), overlay=overlay)
+    if against == TAIL:
+        return Beside(second=with_other_tail(scenario), role=TAIL, overlay=overlay)
+    if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
+        return Beside(overlay=overlay)
+    return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
+
+
+def second_name(kind: str) -> str:
+    """Return the name of a choice."""
+    names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest case known"}
+    return names.get(kind) or f"the {geometry_name(kind)}"
+
+
+def overlays(a: Scenario, b: Scenario) -> bool:
+    """Whether the curves of two scenarios can be drawn into one panel: same axis and quantity."""
+    same = words_for(a.problem).quantity == words_for(b.problem).quantity
+    return same and a.axis == b.axis
+
+
+def pin_text(scenario: Scenario) -> str:
+    """Return a scenario as the text of one parameter; never empty."""
+    return urlencode(query(scenario))
+
+
+@lru_cache(maxsize=256)
+def checked_pin(text: str) -> str:
+    """Return the text of the scenario that `text` pins; raises `InvalidInput` if there is none."""
+    try:
+        return pin_text(_parsed(text)) if text else ""
+    except InvalidInput as problem:
+        sentence = f"{PIN} holds no scenario that can be run. {problem}"
+        raise InvalidInput(sentence) from None
+
+
+@lru_cache(maxsize=256)
+def pinned(text: str) -> Scenario | None:
+    """Return the scenario of a text that `pin_text` has made; None if nothing is pinned."""
+    return _parsed(text) if text else None
+
+
+def _parsed(text: str) -> Scenario:
+    """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
+    require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
+    most = len(fields(Scenario))
+    try:
+        given = dict(
+            parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=most)
+        )
+    except ValueError:
+        require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
+    scenario = Scenario.from_dict(given, BASE).validate(DASHBOARD)
+    require(bool(scenario.methods), "methods", "at least one", "none")
+    return scenario
+
+
+def in_short(there: Scenario, here: Scenario) -> str:
+    """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
+    said = []
+    for difference in differences(here, there):
+        if difference.field == "methods":
+            kind = words_for(there.problem).method
+            more = tuple(m for m in there.methods if m not in here.methods)
+            fewer = tuple(m for m in here.methods if m not in there.methods)
+            parts = [f"with {method_names(more)}"] * bool(more)
+            parts += [f"without {method_names(fewer)}"] * bool(fewer)
+            alike = set(there.methods) & set(here.methods)
+            said.append(" and ".join(parts) if alike else f"other {kind}s")
+        elif difference.field in SYMBOLS:
+            said.append(f"{difference.name} = {difference.there}")
+        elif difference.field == "trials":
+            said.append(f"{difference.there} trials")
+        elif difference.field in ("problem", "distribution", "geometry"):
+            said.append(inside(difference.there))
+        else:
+            said.append(f"{difference.name.lower()} {difference.there}")
+    return ", ".join(said)

@@ -1,0 +1,76 @@
+"""What a panel of the front figure is about, and what the figure is asked to draw."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from dpsco_app.parts.problem_words import baseline
+from dpsco_core.results.measured import Measurement, Table, measured
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+Measure = Literal["error", "price"]
+Role = Literal["own", "hardest", "tail", "set", "pin"]
+MIDDLE = 1.0  # of the axis that a single point has
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study:
+    """A scenario with what has been measured of it so far."""
+
+    scenario: Scenario
+    outcomes: Sequence[Outcome] = ()
+    role: Role = "own"
+    overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
+
+    @cached_property
+    def table(self) -> Table:
+        return measured(self.outcomes)
+
+    def rows(self, method: str) -> list[Measurement]:
+        """Return the points of a method that have an error, in the order of the axis."""
+        rows = (r for (m, _), r in self.table.items() if m == method and r.mean > 0)
+        return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
+
+    def at(self, method: str, x: float | None) -> Measurement | None:
+        row = self.table.get((method, x))
+        return row if row is not None and row.mean > 0 else None
+
+    @property
+    def public(self) -> str:
+        """The method without privacy that prices are over; empty if it is not chosen."""
+        slug = baseline(self.scenario.problem)
+        return slug if slug in self.scenario.methods else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the figure is asked to draw beside what it always has."""
+
+    measure: Measure = "error"
+    views: tuple[str, ...] = ()  # of bounds: of `VIEWS`
+    bound: str = ""  # slug of a bound that is drawn by name
+    formulas: tuple[str, ...] = ()
+    leads: Mapping[Role, str] = field(default_factory=dict)  # the best private method, by panel
+    faded: bool = False  # whether what was measured is of other settings
+
+
+def place(x: float | None) -> float:
+    """Return the place of a point on the axis: without one, all stand in the middle."""
+    return MIDDLE if x is None else x
+
+
+def chosen_point(scenario: Scenario) -> float | None:
+    """Return the point of the grid that is nearest to the scenario's own value."""
+    if scenario.axis is None:
+        return None
+    value = getattr(scenario, scenario.axis) or scenario.grid[-1]
+    value = min(value, 10 * scenario.grid[-1])  # an exponent may be infinite
+    return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
+
+
+def beside_tail(studies: Sequence[Study]) -> bool:
+    """Whether two tails are compared."""
+    return any(study.role == "tail" for study in studies)

@@ -1,0 +1,107 @@
+"""The words of the front figure: titles of panels, columns and axes, and numbers."""
+
+import math
+from collections.abc import Sequence
+
+from dpsco_app.front.study import Study, beside_tail, chosen_point
+from dpsco_app.parts.evaluations import (
+    window,
+)
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import MEAN, geometry_name
+from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
+from dpsco_core.scenario import Scenario
+
+PRICE_AXIS = "Price of privacy: error over the error without privacy"
+START_NOTE = "no better than not looking at the data"
+WINDOW_WORDS = (
+    "<b>The window</b>: for all data",
+    "with this tail, the best",
+    "guarantee lies in here",
+)
+
+
+def panel_title(study: Study, studies: Sequence[Study]) -> str:
+    """Return what a panel shows: the data, and for a loss which one."""
+    scenario = study.scenario
+    law = distribution_card(scenario.distribution).name
+    if study.role == "hardest":
+        same = "tail" if scenario.problem == MEAN else "kind of loss and tail"
+        known = "known for privacy" if _sampling_decides(study) else "known"
+        return f"The hardest case {known}, same {same}"
+    if beside_tail(studies):
+        heavy = "Heavy tail" if scenario.p < 4 else "Light tail"
+        return f"{heavy}, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
+    data = f"{law} {data_word(scenario)}"
+    if scenario.problem != MEAN:
+        data = f"{problem_card(scenario.problem).name}, {data}"
+    if scenario.geometry != "l2":
+        data += f", {geometry_name(scenario.geometry, scenario.q)}".replace("_q", "<sub>q</sub>")
+    return data + (", pinned" if study.role == "pin" else "")
+
+
+def column_name(study: Study, studies: Sequence[Study]) -> str:
+    if study.role == "hardest":
+        return "hardest"
+    if beside_tail(studies):
+        return f"p = {number_text(study.scenario.p)}"
+    if study.role in ("set", "pin"):
+        return {"set": "other set", "pin": "pinned"}[study.role]
+    return distribution_card(study.scenario.distribution).name.split(" (")[0]
+
+
+def axis_title(scenario: Scenario) -> str:
+    people = "Users" if scenario.level == "user" else "Records"
+    return {
+        "n": f"{people} n",
+        "d": "Dimension d",
+        "m": "Items per user m",
+        "epsilon": "Privacy budget ε",
+        "p": "Tail index p",
+        "q": "Exponent q of the norm",
+        "diameter": "Diameter D of the public set",
+    }.get(str(scenario.axis), str(scenario.axis))
+
+
+def no_window(scenario: Scenario) -> tuple[str, ...]:
+    """Return why there is no window, in the words that stand in its place."""
+    if scenario.geometry != "l2":
+        return (
+            "<b>No window here</b>: no proven upper bound is",
+            "below an answer without data, and the lower",
+            "bounds are proven on the ℓ₂ ball only.",
+        )
+    return (
+        "<b>No window here</b>: no proven upper bound",
+        "is below an answer without data.",
+    )
+
+
+def data_word(scenario: Scenario) -> str:
+    """Return what the law is of: data, or the features of a linear model."""
+    return "features" if scenario.problem in LINEAR_MODELS else "data"
+
+
+def _sampling_decides(study: Study) -> bool:
+    """Whether the window's lower edge here is a bound that holds without privacy, too."""
+    x = chosen_point(study.scenario)
+    spans = [span for at, span in window(study.scenario) if at == x and span.lower is not None]
+    return any(s.lower.card.privacy == "none" for s in spans if s.lower is not None)
+
+
+def formula_names(formulas: Sequence[str]) -> list[str]:
+    """Return the names of formulas of one's own."""
+    many = len(formulas) > 1
+    return [f"Your formula {i + 1}" if many else "Your formula" for i in range(len(formulas))]
+
+
+def at_point(scenario: Scenario, x: float | None) -> str:
+    """Return the point of the axis in words; nothing without an axis."""
+    return "" if x is None else f", {SYMBOL[str(scenario.axis)]} = {number_text(x)}"
+
+
+def ratio_text(value: float) -> str:
+    """Return a factor: two figures below ten, none behind the point above."""
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):,.0f}"

@@ -1,0 +1,210 @@
+"""The row below the figure: its panels, bounds and files, and what the hand moves in it."""
+
+import math
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.figure.colours import INK, PAGE
+from dpsco_app.front.answer import Answer
+from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.changes import offered
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.second import in_short, overlays, pin_text, pinned
+from dpsco_app.front.titles import column_name
+from dpsco_app.pages.explore.menus import draw_bounds_menu
+from dpsco_app.pages.explore.runs import (
+    Shown,
+    beside_of,
+    leads_of,
+    proven_slugs,
+    read_only,
+    studies_of,
+)
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts import controls, export
+from dpsco_app.parts.drawing import theme
+from dpsco_app.parts.evaluations import window
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.options import (
+    MEASURE,
+    MEASURES,
+    PANEL,
+    PIN,
+    SYMBOL,
+    number_text,
+)
+from dpsco_app.parts.page import fold_address
+from dpsco_app.parts.themes import is_dark
+from dpsco_app.parts.touch.modules import component
+from dpsco_core.catalogue import bound
+from dpsco_core.scenario import Scenario
+
+HAND = "explore_hand"
+FIGURE = "figure_"  # how the place of the figure begins
+PANEL_TYPED, MEASURE_TYPED = "panel_typed", "measure_typed"
+
+
+def draw_settings() -> None:
+    """Draw the button that opens the panel of controls on a phone."""
+    component("settings", "settings.css", html="<button type='button'>Settings</button>")(
+        key="open_settings", width="content", height="content"
+    )
+
+
+def draw_foot(shown: Shown, said: Answer, *, phone: bool) -> None:
+    scenario = shown.live
+    with st.container(horizontal=True, vertical_alignment="center", key="foot"):
+        if not phone:
+            choose_panels(shown)
+        _choose_measure(shown)
+        draw_bounds_menu(scenario, "Bounds" if window(scenario) else "Bounds: why none")
+        st.markdown(_hint(scenario))
+        _pin(shown)
+        fold("Export", lambda: _export(shown, said), "explore_export", kind="popover")
+        fold_address(STATE.address(STATE.current(), shown.result.scenario), "explore_link")
+    kept = pinned(st.session_state[PIN])
+    if kept is not None:
+        st.caption(_about_pin(kept, scenario))
+
+
+def choose_panels(shown: Shown) -> None:
+    """Draw the switch between both panels and one of them."""
+    studies = studies_of(shown)
+    if len(studies) == 1 and beside_of(shown.live).second is None:
+        return
+    second = studies[-1] if len(studies) > 1 else None
+    options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
+    names = {
+        "both": "Side by side",
+        "first": _short(column_name(studies[0], studies)),
+        "second": "Hardest case" if second is None else _short(column_name(second, studies)),
+    }
+    now = st.session_state[PANEL]
+    if now not in options:
+        now = options[0] if len(studies) > 1 else "first"
+    st.segmented_control(
+        "Panels",
+        options,
+        default=now,
+        format_func=lambda key: names[key],
+        key=PANEL_TYPED,
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: st.session_state.update({PANEL: st.session_state[PANEL_TYPED]}),
+    )
+
+
+def _short(name: str) -> str:
+    if name == "hardest":
+        return "Hardest case"
+    return name if "=" in name else name[:1].upper() + name[1:]
+
+
+def _choose_measure(shown: Shown) -> None:
+    st.segmented_control(
+        "Draw",
+        MEASURES,
+        default=st.session_state[MEASURE],
+        format_func=str.capitalize,
+        key=MEASURE_TYPED,
+        required=True,
+        label_visibility="collapsed",
+        help="Price: the error over the error without privacy, on the same data.",
+        on_change=lambda: st.session_state.update({MEASURE: st.session_state[MEASURE_TYPED]}),
+    )
+
+
+def _hint(scenario: Scenario) -> str:
+    bars = f"Bars: 95 % intervals of {scenario.trials} trials."
+    return (
+        bars if scenario.axis is None else f"Drag the dot to choose {SYMBOL[scenario.axis]}. {bars}"
+    )
+
+
+def _pin(shown: Shown) -> None:
+    if st.session_state[PIN]:
+        st.button("Unpin", key="explore_unpin", on_click=_keep, args=("",))
+        return
+    st.button(
+        "Pin",
+        key="explore_pin",
+        on_click=_keep,
+        args=(pin_text(shown.result.scenario),),
+        disabled=shown.running or read_only(shown.result),
+        help="Keeps these curves, and draws the next run over them.",
+    )
+
+
+def _keep(text: str) -> None:
+    st.session_state[PIN] = text
+
+
+def _about_pin(kept: Scenario, now: Scenario) -> str:
+    if kept == now:
+        return "**Pinned.** Change a setting and run: both runs will be drawn."
+    words = in_short(kept, now) or "the same settings"
+    if overlays(kept, now):
+        return f"**Pinned**, dashed: {words}."
+    return f"**Pinned:** {words}. Its axis or its quantity is another one: it has the second panel."
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def _export(shown: Shown, said: Answer) -> None:
+    """Draw the files of the run, and those of its figure."""
+    result, studies = shown.result, studies_of(shown)
+    lines = {short_name(bound(slug).card): (slug,) for slug in proven_slugs(shown.live)}
+    export.draw_run_files(result, lines, STATE.current().formulas)
+    setting = "; beside: ".join(
+        dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
+    )
+    leads = leads_of(shown, studies)
+    asked = STATE.current().asked(shown.live, leads, faded=shown.stale)
+    figure = front_figure(studies, asked, said.plain)
+    page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
+    export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
+    paper = partial(export.figure_pdf, figure, setting)
+    export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
+    title = f"{said.plain}. {''.join(text for text, _ in said.small)}"
+    export.picture_buttons("", title, key="explore_pictures", setting=setting)
+
+
+# -- the dot on the axis --------------------------------------------------------------------------
+
+
+def draw_hand(shown: Shown) -> None:
+    """Draw the handle of the chosen point over the figure."""
+    scenario = shown.live
+    if scenario.axis is None or not math.isfinite(getattr(scenario, scenario.axis)):
+        return  # q = ∞ has no place on the axis
+    colours = {"ink": INK[is_dark()], "page": PAGE[is_dark()]}
+    component("hand", html="")(
+        key=HAND,
+        data=handle(scenario, scenario.axis) | {"figure": FIGURE, "colours": colours},
+        on_chosen_change=_choose,
+        height="content",
+    )
+
+
+def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
+    """Return the handle of a scenario's own value on the axis, and where it can be put."""
+    value = getattr(scenario, axis)
+    first, last = scenario.grid[0], scenario.grid[-1]
+    values = [x for x in offered(axis, scenario, value) if first <= x <= last or x == value]
+    return {
+        "symbol": SYMBOL[axis],
+        "field": axis,
+        "values": values,
+        "texts": [number_text(x) for x in values],
+        "at": values.index(value),
+    }
+
+
+def _choose() -> None:
+    field, value = st.session_state[HAND]["chosen"]
+    scenario = controls.read()
+    if field == scenario.axis and value in handle(scenario, field)["values"]:
+        controls.choose(field, value)

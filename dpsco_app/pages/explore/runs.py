@@ -1,0 +1,253 @@
+"""What Explore runs and shows: the result of the session, beside what, and how far it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from dpsco_app.front.answer import lead_of
+from dpsco_app.front.second import Beside, beside, overlays
+from dpsco_app.front.study import Role, Study
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts import controls
+from dpsco_app.parts.drawing import SIZES
+from dpsco_app.parts.evaluations import hardest, region
+from dpsco_app.parts.evaluations import window as window_of
+from dpsco_app.parts.options import (
+    AGAINST,
+    HARDEST,
+    PANEL,
+    PIN,
+    SYMBOL,
+    number_text,
+    value_text,
+)
+from dpsco_app.parts.running import Result, estimate, head_start
+from dpsco_app.parts.shown_bounds import fano
+from dpsco_app.parts.shown_bounds import shown as shown_bounds
+from dpsco_app.shell import window
+from dpsco_app.shell.window import arrive
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.runs.allowed import nearest_allowed, refusal
+from dpsco_core.scenario import Scenario
+
+OPENED = "opened_study"  # key of the scenario that was opened from a file
+LEADS = "explore_leads"  # the methods that are spoken of, and of which kind of scenario
+# Work that is predicted to take less runs by itself; so does a second panel.
+LIVE_SECONDS = 1.5
+# What decides the data of a panel, beside its sizes and its budget.
+SAME_DATA = ("problem", "distribution", "geometry")
+
+
+def press_run() -> None:
+    arrive()
+    st.session_state["start"] = True
+    STATE.forgive()
+
+
+def beside_of(scenario: Scenario) -> Beside:
+    """Return what is run beside a scenario: the hardest case by itself only where that is quick."""
+    state = st.session_state
+    found = beside(scenario, state[AGAINST], state[PIN])
+    if found.second is None or state[PANEL] in ("both", "second"):
+        return found
+    if state[PANEL] == "first":
+        return replace(found, second=None)
+    if found.role != HARDEST:  # somebody has asked for it
+        return found
+    too_much = refusal(found.second, DASHBOARD) or estimate((found.second,)).seconds > LIVE_SECONDS
+    return replace(found, second=None) if too_much else found
+
+
+def read_only(result: Result | None) -> bool:
+    """Whether a result is a stored study that the controls hold, and that is too large to run."""
+    if result is None or st.session_state.get(OPENED) != result.scenario:
+        return False
+    return controls.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
+
+
+def result_of(scenario: Scenario | None) -> Result | None:
+    """Return the result to show, a new one if a run was asked for; settle whether it is running.
+
+    A run goes on over reruns that leave its scenario as it is, and ends where the scenario changes.
+    What an earlier result holds of any of its scenarios is kept.
+    """
+    state = st.session_state
+    result: Result | None = state.get("result")
+    asked = state.pop("start", False) or STATE.fresh()
+    others = None if scenario is None else beside_of(scenario)
+    same = (
+        scenario is not None
+        and others is not None
+        and result is not None
+        and result.shows(scenario, others.second, others.overlay)
+    )
+    parts = () if result is None else result.parts
+    there = others is not None and {scenario, *others.scenarios} <= {p.scenario for p in parts}
+    if (asked or there) and scenario is not None and others is not None and not same:
+        known = result or Result(scenario)
+        result = known.of(scenario)
+        result.beside = None if others.second is None else known.of(others.second)
+        result.overlay = None if others.overlay is None else known.of(others.overlay)
+        same = True
+    going = bool((asked or state.get("running")) and same and result and not result.complete)
+    if going and result is not None:
+        result = result.own()
+        head_start(result)  # what is known already, or is quickly done, is drawn once
+        going = not result.complete
+    state["running"] = going
+    if result is not None:
+        state["result"] = result
+    return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the page shows: a result, and the settings that the controls have now."""
+
+    result: Result
+    now: Scenario | None  # None where the settings are not allowed
+    stale: bool  # whether the result is not that of the present settings
+    running: bool
+
+    @property
+    def live(self) -> Scenario:
+        """The scenario whose bounds are drawn: the changed one where the old lines fit into it."""
+        old = self.result.scenario
+        return self.now if self.stale and self.now and overlays(self.now, old) else old
+
+
+def shown_of(result: Result, scenario: Scenario | None) -> Shown:
+    """Return what is shown of a result beside the present settings."""
+    if scenario is None:
+        stale = not read_only(result)
+    else:
+        others = beside_of(scenario)
+        stale = not result.shows(scenario, others.second, others.overlay)
+    return Shown(
+        result=result, now=scenario, stale=stale, running=bool(st.session_state["running"])
+    )
+
+
+def studies_of(shown: Shown) -> list[Study]:
+    """Return the panels: what has been measured, between the bounds of the present settings."""
+    result, live = shown.result, shown.live
+    over = result.overlay
+    first = Study(
+        scenario=live,
+        outcomes=result.outcomes,
+        role="hardest" if is_hard(live) and hardest(live) is None else "own",
+        overlay=None if over is None else Study(scenario=over.scenario, outcomes=over.outcomes),
+    )
+    found = beside(live, st.session_state[AGAINST], st.session_state[PIN])
+    if result.beside is None or found.second is None or st.session_state[PANEL] == "first":
+        return [first]
+    old = result.beside.scenario
+    alike = all(getattr(old, name) == getattr(found.second, name) for name in SAME_DATA)
+    scenario = found.second if alike and overlays(old, found.second) else old
+    second = Study(scenario=scenario, outcomes=result.beside.outcomes, role=found.role)
+    alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
+    return [second] if alone else [first, second]
+
+
+def only_panel(studies: Sequence[Study]) -> int:
+    """Return which panel is drawn where there is room for one: the ladder has both."""
+    return len(studies) - 1 if st.session_state[PANEL] == "second" else 0
+
+
+def leads_of(shown: Shown, studies: Sequence[Study]) -> dict[Role, str]:
+    """Return the best private method of each panel: while sliders move it stays, if it can."""
+    scenario = shown.result.scenario
+    about = scenario.problem, scenario.level, scenario.methods, scenario.axis
+    known = st.session_state.get(LEADS, (None, {}))
+    before: dict[Role, str] = known[1] if known[0] == about else {}
+    leads = {study.role: lead_of(study, before.get(study.role, "")) for study in studies}
+    if not shown.running and not shown.stale:
+        st.session_state[LEADS] = about, before | leads
+    return leads
+
+
+def drawn_slugs(scenario: Scenario) -> list[str]:
+    """Return the bounds that stand beside the window as lines."""
+    view = STATE.current()
+    slugs = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
+    return [slug for slug in dict.fromkeys(slugs) if slug]
+
+
+def proven_slugs(scenario: Scenario) -> list[str]:
+    """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
+    ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
+    edges = [e.bound for _, e in region(scenario)]
+    slugs = [b.card.slug for b in (*ends, *edges)]
+    return list(dict.fromkeys([*slugs, *drawn_slugs(scenario)]))
+
+
+# -- Run, Cancel, and how far a run is ------------------------------------------------------------
+
+
+def draw_run(scenario: Scenario | None, running: bool) -> None:
+    """Draw Run, which is Cancel while something runs."""
+    if running:
+        stop = {"running": False}
+        st.button("Cancel", key="explore_cancel", on_click=st.session_state.update, args=(stop,))
+        return
+    st.button(
+        "Run",
+        icon=":material/play_arrow:",
+        shortcut="Ctrl+Enter",
+        key="explore_run",
+        on_click=press_run,
+        disabled=scenario is None,
+    )
+
+
+def status_of(shown: Shown) -> str:
+    """Return how many runs there are, and what is left to do."""
+    result = shown.result
+    if shown.stale:
+        return _work(shown.now)
+    if result.complete:
+        seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
+        return f"{result.finished:,} runs in {seconds:.2g} s"
+    if shown.running:
+        return f"{result.finished:,} of {result.cells:,} runs"
+    if shown.now is None:  # a stored study that is too large to be run here
+        return f"Stored: {result.finished:,} of {result.cells:,} runs"
+    left = estimate(tuple(part.scenario for part in result.parts)).seconds
+    return f"Stopped at {result.finished:,} of {result.cells:,} runs; {_duration(left)} left"
+
+
+def _work(now: Scenario | None) -> str:
+    if now is None:
+        return "These settings cannot be run"
+    left = estimate((now, *beside_of(now).scenarios))
+    if left.cells == 0:
+        return "Known already: Run draws them at once"
+    return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"
+
+
+def _duration(seconds: float) -> str:
+    return "less than 1 s" if seconds < 0.95 else f"about {seconds:,.0f} s"
+
+
+def offer_nearest() -> None:
+    """Draw a button that sets the nearest value which is allowed, if one change is enough."""
+    found = nearest_allowed(controls.read(), DASHBOARD, lambda s: beside_of(s).scenarios)
+    if found is None:
+        return
+    field, value = found
+    if field == "methods":
+        words = f"{len(value)} of the algorithms"
+    elif field == "grid":
+        words = f"the {len(value)} values up to {number_text(value[-1])}"
+    elif field == "trials":
+        words = f"{value_text(value)} trials"
+    else:
+        words = f"{SYMBOL.get(field, field)} = {value_text(value)}"
+    st.button(
+        f"Use {words}",
+        icon=":material/build:",
+        key="nearest",
+        on_click=lambda: controls.load(replace(controls.read(), **{field: value})),
+    )

@@ -1,0 +1,30 @@
+"""The style of Explore's first screen."""
+
+from dpsco_app.figure.colours import ACCENT, QUIET, Pair
+from dpsco_app.parts.themes import is_dark
+
+INK_ON_ACCENT: Pair = ("#ffffff", "#0b1b33")
+
+
+def style() -> str:
+    """Return the style sheet of the row above the figure, and of the one below it."""
+    dark = is_dark()
+    accent, on_accent, quiet = ACCENT[dark], INK_ON_ACCENT[dark], QUIET[dark]
+    run = ".st-key-explore_run button:not(:disabled)"
+    return f"""<style>
+.status {{ font-size: 0.8125rem; color: {quiet}; text-align: right; white-space: nowrap; }}
+.st-key-top_row > :nth-child(2) {{ flex: 1 1 0; }}
+.st-key-top_row {{ gap: 0.75rem; }}
+.st-key-top_row button, .st-key-foot button {{ min-height: 1.9rem; padding: 0.1rem 0.7rem; }}
+.st-key-top_row button p, .st-key-foot button p {{ font-size: 0.85rem; }}
+{run} {{ background: {accent}; border-color: {accent}; color: {on_accent}; }}
+{run} * {{ color: {on_accent}; opacity: 1 !important; }}
+{run} kbd {{ display: none; }}
+.st-key-foot {{ gap: 0.6rem; }}
+.st-key-foot > :has([data-testid=stMarkdown]) {{ flex: 1 1 10rem; }}
+.st-key-foot [data-testid=stMarkdownContainer] > p {{ font-size: 0.8125rem; }}
+@media (max-width: 760px) {{
+  .status {{ display: none; }}
+  .st-key-phone_row > * {{ flex: 1 1 0 !important; }}
+}}
+</style>"""

@@ -1,0 +1,83 @@
+"""What is said below Explore's figure: what to notice there, and how it is read."""
+
+from dpsco_app.parts.presets import PRESETS
+from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.data import Gaussian
+from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.scenario import Scenario
+
+SCALED = (
+    "The p-th moment of every coordinate is 1 at every p, so the variance falls as p grows, and "
+    "with it every error. Compare two tails by their **prices**: the error over the error without "
+    "privacy on the same data."
+)
+LIGHT_DATA = (
+    "These data are light, but an algorithm knows only p, so it must clip as if they were heavy."
+)
+FLOOR = (
+    "**No private algorithm can be in the red region**, even one that is told the exact shape of "
+    "these data, on average over all positions of the mean. The page Lower bounds proves it with "
+    "your numbers. The window above it is about **all** data with this tail: on easier data, such "
+    "as these, a line may well run below it."
+)
+HARD = (
+    "These are the very data on which the lower bound is proven: averaged over the trials, no "
+    "private algorithm can have an error below the edge of the red region."
+)
+
+
+def to_notice(scenario: Scenario) -> list[str]:
+    """Return what a visitor should see in the figure of a scenario."""
+    preset = next((p for p in PRESETS if p.scenario == scenario), None)
+    texts = [preset.look_for] if preset is not None else []
+    if is_hard(scenario):
+        texts.append(HARD)
+    else:
+        missing = no_floor(scenario)
+        texts.append(missing or FLOOR)
+    if scenario.axis == "p":
+        texts.append(SCALED)
+    if scenario.distribution == Gaussian.card.slug:
+        texts.append(LIGHT_DATA)
+    return texts
+
+
+HOW_TO_READ = """
+- **Lines with points**: the mean error over the trials, which is what the bounds bind, with its
+  95 % interval. The best private algorithm is thick; the one without privacy is grey with open
+  points. Point at a line, or at its name, to see where 8 of 10 runs lie and what is proven of it.
+- **The window** (blue-grey): over all data with this tail, the best algorithm's guarantee lies in
+  it. Its upper edge is the smallest upper bound proven for any algorithm here, its lower edge the
+  largest lower bound for every algorithm of your budget. Both have explicit constants.
+- **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
+  Non-private lines may run through it.
+- **CDP Fano**: what Fano's inequality gives for concentrated differential privacy.
+- **Dashed grey**: the error of an answer that does not look at the data.
+- **×**: the error of the best private algorithm over the error without privacy, at the chosen
+  point: the price of privacy.
+- **Bounds** draws more: each method's own proven bound, every lower bound by name, rates (dashed,
+  with constant 1: only their slope means something), and formulas of your own.
+- **Faded**: measured before the last change of a setting; or a bound one of whose conditions fails.
+- Neighbouring data sets differ by replacing one record, at user level all items of one user. The
+  data are synthetic.
+"""
+HOW_TO_READ_RISKS = """
+- **Excess population risk**: the expected loss of the answer on fresh data, minus that of the best
+  parameter in the constraint set. At 0 nothing is lost.
+- A lower bound is a worst case over a class of losses and distributions: convex losses, where it is
+  proven with a linear loss, or strongly convex ones, where it is proven with the squared distance.
+"""
+HOW_TO_READ_USERS = """
+- **Lower bounds at user level**: hiding all items of a user hides each of them, so the bounds for
+  single records bind here too, as if every item were a record.
+"""
+
+
+def how_to_read(scenario: Scenario) -> str:
+    parts = [HOW_TO_READ]
+    if scenario.problem != MEAN:
+        parts.append(HOW_TO_READ_RISKS)
+    if scenario.level == "user":
+        parts.append(HOW_TO_READ_USERS)
+    return "".join(parts)

@@ -1,0 +1,168 @@
+"""The proof of the floor on the data of the visit, in seven lines with numbers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpsco_app.pages.lower_bounds.gap_words import WHOM_NAMES
+from dpsco_app.pages.lower_bounds.proof import ProofStep
+from dpsco_app.pages.lower_bounds.state import STATE, WHOM, View
+from dpsco_app.pages.lower_bounds.words import brief
+from dpsco_app.parts.options import budget_text
+from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.catalogue import default_methods, method_card
+from dpsco_core.explain.floors import FloorProof, MeasuredError, floor_proof, measured, no_floor
+from dpsco_core.explain.window import Notion
+from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.scenario import Scenario
+
+ABOUT = (
+    "**No private algorithm, even one that is told the exact shape of these data, has a smaller "
+    "mean error over all positions of the mean.** This is a statement about the data of your "
+    "scenario and no others: nature hides the mean $\\mu$, anywhere in a ball of radius R, and "
+    "draws n records from $\\mu+Z$, where the law of the noise Z is public."
+)
+ALTHOUGH = (
+    "It binds the worst position, and the average over the prior below. No bound can bind one "
+    "position alone: the algorithm that always answers the true mean has no error there."
+)
+
+
+@st.cache_data(max_entries=50, show_spinner="Measuring errors", hash_funcs={Scenario: repr})
+def _measured(point: Scenario) -> tuple[MeasuredError, ...]:
+    return measured(point)
+
+
+def mean_problem(scenario: Scenario) -> Scenario:
+    """Return the mean problem on the data of a scenario, at its own point."""
+    point = replace(scenario, axis=None, grid=(), trials=1, m=1)
+    if scenario.problem == MEAN:
+        return point
+    return replace(point, problem=MEAN, methods=default_methods(MEAN), geometry="l2", q=None)
+
+
+def floor_part(scenario: Scenario, view: View) -> None:
+    """Draw the floor on the data of the visit and its proof, or why there is none."""
+    point = mean_problem(scenario)
+    missing = no_floor(point)
+    if missing:
+        st.markdown(missing)
+        return
+    st.markdown(ABOUT)
+    notion: Notion = "approx"
+    if isinstance(point.budget, ZCDP):
+        notion = "zcdp"
+    elif isinstance(point.budget, PureDP):
+        notion = "pure"
+    else:
+        st.segmented_control(
+            "Binds", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
+        )
+        notion = "zcdp" if view.whom == "zcdp" else "approx"
+    proof = floor_proof(point, notion)
+    if proof is None:
+        st.markdown("The budget says nothing of this notion of privacy.")
+        return
+    with st.container(key="lower_steps"):
+        for i, step in enumerate(floor_steps(proof, _measured(point)), start=1):
+            text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
+            text.markdown(f"**{i}. {step.name}.** {step.why}")
+            with number, st.container(key=f"lower_number_{i}"):
+                st.markdown(f"**{step.number}**  \n{step.unit}")
+    st.caption(ALTHOUGH)
+
+
+def floor_steps(at: FloorProof, errors: Sequence[MeasuredError]) -> tuple[ProofStep, ...]:
+    """Return the proof of the private van Trees inequality."""
+    budget = budget_text(at.budget)
+    mirror = (
+        "These data are symmetric, so compare the record with its mirror image, $2\\mu-x$: "
+        if at.symmetric
+        else "Compare the record with another draw: "
+    )
+    return (
+        ProofStep(
+            name="The score of a record",
+            why="How much likelier would the record be if the mean were moved a little? The "
+            "gradient of its log density in $\\mu$ is its *score* s. It has mean 0 and variance "
+            f"λ = {brief(at.information)} in each of the d = {at.d} coordinates, so its "
+            "typical length is $\\sqrt{d\\lambda}$. The proof follows how much an output "
+            "tells of the sum of all scores.",
+            number=brief(at.score),
+            unit="typical length of a score",
+        ),
+        ProofStep(
+            name="What one record may reveal",
+            why=f"{mirror}privacy keeps the output's law nearly the same, although the score is "
+            "another one. So a function h of the output (and of the other records) has "
+            "$E\\langle h,s\\rangle\\le\\kappa\\sqrt\\lambda\\,\\sqrt{E\\|h\\|^2}$.",
+            number=brief(at.kappa),
+            unit=f"κ, at {budget}; 1 would be a record in full in one direction",
+        ),
+        ProofStep(
+            name="Why the two costs add",
+            why="Let g be what the output tells of the sum of the scores. Ask of each record what "
+            "g tells of it *once the other records are taken out*: at most κ. Summed over the "
+            "records this is $E\\|g\\|^2\\le G$ with "
+            "$\\frac1G=\\frac1{n^2\\kappa^2\\lambda}+\\frac{n-1}{n^2d\\lambda}$: the price of "
+            "privacy plus that of sampling. Without privacy the "
+            f"records tell $nd\\lambda$ = {brief(at.whole)}.",
+            number=brief(at.learnt),
+            unit="G: what the output tells of the mean, at most",
+        ),
+        ProofStep(
+            name="The prior",
+            why="Nature draws the mean from a law on the ball of radius "
+            f"R = {brief(at.radius)}, the norm of the mean of these data (or the public bound, if "
+            "that is 0), that fades smoothly to 0 at the edge. Knowing it tells "
+            "$J=4j^2/R^2$, with j the first zero of a Bessel function: no prior on the ball tells "
+            "less.",
+            number=brief(at.prior),
+            unit="J: what the prior tells",
+        ),
+        ProofStep(
+            name="The sum",
+            why="Integrate by parts over the mean: for the error e and every smooth F, "
+            "$E\\,\\mathrm{div}F(e)=E\\langle F(e),\\,g+\\nabla\\log\\pi\\rangle$. Whatever the "
+            "algorithm does, its error moves with the mean, and it can only move along with what "
+            "the output and the prior tell, $G+J$.",
+            number=brief(at.learnt + at.prior),
+            unit="G + J: all that can be known",
+        ),
+        ProofStep(
+            name="The floor",
+            why="By Cauchy and Schwarz, with the best F for the mean error, it is at least "
+            "$C_d/\\sqrt{G+J}$, where $d-\\frac12\\le C_d<d$. Sampling alone gives "
+            f"{brief(at.sampling)}, privacy alone {brief(at.privacy)}; their squares add."
+            + (
+                f" Here two shifts of the mean give more: {brief(at.two_shifts)}."
+                if at.two_shifts >= at.value
+                else ""
+            ),
+            number=brief(at.value),
+            unit="least mean error",
+        ),
+        _against(at, errors),
+    )
+
+
+def _against(at: FloorProof, errors: Sequence[MeasuredError]) -> ProofStep:
+    private = [found for found in errors if found.private]
+    if not private:
+        return ProofStep(
+            name="Against what is measured",
+            why="These data are too large to measure errors beside the proof.",
+            number="–",
+            unit="best private error here",
+        )
+    best = min(found.error for found in private)
+    listed = ", ".join(f"{method_card(e.method).name} {brief(e.error)}" for e in errors)
+    return ProofStep(
+        name="Against what is measured",
+        why=f"Mean errors on data such as these: {listed}. Most of what is left is the price of "
+        "not being told the shape: an algorithm that is told it comes within 4 to 8 % of the floor "
+        "where sampling dominates.",
+        number=f"{brief(best / at.value)} times",
+        unit="the floor: the best private error here",
+    )

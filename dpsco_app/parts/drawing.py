@@ -1,0 +1,63 @@
+"""A figure of plain values on a page: in this window's size and theme, answering the pointer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plotly.basedatatypes import BaseFigure
+
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import COMPACT, LARGE, MEDIUM, WIDE, Size, Theme
+from dpsco_app.figure.values import Figure
+from dpsco_app.parts.place import Place
+from dpsco_app.parts.themes import is_dark
+from dpsco_app.parts.touch.modules import component
+from dpsco_app.shell import teaching, window
+
+SIZES: Mapping[str, Size] = {"compact": COMPACT, "medium": MEDIUM, "wide": WIDE, "large": LARGE}
+CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
+    "toImageButtonOptions": {"format": "png", "scale": 2},
+}
+
+
+class Plain(BaseFigure):
+    """A figure that is Plotly's form already: checking it again takes a hundred times as long."""
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        self.__dict__["parts"] = parts
+
+    def to_dict(self) -> Any:
+        return self.__dict__["parts"]
+
+
+def theme() -> Theme:
+    """Return the theme and the size of this window's figures."""
+    size = SIZES[window.size()]
+    if teaching.held().large and size.ladder:
+        size = enlarged(size)
+    return Theme(dark=is_dark(), size=size)
+
+
+def is_phone() -> bool:
+    return window.size() == "compact"
+
+
+def enlarged(size: Size) -> Size:
+    """Return a size with larger type, for a projector; the figure stays as high."""
+    changes = {name: getattr(size, name) for name in size.__dataclass_fields__}
+    return Size(**changes | {"scale": teaching.SCALE})
+
+
+def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:
+    """Draw a figure into its place; a later one in the same run of the page has another key."""
+    drawn = Plain(plotly(figure, shown))
+    alt = figure.alt or "The first runs are under way"
+    place.draw(drawn, key, bar=True, width="stretch", theme=None, alt=alt, config=CONFIG)
+
+
+def draw_focus(place: str) -> None:
+    """Let the lines of the figure in a place answer the pointer."""
+    component("focus", html="")(
+        key=f"{place}focus", data={"figure": place}, width="content", height="content"
+    )

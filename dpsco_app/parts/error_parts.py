@@ -1,0 +1,38 @@
+"""What the parts of an error are called, and their colours: one of each on every page."""
+
+import math
+from collections.abc import Mapping
+
+from dpsco_app.parts.look import BLUE, GREY, ORANGE, SLATE, Pair
+from dpsco_core.explain.error_parts import PARTS
+
+PART_NAMES = {
+    "optimisation": "optimisation",
+    "bias": "clipping bias",
+    "sampling": "sampling",
+    "noise": "noise",
+}
+PART_COLOURS: dict[str, Pair] = {
+    "optimisation": SLATE,
+    "bias": ORANGE,
+    "sampling": GREY,
+    "noise": BLUE,
+}
+assert tuple(PART_NAMES) == tuple(PART_COLOURS) == PARTS
+
+
+def percents(parts: Mapping[str, float]) -> dict[str, int]:
+    """Return the shares of parts, not negative, in whole percents that add up to 100.
+
+    What rounding down leaves goes to those that lose most by it.
+
+    Examples
+    --------
+    >>> percents({"sampling": 1.0, "bias": 1.0, "noise": 1.0})
+    {'sampling': 34, 'bias': 33, 'noise': 33}
+    """
+    total = sum(parts.values())
+    exact = {name: 100 * value / total for name, value in parts.items()}
+    whole = {name: math.floor(share) for name, share in exact.items()}
+    lost = sorted(exact, key=lambda name: whole[name] - exact[name])
+    return {name: n + (name in lost[: 100 - sum(whole.values())]) for name, n in whole.items()}

@@ -1,0 +1,70 @@
+"""Bounds, and answers without data, at the points of a scenario: kept for later reruns."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from dpsco_core.catalogue import HARD_INSTANCES, bound
+from dpsco_core.explain.anatomy import starting_risk
+from dpsco_core.explain.hardest import hardest_case, impossible
+from dpsco_core.explain.window import Span, spans
+from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.runs.study import canonical
+from dpsco_core.scenario import Scenario
+
+
+def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
+    """Return the bounds in `slugs` at every point of the scenario; kept for later reruns."""
+    return [
+        _evaluation(canonical(point), slug, x) for x, point in scenario.points() for slug in slugs
+    ]
+
+
+_evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
+_starting_risk = lru_cache(maxsize=1000)(starting_risk)
+
+
+def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
+    """Return the error of the answer that ignores the data at every point of a scenario."""
+    return [(x, without_data(point)) for x, point in scenario.points()]
+
+
+def without_data(point: Scenario) -> float:
+    """Return the error of the answer that ignores the data; kept for later reruns."""
+    # Without what a population risk does not depend on.
+    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
+    if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
+        point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
+    return _starting_risk(point)
+
+
+@lru_cache(maxsize=2000)
+def _of_the_data(point: Scenario) -> tuple[Evaluation, ...]:
+    return impossible(point)
+
+
+@lru_cache(maxsize=2000)
+def _of_the_class(point: Scenario) -> tuple[Span, ...]:
+    return spans(point)
+
+
+def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
+    """Return the largest error that nobody can stay below on these data, at every point."""
+    found = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
+    return [(x, one[0]) for x, one in found] if all(one for _, one in found) else []
+
+
+def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
+    """Return between which errors the best guarantee for all data is, at every point."""
+    found = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
+    return [(x, one[0]) for x, one in found] if all(one for _, one in found) else []
+
+
+def _of_any_law(point: Scenario) -> Scenario:
+    """Return a point without what a bound over all data does not depend on."""
+    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
+    if point.problem != "mean" or point.scale != "moment":
+        return point
+    return replace(point, distribution="gaussian", offset=0.0, margin=0.5)
+
+
+hardest = lru_cache(maxsize=256)(hardest_case)

@@ -1,0 +1,249 @@
+"""Named scenarios, each with the one thing to look for."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dpsco_app.parts.options import HARDEST, MEASURES, TAIL
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    name: str
+    look_for: str
+    scenario: Scenario
+    against: str = HARDEST  # what is drawn beside
+    measure: str = MEASURES[0]  # what the vertical axis shows
+
+    @property
+    def kind(self) -> str:
+        return "mean" if self.scenario.problem == "mean" else "optimisation"
+
+    @property
+    def picture(self) -> Path:
+        return FOLDER / f"{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}.svg"
+
+
+FOLDER = Path(__file__).resolve().parents[1] / "assets" / "thumbnails"
+KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
+
+GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
+GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+SWEEP = Scenario(axis="n", grid=GRID_N, trials=10)  # what presets change
+CONVEX = replace(SWEEP, problem="quadratic", p=2)
+
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        name="What privacy costs",
+        look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
+        "advance err 2 to 4 times as much as the sample mean on Student t data. Adaptive clipping "
+        "looks at the lengths of the records, privately, and from 5,000 records on pays at most a "
+        "quarter. In the hardest case a few records lie far out and carry the whole mean: privacy "
+        "has to hide them, and nobody escapes the price.",
+        scenario=replace(SWEEP, p=2),
+    ),
+    Preset(
+        name="A heavy and a light tail",
+        look_for="The same estimators at p = 2 and at p = 8, by what privacy costs them: raw "
+        "errors do not compare, as the variance falls when the p-th moment is kept at 1. With a "
+        "heavy tail the coordinate-wise estimator pays about 3.5 times at every n. With a light "
+        "one it pays more at first, and ever less as n grows.",
+        scenario=replace(SWEEP, p=2),
+        against=TAIL,
+        measure=MEASURES[1],
+    ),
+    Preset(
+        name="Choose the radius for me",
+        look_for="All that is known of the mean is a bound ten times too wide. Simple clipping "
+        "keeps its radius safe for all of that. Adaptive clipping spends a part of the budget on a "
+        "private look, centres its ball there, and has less than half of the error up to "
+        "n = 20,000.",
+        scenario=replace(
+            SWEEP,
+            p=2.5,
+            offset=1,
+            diameter=20,
+            methods=("mean.sample", "mean.clipped", "mean.adaptive"),
+            grid=GRID_N[2:],
+        ),
+    ),
+    Preset(
+        name="Where is the mean?",
+        look_for="The mean has norm 1, and all that is known of it is that it lies in a ball of "
+        "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: at "
+        "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
+        "the place privately: its error does not even double.",
+        scenario=replace(SWEEP, p=2.5, axis="diameter", grid=(2, 4, 10, 20, 40, 100, 200)),
+    ),
+    Preset(
+        name="Hardest input",
+        look_for="The data are the hard instance of the lower bound. On average over the trials no "
+        "line of a private estimator may enter the red region, and none does. The grey one may: "
+        "it is not private.",
+        scenario=replace(
+            SWEEP,
+            distribution="hypercube",
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            trials=20,
+        ),
+    ),
+    Preset(
+        name="Privacy is free",
+        look_for="As ε grows the private lines fall onto the grey one, simple clipping at about "
+        "ε = 2: from there on the sample size, not privacy, limits the accuracy. In the hardest "
+        "case even ε = 10 has its price.",
+        scenario=replace(
+            SWEEP,
+            p=4,
+            n=50_000,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
+            axis="epsilon",
+            grid=GRID_EPSILON,
+        ),
+    ),
+    Preset(
+        name="Dimension bites",
+        look_for="At d = 2 the coordinate-wise estimator with Laplace noise (pure privacy) has "
+        "less error than the one with Gaussian noise; at d = 5 and 10 they are about level. From "
+        "there on Laplace noise grows faster with d: at d = 100 it has more than twice the error.",
+        scenario=replace(
+            SWEEP,
+            n=20_000,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure"),
+            axis="d",
+            grid=(2, 5, 10, 20, 50, 100),
+        ),
+    ),
+    Preset(
+        name="Theory's constants",
+        look_for="With the theorem's own parameters the coordinate-wise estimator has a larger "
+        "error than the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers "
+        "just that 0. Rates hide such constants.",
+        scenario=replace(
+            SWEEP,
+            methods=(
+                "mean.sample",
+                "mean.clipped",
+                "mean.iterative",
+                "mean.cwme-cdp",
+                "mean.smoothed",
+            ),
+            grid=(5000, 10_000, 20_000, 50_000, 100_000),
+            trials=5,
+            tuning="theory",
+            calibration="paper",
+        ),
+    ),
+    Preset(
+        name="The price at every tail",
+        look_for="Every error falls as p grows, also that of the sample mean: the p-th moment is 1 "
+        "at every p, so that the variance falls. What compares tails is the price of privacy. On "
+        "Student t data that of simple clipping and of the coordinate-wise estimator hardly "
+        "changes at n = 10,000; noise smoothing uses only the variance, and its price doubles.",
+        scenario=replace(
+            SWEEP,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            axis="p",
+            grid=(2, 2.5, 3, 4, 6, 10),
+        ),
+        measure=MEASURES[1],
+    ),
+    Preset(
+        name="Logistic regression in private",
+        look_for="A hundred weights from heavy-tailed features. Up to n = 2,000 the "
+        "coordinate-wise line is above the dashed one, which uses no data at all; at n = 20,000 "
+        "the two methods that clip whole gradients are within twice the grey line.",
+        scenario=replace(
+            CONVEX,
+            problem="logistic",
+            methods=("sco.erm", "sco.noisy-gd", "sco.cwme", "sco.clipped"),
+            epsilon=None,
+            delta=None,
+            rho=0.5,
+            d=100,
+            margin=1.0,
+            offset=2,
+            diameter=10,
+            grid=(500, 1000, 2000, 5000, 10_000, 20_000),
+        ),
+    ),
+    Preset(
+        name="Clipping decides",
+        look_for="Noisy gradient descent and objective perturbation shrink the records once and "
+        "for all: their lines go flat, since the bias of that does not fall with n. Clipped "
+        "gradients shrinks gradients, which are centred near the optimum, and goes on falling.",
+        scenario=replace(
+            CONVEX,
+            methods=("sco.erm", "sco.noisy-gd", "sco.clipped", "sco.objective-perturbation"),
+        ),
+    ),
+    Preset(
+        name="The hard convex loss",
+        look_for="Loss and data are the hard instance of the lower bound. On average over the "
+        "trials no private line may enter the red region, and the best one stays within 1.5 "
+        "times its edge: hardly better than the dashed line, which uses no data.",
+        scenario=replace(
+            CONVEX,
+            problem="linear",
+            distribution="hypercube",
+            methods=("sco.cwme", "sco.clipped", "sco.objective-perturbation"),
+            trials=20,
+        ),
+    ),
+    Preset(
+        name="Non-smooth: absolute",
+        look_for="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
+        "says so below the figure. Noisy gradient descent goes flat; clipped gradients does not "
+        "mind the kinks and comes near the grey line.",
+        scenario=replace(
+            CONVEX,
+            problem="absolute",
+            methods=("sco.erm", "sco.noisy-gd", "sco.phased-sgd", "sco.cwme", "sco.clipped"),
+            grid=(500, 1000, 2000, 5000, 10_000, 50_000),
+            trials=5,
+        ),
+    ),
+    Preset(
+        name="Gaussian width at work",
+        look_for="The same logistic regression on two sets of the same diameter. The ℓ₁ ball's "
+        "Gaussian width grows like √(2 ln d), that of the ℓ₂ ball like √d: on the ℓ₁ ball the "
+        "projection takes most of the noise away. At d = 200 objective perturbation leaves about a "
+        "tenth of what it leaves on the ℓ₂ ball.",
+        scenario=replace(
+            SWEEP,
+            problem="logistic",
+            methods=("sco.erm", "sco.objective-perturbation"),
+            geometry="l1",
+            n=10_000,
+            d=200,
+            p=4,
+            axis="d",
+            grid=(5, 10, 20, 50, 100, 200),
+            trials=5,
+        ),
+        against="l2",
+    ),
+    Preset(
+        name="A whole user hidden",
+        look_for="Every user has m records, and privacy hides all of them at once. Clipping the "
+        "users' means costs the same at every m. The filtered mean needs many records per user: "
+        "behind at 10, ahead from 10,000 on, and falling. The answer without data, which is "
+        "the dashed line, beats it up to m = 10,000, and clipped user gradients at every m: the "
+        "signal of this hard instance is small.",
+        scenario=replace(
+            SWEEP,
+            problem="quadratic",
+            distribution="hypercube",
+            methods=("user.accelerated", "user.clipped-means"),
+            n=10_000,
+            d=10,
+            m=10_000,
+            axis="m",
+            grid=(1, 10, 1000, 10_000, 100_000, 1_000_000),
+            trials=5,
+        ),
+    ),
+)
+DEFAULT = PRESETS[0]

@@ -1,0 +1,38 @@
+"""The style sheet of all pages."""
+
+from dpsco_app.figure.colours import INK, QUIET
+from dpsco_app.figure.style import words_style
+from dpsco_app.parts.themes import is_dark
+
+MAIN = "[data-testid=stMainBlockContainer]"
+
+
+def shared_style() -> str:
+    """Return the style sheet, for the theme of the window."""
+    dark = is_dark()
+    ink, quiet = INK[dark], QUIET[dark]
+    return f"""<style>{words_style(dark=dark)}{MAIN} {{ padding: 3.9rem 2.5rem 1.5rem; }}
+{MAIN} > [data-testid=stVerticalBlock] {{ gap: 0.5rem; }}
+[data-testid=stTopNavLink], [data-testid=stTopNavLink]:hover {{ border-radius: 0; }}
+[data-testid=stTopNavLink][aria-current=page] {{ background: none;
+  box-shadow: inset 0 -2px {ink}; }}
+[class*="figure_"] .modebar-container, [class*="st-key-bare_"] .modebar-container {{
+  display: none; }}
+[class*="figure_"] .trace {{ transition: opacity 0.12s; }}
+@media (prefers-reduced-motion: reduce) {{ [class*="figure_"] .trace {{ transition: none; }} }}
+[data-testid=stCaptionContainer] * {{ color: inherit; }}
+[data-testid=stCaptionContainer] {{ color: {quiet}; opacity: 1; }}
+kbd {{ opacity: 0.85 !important; }}
+.st-key-views {{ gap: 0.25rem; }}
+@media (max-width: 1000px) {{
+  [data-testid=stMarkdownContainer] table {{ display: block; overflow-x: auto; }}
+}}
+@media (max-width: 760px) {{
+  {MAIN} {{ padding: 4rem 1rem 1rem; }}
+  h1 {{ font-size: 1.3rem !important; }}
+  button kbd {{ display: none !important; }}
+  [class*="_scenes"], .st-key-views {{ flex-wrap: nowrap !important; overflow-x: auto;
+    padding-bottom: 0.3rem; width: 100%; }}
+  [class*="_scenes"] > *, .st-key-views > * {{ flex: none !important; }}
+}}
+</style>"""

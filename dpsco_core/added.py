@@ -1,0 +1,261 @@
+"""Methods, bounds and laws that were added, so that none can end more than itself.
+
+Each runs as `dpsco_core.base.others.guarded` says: what it raises, and what it returns that is no
+number, no plan or no estimate, is one sentence with its slug, its file and the line.
+"""
+
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.base.errors import CodeFailed, InvalidInput, NotApplicable
+from dpsco_core.base.others import Check, guarded, nothing_wrong, real
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.base import Terms
+from dpsco_core.data.base import ANSWERS, Distribution, gives
+from dpsco_core.data.univariate import Univariate
+from dpsco_core.methods.base import Method, Plan, Release
+from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.problems.base import Setting
+
+FAILED = "failed"  # the name of the one term of a bound that cannot be evaluated
+# Draws of a coordinate that are compared with what a law says of it. No more than three of their
+# standard deviations apart, of which a sound law fails with probability 2e^-18.
+COMPARED, APART = 2000, 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedBound(Bound):
+    """A bound of somebody's own: where its code fails, it has no value, and says why."""
+
+    own: Bound
+    path: str  # the file that it is in
+
+    def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
+        found = self._tried(setting, plan)
+        return {FAILED: math.nan} if isinstance(found, str) else found[0]
+
+    def combined(self, terms: Terms) -> float:
+        try:
+            return float(guarded(self.own.combined, self._what, self.path)(terms))
+        except CodeFailed:  # `failures` says it
+            return math.nan
+
+    def failures(self, setting: Setting) -> tuple[str, ...]:
+        found = self._tried(setting)
+        return (found,) if isinstance(found, str) else found[1]
+
+    @property
+    def _what(self) -> str:
+        return f"bound={self.card.slug}"
+
+    def _tried(
+        self, setting: Setting, plan: Plan | None = None
+    ) -> tuple[dict[str, float], tuple[str, ...]] | str:
+        """Return its terms and the failing hypotheses; or the sentence that says why not."""
+
+        def run() -> tuple[dict[str, float], tuple[str, ...]]:
+            terms = self.own.terms(setting, plan)
+            if not terms:
+                raise TypeError("evaluate gives no term")
+            for name, value in terms.items():
+                if not real(value):
+                    raise TypeError(f"the term {name} is no number, but {value!r}")
+            value = self.own.combined(terms)
+            if not real(value, 0):
+                raise ValueError(f"a bound is at least 0, and this one is {value!r}")
+            failures = self.own.failures(setting)
+            if not all(isinstance(sentence, str) for sentence in failures):
+                raise TypeError("the check of a hypothesis gives no sentence")
+            return {str(name): float(value) for name, value in terms.items()}, failures
+
+        try:
+            found: tuple[dict[str, float], tuple[str, ...]] = guarded(run, self._what, self.path)()
+        except CodeFailed as problem:
+            return str(problem)
+        return found
+
+
+def added_bound(own: Bound, path: str) -> AddedBound:
+    """Return a bound as the catalogue has it."""
+    what = f"bound={own.card.slug}"
+
+    def number(call: Any) -> Any:
+        """Return a function whose failures are NaN: of a letter, or of a frontier."""
+        safe = guarded(call, what, path)
+
+        def asked(at: Any) -> float:
+            try:
+                value = safe(at)
+            except CodeFailed:
+                return math.nan
+            return float(value) if real(value) else math.nan
+
+        return asked
+
+    def told(check: Any) -> Any:
+        """Return a check whose failure is what it says."""
+        safe = guarded(check, what, path)
+
+        def asked(setting: Setting) -> str:
+            try:
+                return str(safe(setting) or "")
+            except CodeFailed as problem:
+                return str(problem)
+
+        return asked
+
+    optimal = own.optimal
+    return AddedBound(
+        card=own.card,
+        evaluate=own.evaluate,
+        combine=own.combine,
+        hypotheses=tuple(replace(h, check=told(h.check)) for h in own.hypotheses),
+        letters=tuple(replace(letter, value=number(letter.value)) for letter in own.letters),
+        optimal=None if optimal is None else replace(optimal, epsilon=number(optimal.epsilon)),
+        own=own,
+        path=path,
+    )
+
+
+def guard_method(family: type[Method], path: str) -> None:
+    """Let a class of methods fail in one sentence."""
+    what = f"method={family.card.slug}"
+    for name, check, passes in (
+        ("plan", _wrong_plan, (NotApplicable,)),
+        ("release", _wrong_release, (BudgetExceeded,)),
+    ):
+        setattr(family, name, guarded(getattr(family, name), what, path, check, passes))
+    stage = family.stage
+    if stage.place is not None:
+        family.stage = replace(stage, place=guarded(stage.place, what, path))
+
+
+def guard_law(family: type[Distribution], path: str) -> None:
+    """Let a class of distributions fail in one sentence."""
+    what = f"distribution={family.card.slug}"
+    for name, own in list(vars(family).items()):
+        if name in ANSWERS and not gives(family, name):
+            continue
+        check: Check = CHECKS.get(name, nothing_wrong)
+        if isinstance(own, property) and own.fget is not None:
+            setattr(family, name, property(guarded(own.fget, what, path, check)))
+        elif callable(own) and (not name.startswith("__") or name == "__post_init__"):
+            passes = (InvalidInput,) if name == "__post_init__" else ()
+            setattr(family, name, guarded(own, what, path, check, passes))
+    if gives(family, "univariate"):
+        _guard_univariate(family, what, path)
+
+
+def _guard_univariate(family: type[Distribution], what: str, path: str) -> None:
+    """Let the law of a coordinate that a class of distributions gives fail in one sentence."""
+    given = family.univariate.fget  # type: ignore[attr-defined]
+
+    def univariate(law: Distribution) -> Univariate | None:
+        found: Univariate | None = given(law)
+        kind = type(found)
+        own = kind.__module__ == family.__module__ and not hasattr(kind, "_guarded")
+        for name, method in list(vars(kind).items()) if own else ():
+            if callable(method) and not name.startswith("__"):
+                setattr(kind, name, guarded(method, what, path))
+        if own:
+            kind._guarded = True  # type: ignore[union-attr]
+        return found
+
+    family.univariate = property(univariate)  # type: ignore[assignment, method-assign]
+
+
+@lru_cache(maxsize=1024)
+def try_law(law: Distribution) -> None:
+    """Ask a law what a run asks, and take two records; raises `CodeFailed` if it fails."""
+    path = getattr(sys.modules.get(type(law).__module__), "__file__", None) or ""
+    what = f"distribution={law.card.slug}"
+
+    def run() -> None:
+        for name, value, low in (
+            ("moment(2)", law.moment(2), 0.0),
+            ("moment(p)", law.moment(law.moment_order), 0.0),
+            ("variance_trace", law.variance_trace, 0.0),
+            ("directional_moment", law.directional_moment, 0.0),
+            ("tail_index", law.tail_index, law.moment_order),
+        ):
+            if not real(value, low):
+                raise ValueError(f"{name} is {value!r}")
+        law.sample(2, np.random.default_rng(0))
+        _compare_coordinate(law)
+
+    guarded(run, what, path)()
+
+
+def _compare_coordinate(law: Distribution) -> None:
+    """Compare what a law says of a coordinate, if anything, with some draws of it."""
+    said = law.univariate
+    if said is None:
+        return
+    x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + said.mean
+    x.sort()
+    steps = np.arange(COMPARED + 1) / COMPARED
+    below = said.below(x)
+    gap = float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
+    far = abs(said.mean) + 1e6 * said.scale
+    both = float(said.first(np.array([far]))[0] - said.first(np.array([-far]))[0])
+    if not gap <= APART / math.sqrt(COMPARED):
+        raise ValueError(f"its univariate is not the law of its records: {gap:.2g} apart")
+    if not abs(both - (far - said.mean)) <= 1e-3 * far:
+        raise ValueError("the first of its univariate is not E(x - Y)_+")
+
+
+def _wrong_plan(plan: Any, *_: Any) -> str:
+    if not isinstance(plan, Plan):
+        return f"plan gives no Plan, but {type(plan).__name__}"
+    if not isinstance(plan.setting, Setting):
+        return "the setting of its plan is none"
+    if not real(plan.passes, 0, 1e300):
+        return f"passes of its plan is no finite number, but {plan.passes!r}"
+    if plan.gradients is not None and not real(plan.gradients, 0, 1e300):
+        return f"gradients of its plan is no number, but {plan.gradients!r}"
+    return ""
+
+
+def _wrong_release(release: Any, own: Any, records: Any, plan: Plan, *_: Any) -> str:
+    if not isinstance(release, Release):
+        return f"release gives no Release, but {type(release).__name__}"
+    value, d = release.value, plan.setting.d
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.shape != (d,):
+        got = f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        return f"value must have shape ({d},) and be real, got {got}"
+    if not np.isfinite(value).all():
+        return "value must be finite, got NaN or an infinity"
+    shown = release.diagnostics
+    if not isinstance(shown, Mapping) or not all(real(number) for number in shown.values()):
+        return "diagnostics must be numbers by name"
+    if not isinstance(release.notes, tuple) or not all(isinstance(n, str) for n in release.notes):
+        return "notes must be a tuple of sentences"
+    return ""
+
+
+def _wrong_number(value: Any, *_: Any) -> str:
+    return "" if real(value) else f"a moment or the tail index is no number, but {value!r}"
+
+
+def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:
+    return "" if np.isfinite(out).all() else "a record that it draws is not finite"
+
+
+def _wrong_univariate(value: Any, *_: Any) -> str:
+    known = value is None or isinstance(value, Univariate)
+    return "" if known else f"its univariate is no Univariate, but {type(value).__name__}"
+
+
+CHECKS: dict[str, Check] = {
+    "univariate": _wrong_univariate,
+    "_log_moment": _wrong_number,
+    "tail_index": _wrong_number,
+    "_fill_centred": _wrong_rows,
+    "fill": _wrong_rows,
+}

@@ -1,0 +1,164 @@
+"""What is proven of the mean excess risk of a run, at the parameters that the run has.
+
+Each row is an `AtPlan`: the steps, their sizes, what is averaged, the level of clipping and the
+noise are those of the plan, of either tuning and calibration (theory/bounds-of-runs.md, 3).
+"""
+
+import math
+from dataclasses import replace
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.loss_classes import LossClass
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter
+from dpsco_core.bounds.conditions import FINITE_VARIANCE
+from dpsco_core.bounds.euclidean.conditions import (
+    GRADIENT_BOUND,
+    SMOOTH,
+    STRONG_PROBLEMS,
+    STRONGLY_CONVEX,
+)
+from dpsco_core.bounds.euclidean.descent import Walk, risk, risk_on_set
+from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
+from dpsco_core.methods.euclidean.sgd import Sgd, SgdPlan
+from dpsco_core.problems.base import Constants, Setting
+
+
+def spread_at(constants: Constants, square: float) -> float:
+    """Bound the trace of Cov(g) at a mean squared distance from the minimiser."""
+    if constants.variance_growth == 0:
+        return constants.variance_trace
+    near = constants.minimum_variance + constants.variance_growth * square
+    return min(near, constants.variance_trace)
+
+
+def sgd(plan: SgdPlan, rule: str) -> tuple[float, float]:
+    """One pass of SGD by a rule of its steps: optimisation, and what its records' spread adds."""
+    c = plan.setting.constants
+    known = math.isfinite(c.diameter) and math.isfinite(min(c.mean_gradient_bound, c.lipschitz))
+    if plan.rule != rule or not known:
+        return math.inf, math.inf
+    strong, count = rule == "strongly convex", plan.steps
+    over = risk_on_set(plan.setting, strong=strong)
+    steps = Walk(
+        sizes=tuple(plan.size(t) for t in range(count)),
+        weights=tuple(t + 1.0 if strong else 1.0 for t in range(count)),
+        queried=rule == "lipschitz",
+        pull=c.lipschitz**2,
+    )
+    last = plan.setting.n - (count - 1) * plan.batch  # records of the last step
+
+    def energy(t: int, square: float) -> float:
+        spread = min(spread_at(c, square), c.lipschitz**2)
+        return spread / (plan.batch if t < count - 1 else last)
+
+    whole = risk(over, steps, 0.0, energy)
+    alone = min(whole, risk(over, steps, 0.0, lambda t, square: 0.0))
+    return alone, whole - alone
+
+
+def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
+    """Return the condition that SGD takes its steps by a rule."""
+
+    def check(setting: Setting) -> str:
+        try:
+            return "" if Sgd().plan(setting).rule == rule else sentence
+        except NotApplicable:
+            return ""  # which whoever plans the run is told
+
+    return Hypothesis(text=text, check=check)
+
+
+_SGD = next(b for b in PRIOR_RISKS if b.card.slug == "upper.sco.sgd")
+_WALK = (
+    Letter("G", "bound on the population gradient", lambda s: s.constants.mean_gradient_bound),
+    Letter("r_t", "bound on the distance of step t from the minimiser"),
+    Letter("v_t", "variance of the gradient of step t"),
+    Letter("w_t", "weight of step t in the average"),
+    Letter(r"\eta_t", "size of step t"),
+    letters.SMOOTH,
+)
+_DISTANCE = r"r_{t+1}^2\le(1-\eta_t\lambda)^2r_t^2+\eta_t^2v_t"
+_DESCENT = (
+    r"\frac{\sum_tw_t\big[\frac{(1-\eta_t\lambda)r_t^2-r_{t+1}^2}{2\eta_t}+"
+    r"\min\{1,\frac1{2(1-\eta_tL)}\}\eta_tv_t\big]}{\sum_tw_t}"
+)
+
+
+def _sgd_row(
+    rule: str,
+    slug: str,
+    name: str,
+    latex: str,
+    losses: LossClass,
+    problems: tuple[str, ...],
+    *hypotheses: Hypothesis,
+) -> Bound:
+    return replace(
+        _SGD,
+        card=replace(
+            _SGD.card,
+            slug=f"upper.sco.sgd-{slug}",
+            name=f"SGD, no privacy, proven for this run{name}",
+            statement=f"one pass of projected SGD with the steps of a run, {rule} risks",
+            summary="The mean excess risk of stochastic gradient descent, which is not private, "
+            "with the steps, the batches and the average of the run: it bounds what is measured.",
+            latex=latex,
+            loss_class=losses,
+            problems=problems,
+        ),
+        evaluate=AtPlan(
+            method=Sgd(),
+            names=("optimisation", "sampling"),
+            formula=lambda plan: sgd(plan, rule),
+        ),
+        hypotheses=(*_SGD.hypotheses, GRADIENT_BOUND, FINITE_VARIANCE, *hypotheses),
+        letters=_WALK,
+    )
+
+
+RUN_RISKS: tuple[Bound, ...] = (
+    _sgd_row(
+        "lipschitz",
+        "run",
+        "",
+        r"\frac{\sum_tw_t\big[\frac{r_t^2-r_{t+1}^2}{2\eta_t}+\frac{\eta_t}2E\|g_t\|^2\big]}"
+        r"{\sum_tw_t},\ w_t=1,\ E\|g_t\|^2\le\min\{L^2,G^2+v_t\}",
+        classes.CONVEX,
+        SCO_PROBLEMS,
+        _ruled(
+            "lipschitz",
+            "the steps for risks with kinks",
+            "The risk is smooth here, and the method takes the steps of smooth risks.",
+        ),
+    ),
+    _sgd_row(
+        "smooth",
+        "run-smooth",
+        ", smooth",
+        _DESCENT.replace(r"(1-\eta_t\lambda)", "") + r",\ w_t=1",
+        classes.SMOOTH,
+        SCO_PROBLEMS,
+        SMOOTH,
+        _ruled(
+            "smooth",
+            "the steps for smooth risks",
+            "The risk is strongly convex here, or not smooth, and the method takes other steps.",
+        ),
+    ),
+    _sgd_row(
+        "strongly convex",
+        "run-strong",
+        ", strongly convex",
+        r"\min\Big\{\frac{\sum_tw_t\min\{Gr_{t+1},\frac L2r_{t+1}^2\}}{\sum_tw_t},"
+        + _DESCENT
+        + r"\Big\},\ w_t=t+1,\ "
+        + _DISTANCE,
+        classes.SMOOTH_STRONG,
+        STRONG_PROBLEMS,
+        SMOOTH,
+        STRONGLY_CONVEX,
+    ),
+)

@@ -1,0 +1,93 @@
+r"""Assouad's argument on shifts: a floor for every law, with or without Fisher information.
+
+.. math:: \sup_\mu E\|\hat\mu-\mu\|_2 \ge \sqrt d\,\theta\,E\,a(B),\qquad
+    B\sim\mathrm{Bin}(n,t(\theta)),\quad \theta\le R/\sqrt d.
+
+theory/instance-floors.md, 6, Theorem 2.
+"""
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.bounds.instances.binomial import expectation
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
+
+_SIZES = np.geomspace(0.02, 20, 60)  # of n t, in units of the records that a budget tells apart
+_SMALLEST = -60.0  # log of theta, from where it is searched
+_MOST = 36.0  # of rho b^2, beyond which outputs are told apart
+_ARGUMENTS = np.linspace(0, 20, 2001)
+_ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
+
+
+def overlap(counts: Vector, budget: Budget) -> Vector:
+    """Return a(b): how much the outputs' laws have in common when b records differ, at least."""
+    if isinstance(budget, ZCDP):
+        return _alike(np.minimum(budget.rho * counts**2, _MOST))
+    epsilon = budget.epsilon
+    exponent = epsilon * counts
+    common = 2 * expit(-exponent)
+    if isinstance(budget, ApproxDP) and budget.delta > 0:
+        # delta (e^(b eps) - 1)/(e^eps - 1), in logarithms
+        grown = np.where(counts > 0, exponent + np.log(-np.expm1(-np.maximum(exponent, 1e-300))), 0)
+        one = epsilon + math.log(-math.expm1(-epsilon))
+        lost = np.where(counts > 0, math.log(budget.delta) + grown - one, -np.inf)
+        common = common * np.maximum(0.0, -np.expm1(np.minimum(lost, 1.0)))
+    return common
+
+
+def _alike(divergence: Vector) -> Vector:
+    """Return 1 - T of divergences k from 0 to 36, T artanh T = k/2."""
+    half = 0.5 * divergence
+    y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)  # of T = tanh y
+    for _ in range(2):  # Newton, on y tanh y = k/2
+        tanh = np.tanh(y)
+        y = y - (y * tanh - half) / np.maximum(tanh + y * (1 - tanh**2), 1e-12)
+    return 2 * expit(-2 * y)
+
+
+def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
+    """Return the chance that a record of m values differs between two shifts, coupled."""
+    apart = np.minimum(law.distance(theta), 1.0)
+    if m == 1:
+        return apart
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(m * np.log1p(-apart)))
+
+
+def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int = 1) -> float:
+    """Return the largest value over a grid of theta; every theta is valid."""
+    strength = math.sqrt(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
+    wanted = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)
+    theta = _shifts_at(law, wanted, radius / math.sqrt(d), m)
+    largest = math.sqrt(_MOST / budget.rho) if isinstance(budget, ZCDP) else 700 / budget.epsilon
+    chance = record_distance(law, theta, m)
+    scale = max(1.0, 0.25 / strength)
+    common = expectation(
+        lambda counts: overlap(counts, budget), n, chance, scale=scale, largest=largest, step=1 / 6
+    )
+    return float(math.sqrt(d) * np.max(theta * common))
+
+
+def _shifts_at(law: Shifts, wanted: Vector, longest: float, m: int) -> Vector:
+    """Return shifts of at most `longest` at which records differ with these chances."""
+    top = min(math.log(longest), 300.0)
+    low, high = np.full(wanted.shape, min(_SMALLEST, top - 1)), np.full(wanted.shape, top)
+    goal = np.log(wanted)
+    # Bisection, then the secant in logarithms, in which the chance is nearly a straight line.
+    smallest = np.finfo(np.float64).tiny
+    ends = [np.log(np.maximum(record_distance(law, np.exp(x), m), smallest)) for x in (low, high)]
+    for step in range(18):
+        middle = 0.5 * (low + high)
+        if step >= 14:
+            share = (goal - ends[0]) / np.maximum(ends[1] - ends[0], 1e-300)
+            middle = low + (high - low) * np.clip(share, 0, 1)
+        there = np.log(np.maximum(record_distance(law, np.exp(middle), m), smallest))
+        less = there < goal
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+        ends = [np.where(less, there, ends[0]), np.where(less, ends[1], there)]
+    reached = ends[1] >= goal
+    return np.exp(np.where(reached, middle, top))

@@ -1,0 +1,107 @@
+r"""What one record may reveal of a shift: the number kappa of theory/instance-floors.md, 2.
+
+The output's law, given all other records, is a channel from one record. Privacy bounds how much of
+the record's score s passes through it:
+
+.. math:: \big|E\langle h(O),s(x)\rangle\big|\le\kappa\sqrt\lambda\,\big(E\|h(O)\|^2\big)^{1/2}
+    \qquad\text{for every square-integrable }h.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
+
+# (u, b, w): (u/4)(e^(2 rho) - 1) + w (e^(b(b-1) rho) - 1) bounds the squared difference of a
+# channel's densities at mirrored records, because of the certificate
+#     L^2 q <= u L q/(1-q) + w [L^b g_b(q) - 1 - b(L-1)],   L >= 0, 0 <= q < 1,
+# with g_b(q) = ((1 + sqrt q)^b + (1 - sqrt q)^b)/2. theory/instance-floors.md, 2.
+CERTIFICATES = (
+    (1.00371, 220, 1.92e-8),
+    (1.00698, 126, 9.59e-8),
+    (1.01183, 72, 5.36e-7),
+    (1.02134, 40, 3.2e-6),
+    (1.0336, 22, 2.26e-5),
+    (1.055, 12, 1.64e-4),
+    (1.0763, 9, 4.07e-4),
+    (1.0782, 7, 1.06e-3),
+    (1.0837, 5, 3.77e-3),
+    (1.0762, 4, 9.25e-3),
+    (1.0098, 3, 3.4e-2),
+)
+
+
+def _expm1(exponent: float) -> float:
+    """Return e^x - 1, infinite where it is above the range of a float."""
+    return math.expm1(exponent) if exponent < 700 else math.inf
+
+
+@lru_cache(maxsize=1024)
+def certified(rho: float) -> float:
+    r"""Return :math:`c(\rho)`, the least of the rows; :math:`\rho/2` in the limit.
+
+    Examples
+    --------
+    >>> [round(certified(rho) / rho, 6) for rho in (1e-6, 0.028014, 0.5)]
+    [0.502803, 0.63937, 2.165377]
+    """
+    return min(u / 4 * _expm1(2 * rho) + w * _expm1(b * (b - 1) * rho) for u, b, w in CERTIFICATES)
+
+
+def concentrated(rho: float, law: Shifts) -> float:
+    r"""Return kappa under :math:`\rho`-zCDP. theory/instance-floors.md, 2.1."""
+    squares = [_expm1(2 * rho), 2 * rho * law.spread]
+    if law.symmetric:
+        squares += [certified(rho), 0.5 * (_expm1(2 * rho) - math.expm1(-rho))]
+    else:
+        squares.append(2 * certified(rho))
+    return math.sqrt(min(squares))
+
+
+def pure(epsilon: float, law: Shifts) -> float:
+    r"""Return kappa under :math:`\varepsilon`-DP. theory/instance-floors.md, 2.2."""
+    if not law.symmetric:
+        square = math.sinh(epsilon / 2) ** 2 if epsilon < 700 else math.inf
+    elif epsilon <= math.log(3):
+        square = math.tanh(epsilon / 2) ** 2
+    else:
+        square = _expm1(epsilon) / 8
+    beyond = epsilon / -math.expm1(-epsilon) - 1  # z - 1
+    # z - 1 - ln z, which is at most (z-1)^2/2
+    gain = beyond - math.log1p(beyond) if beyond > 1e-6 else beyond**2 / 2
+    return math.sqrt(min(square, 2 * law.spread * gain))
+
+
+def approximate(epsilon: float, delta: float, law: Shifts) -> float:
+    r"""Return kappa under :math:`(\varepsilon,\delta)`-DP. theory/instance-floors.md, 2.3."""
+    return min(
+        (
+            rate + weight * cut.size + cut.rest
+            for rate, weight in _rates(epsilon, delta, law)
+            for cut in law.cuts
+        ),
+        default=math.inf,
+    )
+
+
+def _rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
+    """Yield what a record may reveal but for delta, and what delta adds per size of the score."""
+    grown = _expm1(epsilon)
+    rate = grown / math.sqrt(2 * (grown + 2)) if grown < math.inf else math.inf
+    if law.symmetric:
+        yield rate, math.sqrt(2 * delta)
+    else:
+        yield math.sqrt(2) * rate, 2 * math.sqrt(2 * delta)
+    if epsilon >= 0.5:
+        yield math.sqrt(2 * epsilon * law.spread), math.sqrt(delta)
+
+
+def leakage(budget: Budget, law: Shifts) -> float:
+    """Return kappa of a budget in its own notion; (epsilon, 0) is the pure one."""
+    if isinstance(budget, ZCDP):
+        return concentrated(budget.rho, law)
+    if isinstance(budget, ApproxDP) and budget.delta > 0:
+        return approximate(budget.epsilon, budget.delta, law)
+    return pure(budget.epsilon, law)

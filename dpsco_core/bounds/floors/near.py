@@ -1,0 +1,140 @@
+r"""Floor B: laws near the one at hand, whose densities are tilted by a clipped value.
+
+The family knows neither symmetry nor edges: it has a floor for every law, whose sampling part tends
+to the error of the sample mean. theory/instance-floors.md, 7, Theorem 3.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.bounds.floors.leakage import leakage
+from dpsco_core.bounds.floors.van_trees import Costs, bessel_zero, costs, mean_constant
+from dpsco_core.data.shifts import Cut, Shifts
+from dpsco_core.privacy.budget import Budget
+
+_TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # c: densities change by a factor of 1 - c to 1 + c
+_LEVELS = np.geomspace(0.1, 60, 60)  # where values are clipped; norms of a spherical law below
+_NORMS = np.geomspace(0.3, 300, 80)
+_FAR = 40.0  # log odds, beyond which a law has no mass that counts
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tilt:
+    """One family of tilted laws."""
+
+    level: float  # where values are clipped
+    tilt: float  # c
+    information: float  # lambda, of the mean of a coordinate
+    prior: float  # J
+    size: float  # the largest norm of a score over sqrt(lambda)
+
+
+def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
+    """Return all families of a law: they depend on nothing else."""
+    levels = _NORMS if law.spherical else _LEVELS
+    centre = np.zeros(levels.shape) if law.symmetric else _centres(law, levels)
+    value, mass = _nodes(law, levels, centre)
+    found = []
+    for i, level in enumerate(levels):
+        x, p = value[i], mass[i]
+        clipped = np.clip(x - centre[i], -level, level)
+        slope = float(p @ (x * clipped))  # by how much the mean moves with theta
+        if law.spherical:
+            slope /= d
+        for c in _TILTS:
+            if law.spherical:
+                information = float(p @ clipped**2) / (d * slope**2 * (1 - c**2))
+                prior = (2 * bessel_zero(d / 2 - 1) * level / (c * slope)) ** 2
+                size = level / (slope * (1 - c))
+            else:
+                share = c * clipped / level
+                spread = max(float(p @ (clipped**2 / (1 + s * share))) for s in (1, -1))
+                information = spread / slope**2
+                prior = d * (math.pi * level / (c * slope)) ** 2
+                size = math.sqrt(d) * level / (slope * (1 - c))
+            found.append(
+                Tilt(
+                    level=float(level),
+                    tilt=c,
+                    information=information,
+                    prior=prior,
+                    size=size / math.sqrt(information),
+                )
+            )
+    return tuple(found)
+
+
+def _nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
+    """Return values of the law and their masses for each level, shape (levels, nodes).
+
+    Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the clipping.
+    """
+    first, last = np.full(levels.shape, -_FAR), np.full(levels.shape, _FAR)
+    # In the middle a symmetric law may jump.
+    kinks = [np.zeros(levels.shape), _odds(law, centre + levels)]
+    if not law.spherical:
+        kinks.append(_odds(law, centre - levels))
+    pieces = []
+    for low, high in itertools.pairwise(np.sort([first, *kinks, last], axis=0)):
+        half = 0.5 * (high - low)[:, None]
+        u = 0.5 * (low + high)[:, None] + half * _NODES
+        pieces.append((u, half * _WEIGHTS))
+    u = np.concatenate([piece for piece, _ in pieces], axis=1)
+    weights = np.concatenate([piece for _, piece in pieces], axis=1)
+    # p(1-p), the density of the log odds
+    small = np.exp(-np.abs(u))
+    return law.at_odds(u), weights * small / (1 + small) ** 2
+
+
+def _odds(law: Shifts, value: Vector) -> Vector:
+    """Return the log odds at which the law is at a value, within the range that counts."""
+    low, high = np.full(value.shape, -_FAR), np.full(value.shape, _FAR)
+    for _ in range(30):
+        u = 0.5 * (low + high)
+        less = law.at_odds(u) < value
+        low, high = np.where(less, u, low), np.where(less, high, u)
+    return high
+
+
+def _centres(law: Shifts, levels: Vector) -> Vector:
+    """Return the m at which the mean of clip(Z - m) is 0, for each level."""
+    u, step = np.linspace(-_FAR, _FAR, 40_001, retstep=True)
+    small = np.exp(-np.abs(u))
+    mass = float(step) * small / (1 + small) ** 2
+    value = law.at_odds(u)
+    below, moment = (np.concatenate(([0.0], np.cumsum(x))) for x in (mass, mass * value))
+    low, high = np.full(levels.shape, value[0]), np.full(levels.shape, value[-1])
+    for _ in range(100):
+        m = 0.5 * (low + high)
+        i, j = np.searchsorted(value, m - levels), np.searchsorted(value, m + levels)
+        inside = moment[j] - moment[i] - m * (below[j] - below[i])
+        mean = inside + levels * (below[-1] - below[j] - below[i])
+        low, high = np.where(mean > 0, m, low), np.where(mean > 0, high, m)
+    return np.asarray(0.5 * (low + high))
+
+
+def best_tilt(
+    n: int, d: int, law: Shifts, families: tuple[Tilt, ...], budget: Budget
+) -> tuple[float, Tilt, Costs]:
+    """Return the largest floor of the mean error, its family and its costs."""
+    best: tuple[float, Tilt, Costs] | None = None
+    for family in families:
+        tilted = Shifts(
+            information=family.information,
+            symmetric=False,
+            distance=law.distance,
+            at_odds=law.at_odds,
+            cuts=(Cut(size=family.size, rest=0.0),),
+        )
+        kappa = leakage(budget, tilted)
+        found = costs(n, d, family.information, kappa, family.prior)
+        value = mean_constant(d) / math.sqrt(found.information)
+        if best is None or value > best[0]:
+            best = value, family, found
+    assert best is not None
+    return best

@@ -1,0 +1,242 @@
+r"""The floors at a setting that knows the law of its records: their terms and conditions.
+
+A floor binds over all positions of the mean in a ball of radius R: the norm of the mean of the data
+at hand or, if that is 0, the public bound. theory/instance-floors.md, 13, says why.
+"""
+
+import math
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Literal
+
+import numpy as np
+
+from dpsco_core.bounds.base import Hypothesis, Letter, Terms
+from dpsco_core.bounds.floors.assouad import assouad
+from dpsco_core.bounds.floors.leakage import leakage
+from dpsco_core.bounds.floors.near import Tilt, best_tilt, tilts
+from dpsco_core.bounds.floors.van_trees import Costs, costs, mean_constant, prior_information
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.problems.base import Setting
+
+Notion = Literal["zcdp", "approx", "pure"]
+NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
+
+
+@lru_cache(maxsize=512)
+def shifts_of(law: Distribution) -> Shifts | None:
+    """Return what a law says of its shifts."""
+    return law.shifts
+
+
+def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
+    """Return the centred law of the records and what it says of its shifts, if anything."""
+    if setting.law is None:
+        return None
+    law = setting.law.centred  # for caches: its shifts are the same
+    found = shifts_of(law)
+    return None if found is None else (law, found)
+
+
+def budget_of(setting: Setting, notion: Notion) -> Budget | None:
+    """Return the setting's budget in a notion; None if it says nothing of that."""
+    if notion == "zcdp":
+        return ZCDP(rho=setting.rho)
+    if notion == "pure":
+        return PureDP(epsilon=setting.pure_epsilon)
+    level = approximate_level(setting)
+    if level is None:
+        return None
+    epsilon, delta = level
+    return ApproxDP(epsilon=epsilon, delta=delta) if delta > 0 else PureDP(epsilon=epsilon)
+
+
+def public_radius(setting: Setting) -> float:
+    """Return the public bound on the norm of the mean."""
+    known = setting.constants
+    return known.mean_gradient_bound if math.isinf(known.diameter) else known.diameter / 2
+
+
+def mean_norm(setting: Setting) -> float:
+    """Return the norm of the mean of the records; 0 where their shape is not known."""
+    if setting.law is None or shape(setting) is None:
+        return 0.0
+    return float(np.linalg.norm(setting.law.mean))
+
+
+def mean_radius(setting: Setting) -> float:
+    """Return R."""
+    norm = mean_norm(setting)
+    public = public_radius(setting)
+    return min(norm, public) if norm > 0 else public
+
+
+def of_a_block(law: Shifts, m: int) -> Shifts:
+    """Return what a record of m values says of their common shift: the m of a user."""
+    if m == 1:
+        return law
+    wider = tuple(replace(cut, size=cut.size * math.sqrt(m)) for cut in law.cuts)
+    return replace(law, information=m * law.information, cuts=wider)
+
+
+def kappa_at(setting: Setting, notion: Notion) -> float:
+    """Return kappa; NaN where the law or the budget says nothing."""
+    known, budget = shape(setting), budget_of(setting, notion)
+    if known is None or budget is None:
+        return math.nan
+    return leakage(budget, of_a_block(known[1], setting.m))
+
+
+def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
+    """Return the costs of Theorem 1 over a ball; None where the law or the budget says nothing."""
+    known, budget = shape(setting), budget_of(setting, notion)
+    if known is None or budget is None:
+        return None
+    n, d, m, law = setting.n, setting.d, setting.m, known[1]
+    kappa = leakage(budget, of_a_block(law, m))
+    return costs(n, d, law.information, kappa, prior_information(d, radius), m)
+
+
+@lru_cache(maxsize=4096)
+def _by_two_shifts(n: int, m: int, law: Distribution, budget: Budget, radius: float) -> float:
+    known = shifts_of(law)
+    return 0.0 if known is None else assouad(n, law.d, known, budget, radius, m)
+
+
+def two_shifts(setting: Setting, notion: Notion) -> float:
+    """Return the floor of Theorem 2 on the mean error."""
+    known, budget = shape(setting), budget_of(setting, notion)
+    if known is None or budget is None:
+        return 0.0
+    return _by_two_shifts(setting.n, setting.m, known[0], budget, mean_radius(setting))
+
+
+NOTHING = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
+
+
+def mean_terms(setting: Setting, notion: Notion) -> Terms:
+    """Return the terms of floor A on the mean error: see `of_mean`."""
+    found = costs_at(setting, notion, mean_radius(setting))
+    if found is None:
+        return NOTHING
+    unit = mean_constant(setting.d)
+    return {
+        "sampling": unit * math.sqrt(found.sampling),
+        "privacy": unit * math.sqrt(found.privacy),
+        "prior": unit * math.sqrt(found.prior),
+        "two shifts": two_shifts(setting, notion),
+    }
+
+
+def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
+    """Return the terms of floor A on the mean squared error times `unit`: see `of_square`."""
+    found = costs_at(setting, notion, mean_radius(setting))
+    if found is None:
+        return NOTHING
+    size = unit * setting.d**2
+    return {
+        "sampling": size * found.sampling,
+        "privacy": size * found.privacy,
+        "prior": size * found.prior,
+        "two shifts": unit * two_shifts(setting, notion) ** 2,
+    }
+
+
+def of_square(terms: tuple[float, ...]) -> float:
+    """Return the floor of its terms: sampling and privacy add, the prior caps them."""
+    sampling, privacy, prior, *others = terms
+    learnt = sampling + privacy
+    if learnt == 0 or prior == 0:  # no Fisher information, or nothing to find
+        return max([0.0, *others])
+    return max([1 / (1 / learnt + 1 / prior), *others])
+
+
+def of_mean(terms: tuple[float, ...]) -> float:
+    """Return the floor on the mean error of its terms, whose squares are those of a square."""
+    return math.sqrt(of_square(tuple(term**2 for term in terms)))
+
+
+@lru_cache(maxsize=128)
+def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
+    """Return the families of laws near one, which depend on nothing else."""
+    known = shifts_of(law)
+    return () if known is None else tilts(law.d, known)
+
+
+def near(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
+    """Return floor B, its family and its costs; None where the law or the budget says nothing."""
+    known, budget = shape(setting), budget_of(setting, notion)
+    if known is None or budget is None:
+        return None
+    return _near(setting.n, known[0], budget)
+
+
+@lru_cache(maxsize=4096)
+def _near(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs] | None:
+    known = shifts_of(law)
+    return None if known is None else best_tilt(n, law.d, known, tilts_of(law), budget)
+
+
+def near_terms(setting: Setting, notion: Notion) -> Terms:
+    """Return the terms of floor B on the mean error: see `of_mean`."""
+    found = near(setting, notion)
+    if found is None:
+        return {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
+    unit, (_, _, parts) = mean_constant(setting.d), found
+    return {
+        "sampling": unit * math.sqrt(parts.sampling),
+        "privacy": unit * math.sqrt(parts.privacy),
+        "prior": unit * math.sqrt(parts.prior),
+    }
+
+
+def _known(setting: Setting) -> str:
+    if setting.law is None:
+        return (
+            "A floor is about the law of the data in an l2 ball, and here only a class of laws is "
+            "known."
+        )
+    if shape(setting) is not None:
+        return ""
+    name = setting.law.card.name
+    return f"{name} does not say what a shift of it tells, so it has no floor."
+
+
+KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_known)
+# What binds a notion needs of the budget.
+BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
+    "zcdp": (),
+    "approx": (APPROXIMATE_BUDGET,),
+    "pure": (),
+}
+
+
+def floor_letters(notion: Notion) -> tuple[Letter, ...]:
+    """Return the letters of a floor's formula."""
+
+    def information(setting: Setting) -> float:
+        known = shape(setting)
+        return math.nan if known is None else known[1].information
+
+    def prior(setting: Setting) -> float:
+        return (
+            math.nan
+            if shape(setting) is None
+            else prior_information(setting.d, mean_radius(setting))
+        )
+
+    return (
+        Letter("C_d", "constant of the mean error", lambda s: mean_constant(s.d)),
+        Letter(r"\lambda", "Fisher information of a shift of a coordinate", information),
+        Letter(r"\kappa", "what a record may reveal", partial(kappa_at, notion=notion)),
+        Letter("R", "norm of the mean, or the public bound on it", mean_radius),
+        Letter("j", "first zero of the Bessel function of order d/2 - 1"),
+        Letter("G", "what the output tells of the mean, at most"),
+        Letter("J", "what the prior tells", prior),
+        Letter(r"\theta", "a shift of every coordinate, the best one"),
+        Letter("B", "number of records that differ, at random"),
+        Letter("a", "what the outputs have in common, at least"),
+    )

@@ -1,0 +1,105 @@
+r"""A van Trees inequality under privacy: what sampling and privacy cost add.
+
+.. math:: \sup_\mu E\|\hat\mu-\mu\| \ge \frac{C_d}{\sqrt{G+J}},\qquad
+    \frac1G = \frac1{n^2\kappa^2\lambda}+\frac{n-1}{n^2d\lambda},\quad
+    J=\frac{4j_{d/2-1,1}^2}{R^2}.
+
+theory/instance-floors.md, 1, 3 and 4.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scipy.optimize import brentq
+from scipy.special import jv
+
+# C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2) of the ground
+# state energy E of -Laplace + |x|.
+_CONSTANTS = (
+    0.791602,
+    1.762623,
+    2.752167,
+    3.746941,
+    4.743841,
+    5.741799,
+    6.740355,
+    7.739282,
+    8.738453,
+    9.737794,
+)
+
+
+def mean_constant(d: int) -> float:
+    """Return C_d of the mean error, or d - 1/2 below it; the rms error has d."""
+    return _CONSTANTS[d - 1] if d <= len(_CONSTANTS) else d - 0.5
+
+
+@lru_cache(maxsize=4096)
+def bessel_zero(order: float) -> float:
+    """Return the first positive zero of the Bessel function of an order of at least -1/2.
+
+    Examples
+    --------
+    >>> [round(bessel_zero(order), 6) for order in (-0.5, 0, 0.5, 1, 9)]
+    [1.570796, 2.404826, 3.141593, 3.831706, 13.3543]
+    """
+    known = {-0.5: math.pi / 2, 0.0: 2.404825557695773, 0.5: math.pi}
+    if order in known:
+        return known[order]
+    # Qu and Wong (1999); the right end would do, for it makes J larger.
+    root = order ** (1 / 3)
+    low = order + 1.8557571 * root
+    high = low + 1.0332 / root
+    if jv(order, low) * jv(order, high) >= 0:
+        return float(high)
+    return float(brentq(lambda x: jv(order, x), low, high, xtol=1e-12))
+
+
+def prior_information(d: int, radius: float) -> float:
+    """Return J, the information of the best prior on a ball; 0 on the whole space."""
+    return (2 * bessel_zero(d / 2 - 1) / radius) ** 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What makes the squared error per squared constant: 1/G is `sampling` plus `privacy`."""
+
+    sampling: float
+    privacy: float
+    prior: float  # 1/J, the squared error of an answer without data
+
+    @property
+    def information(self) -> float:
+        """What the output tells: G + J."""
+        learnt = self.sampling + self.privacy
+        known = 1 / self.prior if self.prior > 0 else math.inf
+        return (1 / learnt if learnt > 0 else math.inf) + known
+
+
+def costs(n: int, d: int, information: float, kappa: float, prior: float, m: int = 1) -> Costs:
+    r"""Return the costs of n records with m values each, whose score has information m lambda.
+
+    Parameters
+    ----------
+    n, d, m : int
+        Records, dimension, and values of a record: a user's items.
+    information : float
+        lambda, of one value.
+    kappa : float
+        What a record may reveal, of a law with information m lambda.
+    prior : float
+        J, of the prior.
+
+    Examples
+    --------
+    >>> found = costs(10_000, 20, 3.18182, 0.133833, prior_information(20, 2.0))
+    >>> round(mean_constant(20) / math.sqrt(found.information), 6)
+    0.025768
+    """
+    single = m * information
+    whole = d * single  # tau
+    # Lemma 3, where the two add; without privacy G is n tau, hence the larger.
+    privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
+    sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)
+    return Costs(sampling=sampling, privacy=privacy, prior=1 / prior if prior > 0 else math.inf)

@@ -1,0 +1,349 @@
+r"""The least loss that privacy leaves when all sign vectors are equally likely: expectiles.
+
+Given that b of the records are spikes, the outputs of any two sign vectors are
+:math:`(b\varepsilon,\delta_b)`-close, and the least loss which that allows is an expectile of the
+loss over all sign vectors. `distances` is that loss for the l2 error, `products` for squared errors
+and linear losses. See theory/sharper-approx-bounds.md, 1 to 3.
+
+Grids only choose among valid inequalities, so that none can lift one of these numbers.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr
+
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.groups import (
+    Falling,
+    falling,
+    group_delta,
+    log_expm1,
+    some_counts,
+)
+from dpsco_core.bounds.instances.tracing import Form
+
+EXACT = 400  # up to this dimension the sums of signs are exact, above it Gaussian majorants
+_RHOS, _LEVELS, _CUBES = 501, 1200, 120
+_COARSE = 16  # levels from one full search of the cube to the next
+_SKIP = 12  # levels from one that is tried to the next, where delta matters
+# Where the loss is capped, in standard deviations.
+_CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
+_NEGLIGIBLE = 1e-12  # a delta below which no better cap is looked for
+
+
+def omega(g: Floats | float) -> Floats:
+    r"""Return :math:`\omega(g)=\frac12(\sqrt{1+g^2}-g)`, at least the mean of :math:`(X-g)_+`.
+
+    X has mean 0 and variance at most 1, and g >= 0.
+    """
+    return np.asarray(0.5 / (np.hypot(1.0, g) + g))
+
+
+# -- the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) --------------------------------------------
+
+
+@lru_cache(maxsize=32)
+def _tails(d: int) -> Floats:
+    r"""Return the mean of :math:`(W-w_i)_+^k` for the values :math:`w_i` of W and k = 0 to 3.
+
+    From the largest value on, by sums of positive terms. The result has shape (d + 2, 4); its
+    last row, beyond the largest value, is 0.
+    """
+    i = np.arange(d + 1.0)
+    mass = np.exp(gammaln(d + 1) - gammaln(i + 1) - gammaln(d - i + 1) - d * math.log(2))
+    h = 2 / math.sqrt(d)
+    tails = np.zeros((d + 2, 4))
+    for at in range(d, -1, -1):
+        a, b, c, e = tails[at + 1]
+        tails[at] = (
+            mass[at] + a,
+            b + h * a,
+            c + 2 * h * b + h * h * a,
+            e + 3 * h * c + 3 * h * h * b + h**3 * a,
+        )
+    return tails
+
+
+def log_cube(threshold: Floats, d: int) -> Floats:
+    r"""Return :math:`\ln E(W-\tau)_+^3`; above dimension 400 the Gaussian form, which is larger.
+
+    See theory/sharper-approx-bounds.md, 2.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_cube(np.array(0.0), 1))), 6)  # (1 - 0)^3 with probability 1/2
+    0.5
+    """
+    t = np.asarray(threshold, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if d > EXACT:
+            density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+            near = np.log((t * t + 2) * density - (t**3 + 3 * t) * ndtr(-t))
+            # Beyond 20 the cube's mean is at most 6 phi(t)/t^4.
+            far = -t * t / 2 - math.log(2 * math.pi) / 2 + math.log(6) - 4 * np.log(np.abs(t))
+            return np.asarray(np.where(t > 20, far, near))
+        root = math.sqrt(d)
+        at = np.clip(np.ceil((np.clip(t, -root, 2 * root) * root + d) / 2), 0, d + 1)
+        row = _tails(d)[at.astype(np.intp)]
+        v = np.maximum((2 * at - d) / root - t, 0.0)
+        return np.asarray(
+            np.log(row[..., 3] + v * (3 * row[..., 2] + v * (3 * row[..., 1] + v * row[..., 0])))
+        )
+
+
+# -- l2: the distance to a sign vector -----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Distances:
+    """What is known of the distance from a point of norm rho to a random sign vector.
+
+    `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
+    what is missing to t (S1); `choice` is the cube that bounds it best. `log_ratios` is the largest
+    log ratio of likelihoods at which the mean distance is proven to be at least t.
+    """
+
+    d: int
+    rho: Floats
+    mean: Floats
+    cubes: Floats
+    log_moments: Floats
+    levels: Floats  # increasing
+    choice: NDArray[np.uint8]
+    log_ratios: Floats  # not increasing
+
+    @property
+    def half_step(self) -> float:
+        """Half the distance of two neighbouring norms, eta."""
+        return float(self.rho[1]) / 2
+
+    def log_missing(self, level: int) -> Floats:
+        """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
+        chosen = self.choice[level]
+        factor = _log_factor(self.levels[level], self.cubes)
+        return np.asarray(factor[chosen] + self.log_moments[np.arange(len(chosen)), chosen])
+
+
+def _log_factor(level: Floats | float, cube: Floats) -> Floats:
+    r"""Return :math:`\ln C(t,K)`, :math:`C=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
+
+    Infinite where K is not above :math:`t^2`.
+    """
+    t = np.asarray(level, dtype=np.float64)
+    inside = cube > t * t * (1 + 1e-9)
+    k = np.where(inside, cube, t * t + 1)
+    best = np.log(t) - 3 * np.log(k)
+    left = 36 * t * t - 20 * k
+    root = np.sqrt(np.maximum(left, 0.0))
+    for sign in (1.0, -1.0):
+        r = (6 * t + sign * root) / 10
+        turns = (left >= 0) & (r > 0) & (r < t)
+        r = np.where(turns, r, 0.0)
+        best = np.maximum(best, np.log(t - r) - 3 * np.log(k - r * r))
+    return np.asarray(np.where(inside, best, np.inf))
+
+
+@lru_cache(maxsize=32)
+def _distances(d: int) -> _Distances:
+    root = math.sqrt(d)
+    rho = np.linspace(0.0, root, _RHOS)
+    cubes = np.geomspace(2e-3 * d, 4.2 * d, _CUBES)
+    a = d + rho**2
+    if d <= EXACT:
+        values = (2 * np.arange(d + 1) - d) / root
+        squares = np.maximum(a[:, None] - 2 * rho[:, None] * values, 0.0)
+        tails = _tails(d)[:, 0]
+        mean = np.sqrt(squares) @ (tails[:-1] - tails[1:])
+    else:
+        mean = np.sqrt(a) * (1 - 2 * rho**2 / a**2)
+    mean = np.maximum.accumulate(np.maximum(mean, root))
+    log_moments = np.empty((_RHOS, _CUBES))
+    with np.errstate(divide="ignore"):
+        log_moments[0] = 3 * np.log(np.maximum(cubes - d, 0.0))
+        thresholds = (a[1:, None] - cubes) / (2 * rho[1:, None])
+        log_moments[1:] = 3 * np.log(2 * rho[1:, None]) + log_cube(thresholds, d)
+    log_moments = np.maximum(log_moments, -1e30)  # finite, so that no cube below t^2 is chosen
+    levels = root * (1 - np.geomspace(1e-5, 1 - 1e-3, _LEVELS))[::-1]
+    choice, log_ratios = _search(levels, cubes, log_moments, mean)
+    return _Distances(d, rho, mean, cubes, log_moments, levels, choice, log_ratios)
+
+
+def _search(
+    levels: Floats, cubes: Floats, log_moments: Floats, mean: Floats
+) -> tuple[NDArray[np.uint8], Floats]:
+    """Return the cube for every level and norm, and the log ratio for every level.
+
+    All cubes are tried at every 16th level; between two of these, those next to the line between
+    their choices.
+    """
+    norms = np.arange(len(mean))
+    choice = np.empty((len(levels), len(mean)), dtype=np.uint8)
+    marks = np.unique(np.append(np.arange(0, len(levels), _COARSE), len(levels) - 1))
+    for mark in marks:
+        choice[mark] = np.argmax(-_log_factor(levels[mark], cubes) - log_moments, axis=1)
+    ratios = np.empty(len(levels))
+    for start, stop in itertools.pairwise(marks):
+        part = slice(start, stop + 1)
+        share = (np.arange(start, stop + 1) - start)[:, None] / (stop - start)
+        line = choice[start] + share * (choice[stop].astype(float) - choice[start])
+        factor = _log_factor(levels[part, None], cubes)
+        rows = np.arange(stop + 1 - start)[:, None]
+        best = np.full(line.shape, np.inf)
+        for shift in (0, 1, -1, 2):
+            k = np.clip(np.floor(line).astype(np.intp) + shift, 0, len(cubes) - 1)
+            value = factor[rows, k] + log_moments[norms, k]
+            better = value < best
+            best = np.where(better, value, best)
+            choice[part] = np.where(better, k, choice[part])
+        with np.errstate(divide="ignore"):
+            gain = np.log(np.maximum(mean - levels[part, None], 0.0))
+        ratios[part] = np.logaddexp(0.0, np.min(gain - best, axis=1))
+    return choice, np.minimum.accumulate(ratios)
+
+
+@lru_cache(maxsize=256)
+def distances(d: int, epsilon: float, delta: float) -> Falling:
+    r"""Return :math:`T_b`, a bound on the mean distance of any answer to the signs, at b spikes.
+
+    At d = 1 it is :math:`(1-\delta_b)_+\frac2{1+e^{b\varepsilon}}`. See
+    theory/sharper-approx-bounds.md, 3, P1.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in distances(20, 1.0, 0.0).values[[0, 1, 7, 16]]]
+    [4.4721, 4.4362, 3.6431, 0.6362]
+    """
+    counts = some_counts(_last_count(d, epsilon))
+    ratio = epsilon * counts
+    lost = group_delta(epsilon, delta, counts)
+    if d == 1:
+        left = np.maximum(0.0, 1 - lost)
+        return falling(counts, left * 2 / (1 + np.exp(np.minimum(ratio, 700.0))))
+    table = _distances(d)
+    steps = np.searchsorted(-table.log_ratios, -ratio, side="right") - 1
+    values = np.where(steps < 0, 0.0, np.maximum(table.levels[steps] - table.half_step, 0.0))
+    values[0] = math.sqrt(d)
+    if delta > 0:
+        tried: dict[int, _Capped] = {}
+        for i in range(1, len(counts)):
+            # Beyond 1 a delta says nothing, and log ratios beyond the table's neither.
+            if steps[i] < 0 or lost[i] >= 1:
+                values[i:] = 0.0
+                break
+            values[i] = _with_delta(table, tried, int(steps[i]), float(ratio[i]), float(lost[i]))
+    return falling(counts, values)
+
+
+def _last_count(d: int, epsilon: float) -> float:
+    """Return a count beyond which all of the sign vectors look alike."""
+    return min(1e9, math.ceil(1.6 * d * math.log(2) / epsilon + 12))
+
+
+@dataclass(frozen=True, eq=False)
+class _Capped:
+    """At one level: the factors of delta at every norm without a cap, and with each cap.
+
+    A cap may be used where the log of :math:`e^{b\\varepsilon}-1` is at most its `limit`.
+    """
+
+    lead: Floats  # (norms,)
+    free: Floats  # (norms,)
+    capped: Floats  # (caps, norms)
+    limit: Floats  # (caps, norms)
+
+    def worst(self, log_growth: float) -> float:
+        """Return the largest factor over the norms, with the best cap at each."""
+        allowed = np.where(self.limit >= log_growth, self.capped, np.inf).min(axis=0)
+        return float(np.max(self.lead * np.minimum(self.free, allowed)))
+
+
+def _with_delta(
+    table: _Distances, tried: dict[int, _Capped], step: int, ratio: float, delta: float
+) -> float:
+    """Return the best of t - eta - delta times its factor over every 12th level from `step` on."""
+    best, eta = 0.0, table.half_step
+    log_growth = float(log_expm1(np.array(ratio)))
+    for at in range(step, -1, -_SKIP):
+        top = table.levels[at] - eta
+        if top <= best:
+            break
+        if delta < _NEGLIGIBLE:
+            lead, free = _uncapped(table, at)
+            return max(0.0, float(top - delta * np.max(lead * free)))
+        if at not in tried:
+            tried[at] = _caps(table, at)
+        best = max(best, float(top - delta * tried[at].worst(log_growth)))
+    return best
+
+
+def _uncapped(table: _Distances, level: int) -> tuple[Floats, Floats]:
+    t, root = table.levels[level], math.sqrt(table.d)
+    lead = np.maximum(t - root + table.rho, 0.0)
+    return lead, (root + table.rho + 2 * table.half_step - t) / (table.mean - t)
+
+
+def _caps(table: _Distances, level: int) -> _Capped:
+    t = table.levels[level]
+    lead, free = _uncapped(table, level)
+    g, rho = _CAPS[:, None], table.rho
+    v = np.sqrt(table.d + rho**2 + 2 * rho * g)
+    left = table.mean - t - rho * omega(g) / v
+    usable = (v > t) & (left > 0)
+    left = np.where(usable, left, 1.0)
+    limit = np.where(usable, np.log(left) - table.log_missing(level), -np.inf)
+    return _Capped(lead, free, np.where(usable, (v - t) / left, np.inf), limit)
+
+
+# -- squared errors and linear losses: the product with a sign vector -----------------------------
+
+
+@lru_cache(maxsize=32)
+def _excesses(d: int) -> tuple[Floats, Floats]:
+    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ there (S3)."""
+    if d == 1:
+        e = np.linspace(1e-4, 1 - 1e-4, 4000)
+        return e, np.log((1 - e) / 2)
+    e = math.sqrt(d) * np.geomspace(1e-3, 1 - 1e-4, _LEVELS)
+    share = np.geomspace(1e-3, 3, 60)
+    gaps = np.concatenate([e[:, None] * share, np.broadcast_to(share, (len(e), 60))], axis=1)
+    bound = math.log(4 / 27) - 2 * np.log(gaps) + log_cube(e[:, None] - gaps, d)
+    return e, np.minimum(bound.min(axis=1), np.log(omega(e)))
+
+
+@lru_cache(maxsize=256)
+def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
+    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear), at b spikes.
+
+    See theory/sharper-approx-bounds.md, 3, P2 and P3.
+
+    Examples
+    --------
+    >>> [round(float(x), 3) for x in products("squared", 20, 1.0, 1e-6).values[[0, 1, 7, 14]]]
+    [20.0, 19.771, 13.593, 0.889]
+    """
+    counts = some_counts(_last_count(d, epsilon))
+    lost = group_delta(epsilon, delta, counts)
+    inside = np.count_nonzero(lost < 1)
+    counts, lost = counts[:inside], lost[:inside]
+    e, log_excess = _excesses(d)
+    root = math.sqrt(d)
+    whole = d - e * e if form == "squared" else root - e
+    needed = np.exp(np.minimum(log_excess + log_expm1(epsilon * counts)[:, None], 700.0))
+    values = np.zeros(len(counts))
+    # Without a cap, and with each.
+    factors = [((e + root) / e, e)]
+    if delta > 0:
+        factors += [
+            ((e + g) / np.maximum(e - w, 1e-300), e - w)
+            for g, w in zip(_CAPS, omega(_CAPS), strict=True)
+        ]
+    for chi, most in factors:
+        kept = np.maximum(0.0, 1 - np.minimum(lost[:, None] * chi, 1.0)) if delta > 0 else 1.0
+        values = np.maximum(values, np.max(np.where(needed <= most, whole * kept, 0.0), axis=1))
+    values[0] = d if form == "squared" else root
+    return falling(counts, values)

@@ -1,0 +1,120 @@
+r"""Floors on the mean error for one law: its shifts, and laws near it.
+
+Floor A (Theorem 1, or Theorem 2 where that is larger) binds every private algorithm over the
+positions of the mean, even if it is told the exact shape of the data. Floor B (Theorem 3) binds
+over laws near the one at hand. See theory/instance-floors.md, 1, 6 and 7.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.base.law_classes import NEAR, SHIFTS
+from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.floors.terms import (
+    BUDGETS,
+    KNOWN_SHAPE,
+    NOTIONS,
+    Notion,
+    floor_letters,
+    mean_terms,
+    near_terms,
+    of_mean,
+    of_square,
+    squared_terms,
+)
+
+SENTENCE = (
+    "No private algorithm, even one that is told the exact shape of these data, has a smaller mean "
+    "error over all positions of the mean."
+)
+NEAR_SENTENCE = (
+    "No private algorithm has a smaller mean error over all laws under which no value of a "
+    "coordinate is more than half as likely again, or less than half as likely, as in these data."
+)
+WHOM: dict[Notion, str] = {
+    "zcdp": "It binds rho-zCDP algorithms; under an (epsilon, delta) budget, those that spend no "
+    "more than its Gaussian releases may.",
+    "approx": "It binds every (epsilon, delta)-DP algorithm.",
+    "pure": "It binds epsilon-DP algorithms.",
+}
+NAMES: dict[Notion, tuple[str, str]] = {
+    "zcdp": ("cdp", "every zCDP algorithm"),
+    "approx": ("approx", "every (ε, δ) algorithm"),
+    "pure": ("pure", "every pure-DP algorithm"),
+}
+INFORMATION = r"\frac1G=\frac1{n^2\kappa^2\lambda}+\frac{n-1}{n^2d\lambda},\ J=\frac{4j^2}{R^2}"
+_PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
+
+
+def _card(notion: Notion) -> BoundCard:
+    short, whom = NAMES[notion]
+    return BoundCard(
+        slug=f"lower.mean.floor-{short}",
+        name=f"Floor on these data, {whom}",
+        paper=OWN,
+        statement="instance-floors, Theorems 1 and 2",
+        summary=f"{SENTENCE} {WHOM[notion]}",
+        kind="lower",
+        constant="explicit",
+        latex=rf"\max\Big(\frac{{C_d}}{{\sqrt{{G+J}}}},\ {_PAIRS}\Big),\ " + INFORMATION,
+        privacy=notion,
+        law_class=SHIFTS,
+    )
+
+
+def _floors(notion: Notion) -> tuple[Bound, ...]:
+    """Return the floors that bind a notion: on the mean error, its square, and near the law."""
+    card = _card(notion)
+    short, whom = NAMES[notion]
+    squared = replace(
+        card,
+        slug=f"{card.slug}-squared",
+        name=f"{card.name}, squared error",
+        quantity="squared l2 error",
+        statement="instance-floors, Theorems 1 and 2, squared",
+        summary=f"{SENTENCE.replace('mean error', 'mean squared error')} {WHOM[notion]}",
+        latex=rf"\max\Big(\frac{{d^2}}{{G+J}},\ \big({_PAIRS}\big)^2\Big),\ " + INFORMATION,
+    )
+    near = replace(
+        card,
+        slug=f"lower.mean.floor-near-{short}",
+        name=f"Floor near these data, {whom}",
+        statement="instance-floors, Theorem 3",
+        summary=f"{NEAR_SENTENCE} It holds whether or not an algorithm knows the shape, and is no "
+        f"floor on these data themselves. {WHOM[notion]}",
+        latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
+        r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
+        law_class=NEAR,
+        drawn=False,
+    )
+    conditions = (KNOWN_SHAPE, *BUDGETS[notion])
+    letters = floor_letters(notion)
+    rows = (
+        (card, mean_terms, of_mean, letters),
+        (squared, squared_terms, of_square, letters),
+        (near, near_terms, of_mean, _NEAR_LETTERS),
+    )
+    return tuple(
+        Bound(
+            card=which,
+            evaluate=partial(terms, notion=notion),
+            combine=combine,
+            hypotheses=conditions,
+            letters=own,
+        )
+        for which, terms, combine, own in rows
+    )
+
+
+_NEAR_LETTERS = (
+    Letter("C_d", "constant of the mean error"),
+    Letter("T", "where values are clipped, the best place"),
+    Letter("c", "by what share densities change, the best of up to a half"),
+    Letter(r"\lambda", "information on the mean of a coordinate of a tilted law"),
+    Letter(r"\kappa", "what a record may reveal"),
+    Letter("a", "how far the mean moves with the tilt"),
+    Letter("G", "what the output tells of the mean, at most"),
+    Letter("J", "what the prior tells"),
+)
+FLOORS: tuple[Bound, ...] = tuple(bound for notion in NOTIONS for bound in _floors(notion))

@@ -1,0 +1,191 @@
+r"""What is proven of the mean error of a run, at the parameters that the run has.
+
+Every formula holds for every level of clipping, that of a practical tuning too, which no theorem
+chooses, and with the noise of either calibration (theory/bounds-of-runs.md, 2). A figure draws
+these beside measured errors; the rows at their own parameters are in tables.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.bounds.base import AtPlan, Bound, Letter
+from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
+from dpsco_core.bounds.mean.clipped import (
+    CLIPPED_BOUNDS,
+    ClippingBias,
+    coordinate_bias,
+    directional_bias,
+)
+from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS, Noise, squared_parts
+from dpsco_core.bounds.mean.smoothed import SECOND_ORDER, SMOOTHED_BOUNDS, root_sum_of_squares
+from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, directional_unit, void
+from dpsco_core.methods.base import Method
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.coordinatewise import (
+    CoordinatewiseCDP,
+    CoordinatewisePlan,
+    CoordinatewisePure,
+)
+from dpsco_core.methods.mean.smoothed import NoiseSmoothing, SmoothedPlan
+
+
+def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, most: float) -> Parts:
+    r"""Zhao et al. (2024), Theorem 2 in its second-moment version, at the radius of a run.
+
+    .. math:: E\|\tilde\mu-\mu\|^2\le\frac{d\,\text{scale}^2}n+\text{bias}(R)^2+d\sigma^2
+
+    No radius has a bias above `most`.
+
+    A projection on a ball moves no two points apart, so that clipped records vary no more than
+    records do (theory/bounds-of-runs.md, 2.1).
+    """
+    d = plan.setting.d
+    sampling = scale * math.sqrt(d / plan.setting.n)
+    if math.isinf(bias.scale) or math.isinf(bias.shift):
+        return void(sampling)
+    noise = math.sqrt(d) * plan.noise_std
+    return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+
+
+def _directional(plan: ClippedPlan) -> Parts:
+    """The bias is at most M in every direction."""
+    unit = directional_unit(plan.setting)
+    return clipped(plan, unit, directional_bias(plan.setting), unit)
+
+
+def _coordinate(plan: ClippedPlan) -> Parts:
+    """The bias is at most the mean length of a record."""
+    bias = coordinate_bias(plan.setting)
+    return clipped(plan, moment_scale(plan.setting), bias, bias.scale + bias.shift)
+
+
+def coordinatewise(plan: CoordinatewisePlan, noise: Noise) -> Parts:
+    r"""The mean square of Kamath et al. (2022), Algorithm 3, at the threshold and blocks of a run.
+
+    See theory/bounds-of-runs.md, 2.2. Void where the mean may be beyond the threshold.
+    """
+    setting, scale = plan.setting, moment_scale(plan.setting)
+    if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
+        return void(math.inf)
+    per_coordinate = 1.0 if noise == "gaussian" else 2.0  # variance, over the square of its scale
+    size = math.sqrt(per_coordinate * setting.d) * plan.noise / scale
+    threshold = plan.threshold / scale
+    return squared_parts(setting, plan.blocks, plan.block_size, threshold, size).scaled(scale)
+
+
+def smoothed(plan: SmoothedPlan) -> Parts:
+    r"""Form (v) of theory/kamath-liu-zhang.md, 3.3, at the level and the smoothing of a run.
+
+    From p = 3 on with the smaller of the two biases (theory/bounds-of-runs.md, 2.3).
+    """
+    setting, scale, c = plan.setting, moment_scale(plan.setting), plan.smoothing_variance
+    reach = scaled_mean_bound(setting)
+    if not 0 < scale < math.inf or math.isinf(reach):
+        return void(math.inf)
+    d, level = setting.d, plan.tau / scale
+    bias = SECOND_ORDER * (1 + c) * root_sum_of_squares(d, reach) / level
+    if setting.moment_order >= 3:
+        # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment
+        factor = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3)
+        bias = min(bias, factor * (math.pow(d, 1 / 6) + reach) ** 3 / (6 * level**2))
+    sampling = math.sqrt((1 + c) * (d + reach**2) / setting.n)
+    noise = math.sqrt(d) * plan.noise_std / scale
+    return Parts(sampling=sampling, bias=bias, noise=noise).scaled(scale)
+
+
+_OWN = {b.card.slug: b for b in (*CLIPPED_BOUNDS, *COORDINATEWISE_BOUNDS, *SMOOTHED_BOUNDS)}
+
+
+def _row(
+    slug: str,  # of the bound at its own parameters
+    method: Method,
+    formula: Callable[[Any], Parts],  # takes the method's plan
+    statement: str,
+    latex: str,
+    *letters: Letter,  # those of the run
+) -> Bound:
+    """Return the bound on a run beside the one at its own parameters."""
+    row = _OWN[slug]
+    others = (own for own in row.letters if own.token not in {one.token for one in letters})
+    levels = " and ".join(f"the {one.meaning}" for one in letters)
+    return replace(
+        row,
+        card=replace(
+            row.card,
+            slug=slug.replace("-expected", "-run"),
+            name=row.card.name.replace("proven mean error", "proven for this run"),
+            statement=statement,
+            summary=f"The mean error with every constant proven, at {levels}: it bounds what is "
+            "measured, and a figure draws it beside that.",
+            latex=latex,
+        ),
+        evaluate=AtPlan(method=method, names=PARTS, formula=lambda plan: formula(plan).each),
+        letters=(*letters, *others),
+    )
+
+
+_SIGMA = Letter(r"\sigma", "deviation of the run's noise, per coordinate")
+_RADIUS = Letter("R", "run's clip radius")
+_LEVEL = Letter(r"\tau", "run's truncation level")
+_LAPLACE = Letter("s", "scale of the run's noise, per coordinate")
+_BLOCKS = Letter("m", "run's number of blocks")
+_CLIPPED = r"+d\sigma^2\Big]^{1/2},\ " + KAPPA
+_COORDINATEWISE = (
+    r"\Big[\frac dn+(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)+%s\Big]^{1/2}\ (m=1),\ "
+    r"\psi(t)=h_p(3\tau-t)^2,\ " + HINGE
+)
+RUN_BOUNDS: tuple[Bound, ...] = (
+    _row(
+        "upper.mean.cwme-cdp-expected",
+        CoordinatewiseCDP(),
+        lambda plan: coordinatewise(plan, "gaussian"),
+        "Algorithm 3 (CDPCWME), mean square error at any threshold and number of blocks",
+        _COORDINATEWISE % r"d\sigma^2",
+        _LEVEL,
+        _BLOCKS,
+        _SIGMA,
+    ),
+    _row(
+        "upper.mean.cwme-pure-expected",
+        CoordinatewisePure(),
+        lambda plan: coordinatewise(plan, "laplace"),
+        "Algorithm 3 (DPCWME), mean square error at any threshold and number of blocks",
+        _COORDINATEWISE % "2ds^2",
+        _LEVEL,
+        _BLOCKS,
+        _LAPLACE,
+    ),
+    _row(
+        "upper.mean.smoothed-expected",
+        NoiseSmoothing(),
+        smoothed,
+        "Algorithm 4, Lemma B.4 at a fixed point, explicit form (v), at any level",
+        r"\Big[B^2+\frac{1+c}n\sum_jv_j+d\sigma^2\Big]^{1/2},\ "
+        r"B=\min\Big\{\frac{3(1+c)}{8\sqrt2\,\tau}\Big(\sum_jv_j^2\Big)^{1/2},"
+        r"\frac{k_c}{6\tau^2}(d^{1/6}+R)^3\text{ from }p=3\Big\},\ "
+        r"\sum_jv_j=d+R^2,\ \sum_jv_j^2=d+2R^2+R^4,\ k_c^2=1+15c+45c^2+15c^3",
+        _LEVEL,
+        Letter("c", "run's smoothing variance"),
+        _SIGMA,
+    ),
+    _row(
+        "upper.mean.clipped-expected",
+        SimpleClipping(),
+        _directional,
+        "Theorem 2, second-moment version, directional moments, at any radius",
+        r"\Big[\frac{dM^2}n+\min\{\kappa_pd^{(p-1)/2}M^pR^{1-p},M\}^2" + _CLIPPED,
+        _RADIUS,
+        _SIGMA,
+    ),
+    _row(
+        "upper.mean.clipped-expected-coordinate",
+        SimpleClipping(),
+        _coordinate,
+        "Theorem 2, second-moment version, coordinate-wise central moments, at any radius",
+        r"\Big[\frac{dg^2}n+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2" + _CLIPPED,
+        _RADIUS,
+        _SIGMA,
+    ),
+)

@@ -1,0 +1,124 @@
+r"""The parts of an error, in squares and from the true mean: sampling, clipping bias, noise.
+
+The average of n records that are clipped to a radius R, with Gaussian noise of standard deviation
+sigma in each of d coordinates, has the mean squared error
+
+.. math:: E\|\hat\mu-\mu\|^2 = \underbrace{\|E\,T_R(X)-\mu\|^2}_{\text{clipping bias}}
+    + \underbrace{\tfrac1n \operatorname{tr}\operatorname{Cov}(T_R(X))}_{\text{sampling}}
+    + \underbrace{d\sigma^2}_{\text{noise}},\qquad T_R(x) = x\min(1, R/\|x\|),
+
+exactly (theory/zhao-et-al.md, 3.2): the noise is independent of the records and has mean 0, and so
+have the deviations of the records' average from its own mean. Expectations are over records and
+noise. Only squares add up; the errors themselves do not. Of an optimiser the parts are the steps of
+a ladder of runs, each of which adds one thing; for the squared distance these are the same parts
+(`ladder_parts`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.data.base import Distribution
+
+PARTS = ("optimisation", "bias", "sampling", "noise")
+Split = tuple[float, float, float, float]  # one value for each of PARTS
+
+RECORDS = 200_000  # in the sample that stands for a law
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquaredParts:
+    """The three parts of a mean squared error; they add up to it."""
+
+    sampling: float
+    bias: float
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """The mean squared error."""
+        return self.sampling + self.bias + self.noise
+
+    @property
+    def error(self) -> float:
+        """The root mean square error."""
+        return math.sqrt(self.total)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClippedLaw:
+    """What clipping makes of one record of a law, at every radius of a grid.
+
+    From a large sample that stands for the law, beside the law's own mean and covariance: records
+    that no radius clips cost no precision.
+    """
+
+    d: int
+    radii: Vector  # shape (k,): positive, rising
+    bias: Vector  # shape (k,): the squared distance of the clipped record's mean from the true one
+    variance: Vector  # shape (k,): the trace of the clipped record's covariance
+    whole: float  # that trace without clipping
+
+    def parts(self, n: int, radius: float, noise_std: float) -> SquaredParts:
+        """Return the parts for n records at a radius, which may be infinite.
+
+        Linear in the radius' logarithm between two of `radii`, and constant beyond them but for the
+        noise, of which ``noise_std`` is the standard deviation in each coordinate.
+        """
+        at = math.log(radius), np.log(self.radii)
+        open_ = math.isinf(radius)
+        bias, variance = (float(np.interp(*at, values)) for values in (self.bias, self.variance))
+        return SquaredParts(
+            sampling=(self.whole if open_ else variance) / n,
+            bias=0.0 if open_ else bias,
+            noise=self.d * noise_std**2,
+        )
+
+
+def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> ClippedLaw:
+    """Return what clipping at each radius, positive and rising, makes of a record of `law`."""
+    # For each stretch between two radii, over the records whose length lies there: their number and
+    # the sums of |x|, |x|^2, x and x/|x|.
+    sums = np.zeros((3 + 2 * law.d, len(radii) + 1))
+    for x in law.stream(RECORDS, rng).blocks():
+        lengths = np.linalg.norm(x, axis=1)
+        stretch = np.searchsorted(radii, lengths)
+        directions = x / np.maximum(lengths, np.finfo(float).tiny)[:, None]
+        weights = (np.ones(len(x)), lengths, lengths**2, *x.T, *directions.T)
+        sums += [np.bincount(stretch, w, minlength=len(radii) + 1) for w in weights]
+    within = np.cumsum(sums[2])[:-1]
+    # The same over all records beyond each radius R. Clipping takes x - R x/|x| away from each, and
+    # the mean of x itself is known.
+    beyond = (np.cumsum(sums[:, ::-1], axis=1)[:, ::-1])[:, 1:]
+    count, length, square = beyond[:3]
+    lost = (beyond[3 : 3 + law.d] - radii * beyond[3 + law.d :]) / RECORDS
+    second = (within + radii**2 * count) / RECORDS
+    variance = second - ((law.mean[:, None] - lost) ** 2).sum(axis=0)
+    # The square of an average is too large by the variance of that average.
+    bias = (lost**2).sum(axis=0)
+    excess = (square - 2 * radii * length + radii**2 * count) / RECORDS - bias
+    return ClippedLaw(
+        d=law.d,
+        radii=radii,
+        bias=np.maximum(bias - excess / RECORDS, 0.0),
+        variance=np.clip(variance, 0.0, law.variance_trace),
+        whole=law.variance_trace,
+    )
+
+
+def ladder_parts(exact: float, clipped: float, seen: float, private: float) -> Split:
+    """Return the parts of a risk, from the risks of four runs, each of which adds one thing.
+
+    ``exact`` sees endless data and does not clip, ``clipped`` does, ``seen`` has n records, and
+    ``private`` noise as well. The parts add up to the last risk; one may be negative.
+
+    Examples
+    --------
+    >>> ladder_parts(0.0, 0.25, 0.5, 1.5)
+    (0.0, 0.25, 0.25, 1.0)
+    """
+    return exact, clipped - exact, seen - clipped, private - seen

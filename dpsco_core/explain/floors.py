@@ -1,0 +1,178 @@
+"""The floor on the data at hand: whether there is one, and its proof, number by number.
+
+See theory/instance-floors.md, 1 to 4 and 12.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.limits import LIBRARY
+from dpsco_core.bounds.floors.terms import (
+    Notion,
+    budget_of,
+    costs_at,
+    kappa_at,
+    mean_radius,
+    shape,
+    two_shifts,
+)
+from dpsco_core.bounds.floors.van_trees import mean_constant, prior_information
+from dpsco_core.catalogue import (
+    BOUNDS,
+    HARD_INSTANCES,
+    default_methods,
+    distribution_card,
+    method_card,
+)
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems import Linear
+from dpsco_core.results.report import known_law
+from dpsco_core.results.tables import frame
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+MEASURED_TRIALS = 10
+_ELEMENTS = 2_000_000  # of one data set, up to which errors are measured beside the proof
+
+
+def no_floor(point: Scenario) -> str:
+    """Return why no floor is drawn on the data of a point, in words; empty where one is.
+
+    Examples
+    --------
+    >>> no_floor(Scenario(distribution="student-t"))
+    ''
+    >>> no_floor(Scenario(problem="huber", methods=("sco.erm",)))
+    'No floor on these data is known for this problem: nothing is proven for its loss.'
+    """
+    if not any(b.card.of_law and point.problem in b.card.problems for b in BOUNDS):
+        return "No floor on these data is known for this problem: nothing is proven for its loss."
+    if point.distribution in HARD_INSTANCES:
+        return "On a hard instance the floor is the lower bound that is proven on its own prior."
+    law = known_law(point)
+    if law is None:
+        return (
+            "The floor on these data is proven for means in an l2 ball, and here the set is none."
+        )
+    name = distribution_card(point.distribution).name
+    shifts = law.shifts
+    if shifts is None:
+        return f"{name} does not say what a shift of it tells, so there is no floor on these data."
+    if shifts.edge:
+        return (
+            f"No floor is drawn on these data ({name}): whoever is told the exact shape of this "
+            "law finds its edge rather than its mean, with a far smaller error than any method "
+            "that is not told. The floor near these data, in the table of bounds, holds here too."
+        )
+    if point.problem == Linear.card.slug and (point.d == 1 or point.offset == 0):
+        return (
+            "The floor of the linear loss is over means near that of these data, which must not "
+            "be 0, in two dimensions or more."
+        )
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorProof:
+    """The numbers of the proof of Theorem 1 on the mean problem at a point."""
+
+    notion: Notion
+    budget: Budget
+    n: int
+    d: int
+    law: str  # the name of the law of the data
+    symmetric: bool
+    information: float  # lambda
+    kappa: float
+    radius: float  # R
+    prior: float  # J
+    learnt: float  # G
+    sampling: float  # the floor of the mean error by sampling alone
+    privacy: float  # what privacy adds, squared beside the squared sampling
+    two_shifts: float  # Theorem 2
+    value: float  # the floor
+
+    @property
+    def score(self) -> float:
+        """The typical length of a record's score."""
+        return math.sqrt(self.d * self.information)
+
+    @property
+    def whole(self) -> float:
+        """n tau: what the records tell without privacy."""
+        return self.n * self.d * self.information
+
+
+def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
+    """Return the proof on the data of a mean problem; None where no floor is drawn on them.
+
+    Examples
+    --------
+    >>> found = floor_proof(Scenario(p=2.0, offset=0.0), "zcdp")
+    >>> round(found.value, 5), round(found.kappa, 4)
+    (0.02577, 0.1338)
+    """
+    if no_floor(point):
+        return None
+    setting = replace(point.setting, law=known_law(point), spike_probability=None)
+    known, budget = shape(setting), budget_of(setting, notion)
+    radius = mean_radius(setting)
+    costs = costs_at(setting, notion, radius)
+    if known is None or budget is None or costs is None:
+        return None
+    unit = mean_constant(point.d)
+    shifts = two_shifts(setting, notion)
+    return FloorProof(
+        notion=notion,
+        budget=budget,
+        n=point.n,
+        d=point.d,
+        law=distribution_card(point.distribution).name,
+        symmetric=known[1].symmetric,
+        information=known[1].information,
+        kappa=kappa_at(setting, notion),
+        radius=radius,
+        prior=prior_information(point.d, radius),
+        learnt=1 / (costs.sampling + costs.privacy),
+        sampling=unit * math.sqrt(costs.sampling),
+        privacy=unit * math.sqrt(costs.privacy),
+        two_shifts=shifts,
+        value=max(unit / math.sqrt(costs.information), shifts),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredError:
+    """The mean error of a method on the data of the proof."""
+
+    method: str  # slug
+    error: float
+    standard_error: float
+
+    @property
+    def private(self) -> bool:
+        """Whether it is private."""
+        return method_card(self.method).privacy != "none"
+
+
+def measured(point: Scenario) -> tuple[MeasuredError, ...]:
+    """Return what the default estimators err by at a point; nothing where the data are large."""
+    if point.n * point.d > min(_ELEMENTS, LIBRARY.elements):
+        return ()
+    run = replace(
+        point,
+        axis=None,
+        grid=(),
+        trials=MEASURED_TRIALS,
+        methods=default_methods(point.problem),
+        calibration="tight",
+        tuning="practical",
+    )
+    table = frame([o for o in study(run) if o.not_applicable is None])
+    if table.empty:
+        return ()
+    found = table.groupby("method", sort=False)["error"].agg(["mean", "sem"])
+    return tuple(
+        MeasuredError(method=str(slug), error=float(row["mean"]), standard_error=float(row["sem"]))
+        for slug, row in found.iterrows()
+    )

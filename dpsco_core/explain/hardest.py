@@ -1,0 +1,104 @@
+"""The hardest case known beside a scenario, and what no private algorithm reaches on given data."""
+
+from dataclasses import replace
+
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.law_classes import SHIFTS
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.classes import binding
+from dpsco_core.catalogue import (
+    HARD_INSTANCES,
+    bounds_for,
+    default_methods,
+    method_card,
+    methods_for,
+    problem_card,
+)
+from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.window import Notion, notions_of, window
+from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.scenario import Scenario
+
+
+def hardest_bound(scenario: Scenario) -> Bound | None:
+    """Return the sharpest private lower bound at the chosen point that has an instance, if any."""
+    point = replace(scenario, axis=None, grid=())
+    if point.level == "user" or scenario.axis == "m" or point.geometry != "l2":
+        return None
+    if point.scale != "moment":  # the instances have a moment of 1, and a variance of their own
+        return None
+    known = {b.card.slug: b for b in bounds_for(point.problem)}
+    proven = window(point, notions_of(point)[0]).lowers  # the largest first
+    return next((known[slug] for slug in proven if known[slug].card.instance), None)
+
+
+def hardest_case(scenario: Scenario) -> Scenario | None:
+    """Return the hardest data known with the tail of a scenario, as a scenario of its own.
+
+    They are the instance of the sharpest private lower bound at the chosen point, with its own loss
+    where that is about losses. The methods are those of the scenario that are made for it. None
+    where no bound has an instance, and where the scenario is that case itself.
+
+    Examples
+    --------
+    >>> found = hardest_case(Scenario(p=2.0))
+    >>> found.distribution, found.methods == Scenario().methods
+    ('hypercube', True)
+    >>> hardest_case(found) is None
+    True
+    """
+    sharpest = hardest_bound(scenario)
+    if sharpest is None:
+        return None
+    card = sharpest.card
+    if (scenario.distribution, scenario.problem) == (card.instance, card.instance_problem):
+        return None
+    methods = scenario.methods
+    if card.instance_problem != scenario.problem:
+        fitting = methods_for(card.instance_problem, "item")
+        methods = tuple(m for m in methods if m in fitting)
+        if all(method_card(m).privacy == "none" for m in methods):
+            methods = default_methods(card.instance_problem)
+    return replace(
+        scenario, distribution=card.instance, problem=card.instance_problem, methods=methods
+    )
+
+
+def is_hard(scenario: Scenario) -> bool:
+    """Whether the data are an instance on which lower bounds are proven."""
+    return scenario.distribution in HARD_INSTANCES
+
+
+def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
+    """Return, at every point, the largest error that no algorithm of the budget can stay below.
+
+    On the very data of the scenario: on a hard instance it is the sharpest bound that is proven
+    there, on other data the floor for their law (theory/instance-floors.md, 1), over the positions
+    of a mean no longer than theirs. Empty where nothing is proven on these data.
+    """
+    bounds = [b for b in bounds_for(scenario.problem, scenario.level) if _binds(b.card, scenario)]
+    if not is_hard(scenario) and (
+        scenario.offset == 0 or any(no_floor(point) for _, point in scenario.points())
+    ):
+        return ()
+    found = []
+    for x, point in scenario.points():
+        here = [e for e in (evaluate(point, b, x) for b in bounds) if not e.failures]
+        if not here:
+            return ()
+        found.append(max(here, key=lambda e: e.value))
+    return tuple(found) if all(e.value > 0 for e in found) else ()
+
+
+def _binds(card: BoundCard, scenario: Scenario) -> bool:
+    """Whether a lower bound is proven on the data of a scenario, and binds its budget."""
+    if (card.kind, card.constant, card.guarantee) != ("lower", "explicit", "expectation"):
+        return False
+    quantity = "l2 error" if scenario.problem == "mean" else "excess risk"
+    if card.quantity != quantity or card.privacy not in binding(scenario.budget):
+        return False
+    if is_hard(scenario):
+        own = (card.instance, card.instance_problem) == (scenario.distribution, scenario.problem)
+        return own and card.applies_to(problem_card(scenario.problem).loss_class)
+    notion: Notion = notions_of(replace(scenario, axis=None, grid=()))[0]
+    return card.law_class == SHIFTS and card.privacy == notion

@@ -1,0 +1,86 @@
+"""The table of a scenario's fields, for all who read, check, draw or tell one of them.
+
+The parser, the checks, the flags of the command line, the controls and the glossary of the
+dashboard and docs/interfaces.md take what they say of a field from here.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from dpsco_core.base.limits import LIBRARY, Limits
+from dpsco_core.fields.field import Field, Span
+from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields, has_offset
+
+TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
+NAMES = tuple(TABLE)
+AXES += [name for name, known in TABLE.items() if known.grid]
+# What makes cells of different studies equal, and data of different runs: see `Field.neutral`.
+OF_STUDY = {name: known.neutral for name, known in TABLE.items() if known.scope == "study"}
+OF_RUN = {name: getattr(Fields, name) for name, known in TABLE.items() if known.scope == "run"}
+
+
+def span(name: str, scenario: Fields | None = None, limits: Limits = LIBRARY) -> Span:
+    """Return the least and the largest value of a number at a place.
+
+    Examples
+    --------
+    >>> span("p")
+    (2, 50.0)
+    """
+    found = TABLE[name].span(name, Fields() if scenario is None else scenario, limits)
+    assert found is not None, name
+    return found
+
+
+def parse(name: str, value: Any) -> Any:
+    """Return the value of the field `name` in its own type; see `Field.parse`.
+
+    Examples
+    --------
+    >>> parse("n", "1e4"), parse("grid", "1,2.5"), parse("rho", "none")
+    (10000, (1, 2.5), None)
+    """
+    return TABLE[name].parse(name, value)
+
+
+def is_whole(name: str) -> bool:
+    """Whether a field holds an integer."""
+    return TABLE[name].kind == "whole"
+
+
+def keyed(name: str, value: Any) -> bool:
+    """Whether keys of results and random streams know a field at this value: see `Field.late`."""
+    return not TABLE[name].late or value != getattr(Fields, name)
+
+
+def with_fields(text: str) -> str:
+    """Return the docstring of a scenario with its fields as a section, before the examples."""
+    rows = (f"{name} : {_type(name)}\n        {known.description}" for name, known in TABLE.items())
+    section = "Parameters\n    ----------\n    " + "\n    ".join(rows)
+    return text.replace("Examples\n", f"{section}\n\n    Examples\n", 1)
+
+
+def _type(name: str) -> str:
+    known = TABLE[name]
+    kinds = {"whole": "int", "real": "float", "slugs": "tuple of str", "numbers": "tuple of float"}
+    kind = kinds.get(known.kind, "str")
+    return f"{kind} or None" if known.optional else kind
+
+
+__all__ = [
+    "AXES",
+    "GROUPS",
+    "MEAN",
+    "NAMES",
+    "OF_RUN",
+    "OF_STUDY",
+    "TABLE",
+    "Field",
+    "Fields",
+    "has_offset",
+    "is_whole",
+    "keyed",
+    "parse",
+    "span",
+    "with_fields",
+]

@@ -1,0 +1,393 @@
+"""The fields of a scenario, each with all that is known of it.
+
+Whoever adds a field adds it here, and what it means where that is used.
+"""
+
+import math
+from dataclasses import dataclass
+
+from dpsco_core import catalogue
+from dpsco_core.base.limits import EPSILON_MIN, M_MAX, P_MAX, RHO_MIN, SEED_MAX
+from dpsco_core.base.seeds import COST, FRESH
+from dpsco_core.data.base import Unit
+from dpsco_core.fields.field import Sign, field, series
+from dpsco_core.fields.words import CLIPPED, HARD, RECORD, STARTS, words
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.methods.base import Calibration, Tuning
+from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
+from dpsco_core.problems import MeanEstimation
+
+MEAN = MeanEstimation.card.slug
+# Of controls, in their order; the last one is folded away.
+GROUPS = ("Problem", "Data", "Size", "Geometry", "Privacy", "Algorithms", "Study", "Fine print")
+AXES: list[str] = []  # the fields that a study can sweep: those below with a grid
+
+
+def has_offset(scenario: "Fields") -> bool:
+    """Whether the offset means anything: a hard instance has its own mean."""
+    law = catalogue.distribution_class(scenario.distribution)
+    return scenario.problem in catalogue.LINEAR_MODELS or not law.has_prior
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """The fields of a scenario with their defaults; `dpsco_core.Scenario` says what follows."""
+
+    problem: str = field(
+        MEAN,
+        kind="slug",
+        choices=catalogue.PROBLEM_SLUGS,
+        meaning="what is estimated: a slug of the catalogue",
+        group="Problem",
+        front=1,
+        name="Problem",
+        label="Estimate",
+        help="What is estimated: a mean, or the parameter with the least expected loss "
+        "(stochastic convex optimisation). The algorithms follow the problem.",
+    )
+    distribution: str = field(
+        "student-t",
+        kind="slug",
+        choices=catalogue.DISTRIBUTION_SLUGS,
+        meaning="what the data are drawn from: a slug of the catalogue",
+        group="Data",
+        front=2,
+        name="Data",
+        label=words("Data", "Data", "Features"),
+        help=words(
+            RECORD,
+            RECORD,
+            "The law of the features $x$; the target follows from them and the true parameter. It "
+            "has mean 0, and is scaled so that every coordinate's moment is 1." + HARD,
+        ),
+    )
+    methods: tuple[str, ...] = field(
+        catalogue.default_methods(MEAN),
+        kind="slugs",
+        meaning="slugs of the catalogue, all for the same problem; `--method`, repeatable, on the "
+        "command line",
+        scope="study",
+        neutral=(),
+        group="Algorithms",
+        front=12,
+        name="Algorithms",
+        label="Algorithms",
+        help="Each runs on the same data in every trial. Grey ones are not private.",
+    )
+    n: int = field(
+        10_000,
+        kind="whole",
+        low=1,
+        meaning="number of records; of users, where users have several items",
+        group="Size",
+        front=4,
+        symbol="n",
+        label=lambda s: "Users n" if s.m > 1 or s.axis == "m" else "Records n",
+        help="Number of people.",
+        offered=series(2, 6),
+        grid=(500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
+        sign=Sign("n", "number of records", "How many people are in the data."),
+    )
+    d: int = field(
+        20,
+        kind="whole",
+        low=1,
+        meaning="dimension",
+        group="Size",
+        front=6,
+        symbol="d",
+        label="Dimension d",
+        help="Number of coordinates of a record.",
+        offered=series(0, 3),
+        grid=(2, 5, 10, 20, 50, 100),
+        sign=Sign("d", "dimension", "How many numbers a record or a parameter has."),
+    )
+    m: int = field(
+        1,
+        kind="whole",
+        low=1,
+        high=lambda s: 1 if s.problem == MEAN else M_MAX,
+        meaning="items per user; 1 is item-level privacy",
+        group="Size",
+        front=5,
+        symbol="m",
+        label="Items per user m",
+        help="At 1 every record is a person. Beyond, a person has m records, and privacy hides all "
+        "of them at once: neighbours replace a whole user.",
+        shown=lambda s: s.problem != MEAN,
+        offered=(1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000),
+        grid=(1, 3, 10, 30, 100),
+        sign=Sign(
+            "m",
+            "items per user",
+            "How many records belong to one person, where 1 means that every record is a person; "
+            "in some proofs it counts blocks or steps.",
+            "people",
+        ),
+    )
+    epsilon: float | None = field(
+        1.0,
+        kind="real",
+        optional=True,
+        low=EPSILON_MIN,
+        high=EPSILON_MAX,
+        meaning="the privacy budget, together with `delta`",
+        group="Privacy",
+        front=7,
+        symbol="ε",
+        label="Privacy budget ε",
+        ends=("more private", "less"),
+        help="Smaller is more private. Neighbours differ by replacing one record.",
+        shown=lambda s: s.rho is None,
+        offered=(*series(-2, 1), 20),
+        grid=(0.1, 0.2, 0.5, 1, 2, 5),
+        sign=Sign(
+            r"\varepsilon",
+            "privacy budget",
+            "How much more likely one person's data can make any outcome, as a factor e to the ε; "
+            "smaller is more private.",
+        ),
+    )
+    delta: float | None = field(
+        1e-6,
+        kind="real",
+        optional=True,
+        meaning="the privacy budget: approximate DP, or pure DP if it is 0",
+        group="Privacy",
+        front=8,
+        symbol="δ",
+        label="Failure probability δ",
+        help=r"The slack in $(\varepsilon,\delta)$-DP; well below $1/n$.",
+        shown=lambda s: s.rho is None and bool(s.delta),
+        offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
+        sign=Sign(
+            r"\delta",
+            "failure probability",
+            "The slack that approximate differential privacy allows, far below one in n; in lower "
+            "bounds from signs, the size of a coin's bias.",
+            "privacy",
+        ),
+    )
+    rho: float | None = field(
+        None,
+        kind="real",
+        optional=True,
+        low=RHO_MIN,
+        high=RHO_MAX,
+        meaning="the budget in zero-concentrated DP (zCDP), instead of `epsilon` and `delta`",
+        group="Privacy",
+        front=9,
+        symbol="ρ",
+        label="zCDP budget ρ",
+        ends=("more private", "less"),
+        help=r"Zero-concentrated DP: $D_\alpha \le \rho\alpha$ for every order. "
+        r"$\rho = \varepsilon^2/2$ is what $\varepsilon$-DP implies.",
+        shown=lambda s: s.rho is not None,
+        offered=series(-4, 1),
+        sign=Sign(
+            r"\rho",
+            "budget of zCDP",
+            "The budget of zero-concentrated differential privacy, which adds up over releases.",
+            "privacy",
+        ),
+    )
+    p: float = field(
+        3.0,
+        kind="real",
+        low=2,
+        high=P_MAX,
+        meaning="tail index: the order of the central coordinate moment that is scaled to 1; from "
+        f"2 to {P_MAX:g}; also `--tail`",
+        flags=("--tail",),
+        group="Data",
+        front=3,
+        symbol="p",
+        label="Tail index p",
+        ends=("heavy", "light"),
+        help=r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. Small p means "
+        "heavy tails; p = 2 is only a finite variance.",
+        offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
+        grid=(2, 2.5, 3, 4, 6, 10),
+        sign=Sign(
+            "p",
+            "tail index",
+            "The order of the largest moment that is known to be bounded; small means heavy tails.",
+        ),
+    )
+    margin: float = field(
+        0.5,
+        kind="real",
+        low=1e-6,
+        high=100,
+        meaning="the sampling distribution's own tail index is `p` + `margin`, so that its `p`-th "
+        "moment exists",
+        group="Fine print",
+        label="Margin of the tail",
+        help="Samples have tail index p + margin, so that the p-th moment exists.",
+        shown=lambda s: catalogue.distribution_class(s.distribution).has_margin,
+        offered=(0.1, 0.2, 0.5, 1, 2, 5),
+    )
+    geometry: str = field(
+        "l2",
+        kind="slug",
+        choices=GEOMETRIES,
+        meaning="constraint set and norm: {choices}",
+        group="Geometry",
+        front=10,
+        name="Set",
+        label="Geometry",
+        help="A convex set and its norm. A small Gaussian width (a small mean of the farthest "
+        "point in a random direction) lets noise be projected away; the page Geometry shows it.",
+    )
+    q: float | None = field(
+        None,
+        kind="real",
+        optional=True,
+        meaning="exponent of the parameters' norm for the geometry `lq`: at least 1, `inf` allowed",
+        group="Geometry",
+        front=11,
+        symbol="q",
+        label="Exponent q of the norm",
+        help=r"$\|w\|_q = (\sum_j |w_j|^q)^{1/q}$: q = 1 favours few large entries, q = 2 is the "
+        "Euclidean norm, q = ∞ bounds the largest entry.",
+        shown=lambda s: s.geometry == "lq",
+        offered=(1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf),
+        grid=(1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
+        sign=Sign(
+            "q",
+            "exponent of the norm",
+            "Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower "
+            "bounds, the probability of a spike.",
+            "sets",
+        ),
+    )
+    diameter: float = field(
+        4.0,
+        kind="real",
+        low=1e-6,
+        high=1e6,
+        meaning="of the constraint set, or of the set that is known to hold the mean, in its norm",
+        group="Geometry",
+        symbol="D",
+        label=words("Diameter of the public set", "Diameter of the constraint set"),
+        help=words(
+            "Public knowledge that estimators may use: the mean's norm is at most half of it. In "
+            "another geometry than the l2 ball, every estimate is projected on the set.",
+            "Twice the largest norm of a parameter, in the norm of the set. It is public.",
+        ),
+        offered=(1, 2, 4, 10, 20, 40, 100, 200),
+        grid=(2, 4, 10, 20, 40, 100, 200),
+        sign=Sign(
+            "D",
+            "diameter",
+            "The largest distance between two points of the constraint set; in lower bounds, a "
+            "number of coordinates.",
+            "sets",
+        ),
+    )
+    offset: float = field(
+        1.0,
+        kind="real",
+        low=0,
+        high=lambda s: s.diameter / 2,
+        meaning="norm of the true mean or of the true parameter, at most half the diameter; hard "
+        "instances have a mean of their own",
+        group="Data",
+        name="Norm of the truth",
+        label=words(
+            "Norm of the true mean ‖μ‖",
+            "Norm of the records' true mean ‖μ‖",
+            "Norm of the true parameter ‖w*‖",
+        ),
+        help=words(
+            CLIPPED,
+            f"How far the records' true mean {STARTS}",
+            f"How far the best parameter {STARTS}",
+        ),
+        shown=has_offset,
+        offered=(0, 0.2, 0.5, 1, 2, 5, 10),
+    )
+    axis: str | None = field(
+        None,
+        kind="choice",
+        optional=True,
+        choices=AXES,
+        meaning="what a study sweeps: {choices}; without it, a study is a single point",
+        scope="study",
+        group="Study",
+        label="Sweep",
+        help="What the figure's horizontal axis shows.",
+    )
+    grid: tuple[float, ...] = field(
+        (),
+        kind="numbers",
+        meaning="the values on the axis, increasing; without it, a default for the axis",
+        scope="study",
+        neutral=(),
+        group="Study",
+        label="Values on the axis",
+        help="Choose which values are run.",
+        shown=lambda s: s.axis is not None,
+    )
+    trials: int = field(
+        20,
+        kind="whole",
+        low=1,
+        meaning="repetitions",
+        scope="study",
+        neutral=1,
+        group="Study",
+        label="Trials",
+        help="Repetitions of every point, with fresh data and fresh noise.",
+        offered=(5, 10, 20, 50, 100, 200),
+    )
+    seed: int = field(
+        0,
+        kind="whole",
+        low=0,
+        high=SEED_MAX,
+        meaning="fixes data and noise. Whoever knows it can subtract the noise: a seeded result is "
+        "for study, never for publication of real data",
+        flag_meaning=f"the one seed, or {FRESH} for one from the operating system, which is "
+        f"printed; {COST}",
+        group="Study",
+        label="Seed",
+        help="The same scenario and seed give the same numbers: to the last bit on one machine, "
+        "while another processor may change the last digits. Whoever knows the seed can subtract "
+        "the noise: a seeded result is for study, never for publication of real data.",
+    )
+    calibration: Calibration = field(
+        "tight",
+        kind="choice",
+        choices=("tight", "paper"),
+        meaning="`tight`, the least noise that is proven private, or `paper`, the noise as printed",
+        scope="run",
+        group="Fine print",
+        label="Calibration",
+        help="tight: the least noise that is proven private; paper: the printed constants.",
+    )
+    tuning: Tuning = field(
+        "practical",
+        kind="choice",
+        choices=("practical", "theory"),
+        meaning="`practical`, parameters that work at these sizes, or `theory`, those of the "
+        "theorem; neither looks at the data",
+        scope="run",
+        group="Fine print",
+        label="Tuning",
+        help="practical: radii and block numbers that work at these sizes; theory: the theorem's "
+        "own. Both ignore the data, and both are private.",
+    )
+    scale: Unit = field(
+        "moment",
+        kind="choice",
+        choices=("moment", "variance"),
+        late=True,
+        meaning="what of a coordinate is 1: `moment`, the central `p`-th moment, so that the "
+        "variance falls as `p` grows, or `variance`, to compare tails at equal variance",
+        group="Data",
+        label="What is scaled to 1",
+        help="moment: the p-th moment of a coordinate is 1, as the papers assume; the variance, "
+        "and with it every error, then falls as p grows. variance: the variance is 1 at every p.",
+        shown=lambda s: not catalogue.distribution_class(s.distribution).has_prior,
+    )

@@ -1,0 +1,79 @@
+"""What the trials of a study say at each point: the mean error, its interval, and its price."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_core.results.price import Ratio, prices
+from dpsco_core.runs.study import Outcome
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """The trials of one method at one point."""
+
+    method: str  # slug
+    x: float | None  # value on the axis
+    trials: int  # 0 where the method refuses to run
+    mean: float  # NaN where it refuses
+    standard_error: float  # of the mean; NaN with a single trial
+    # the quantiles of the trials at 10 % and 90 %
+    low: float
+    high: float
+    # over the method without privacy in the same trials; None without one, and of that one
+    price: Ratio | None
+    seconds: float  # the median of the releases
+    refusal: str = ""  # why the method cannot run
+
+    @property
+    def half(self) -> float:
+        """Half of Student's 95 % interval of the mean; 0 where one trial has no spread."""
+        if self.trials < 2 or math.isnan(self.standard_error):
+            return 0.0
+        return self.standard_error * float(stdtrit(self.trials - 1, (1 + LEVEL) / 2))
+
+
+Table = Mapping[tuple[str, float | None], Measurement]
+
+
+def measured(outcomes: Iterable[Outcome]) -> Table:
+    """Return what was measured, by method and point, in the order of the first cells.
+
+    Neither the order of the trials nor that of the methods changes a number.
+    """
+    groups: dict[tuple[str, float | None], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.method, outcome.x), []).append(outcome)
+    for group in groups.values():
+        group.sort(key=lambda o: o.trial)
+    by_point: dict[float | None, dict[str, dict[int, float]]] = {}
+    for (method, x), group in groups.items():
+        by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
+    paid = {x: prices(errors) for x, errors in by_point.items()}
+    return {at: _of(group, paid[at[1]].get(at[0])) for at, group in groups.items()}
+
+
+def _of(group: list[Outcome], price: Ratio | None) -> Measurement:
+    first = group[0]
+    errors = np.array([o.error for o in group])
+    refusal = max(o.not_applicable or "" for o in group)  # one trial that failed
+    done = not np.isnan(errors).any()
+    spread = float(np.std(errors, ddof=1)) if done and len(errors) > 1 else math.nan
+    low, high = np.quantile(errors, (0.1, 0.9)) if done else (math.nan, math.nan)
+    return Measurement(
+        method=first.method,
+        x=first.x,
+        trials=len(group) if done else 0,
+        mean=float(errors.mean()) if done else math.nan,
+        standard_error=spread / math.sqrt(len(errors)),
+        low=float(low),
+        high=float(high),
+        price=price,
+        seconds=float(np.median([o.seconds for o in group])),
+        refusal=refusal,
+    )

@@ -1,0 +1,101 @@
+"""The price of privacy: a private error over the non-private one on the same data.
+
+Tails and laws are compared by it. The p-th moment is scaled to 1, so that the variance, and with it
+every error, falls as p grows: raw errors at two tails compare the laws, prices what privacy costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_core.catalogue import DEFAULT_METHODS, method_card
+
+if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+    import pandas as pd
+
+Errors = Mapping[int, float]  # by trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A ratio of two mean errors over the same trials, with its 95 % interval."""
+
+    value: float
+    # NaN where a single trial leaves the spread unknown
+    low: float
+    high: float
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether the trials do not tell the ratio from 1."""
+        return self.low <= 1 <= self.high
+
+
+def reference_method(methods: Iterable[str]) -> str:
+    """Return the method without privacy that a price is over; empty if there is none.
+
+    The one that a scenario has by default, if it is among `methods`, else the first by name.
+
+    Examples
+    --------
+    >>> reference_method(("mean.median-of-means", "mean.clipped", "mean.sample"))
+    'mean.sample'
+    """
+    public = (m for m in methods if method_card(m).privacy == "none")
+    return next(iter(sorted(public, key=lambda m: (m not in DEFAULT_METHODS, m))), "")
+
+
+def paired_ratio(errors: Errors, reference: Errors) -> Ratio | None:
+    """Return the ratio of two mean errors over the trials that both have; None without a pair.
+
+    The interval is Student's for the logarithm, by the delta method on the paired trials: what the
+    data of a trial do to both errors cancels. Infinite where the reference alone has no error, and
+    None where neither has one.
+    """
+    pairs = np.array([(errors[t], reference[t]) for t in sorted(errors.keys() & reference.keys())])
+    pairs = pairs[~np.isnan(pairs).any(axis=1)] if len(pairs) else pairs
+    means = pairs.mean(axis=0) if len(pairs) else np.zeros(2)
+    if not means[0] > 0:
+        return None
+    if means[1] == 0:
+        return Ratio(value=math.inf, low=math.inf, high=math.inf)
+    value, width = float(means[0] / means[1]), math.nan
+    if len(pairs) > 1:
+        relative = pairs[:, 0] / means[0] - pairs[:, 1] / means[1]
+        error = float(np.std(relative, ddof=1)) / math.sqrt(len(pairs))
+        width = float(stdtrit(len(pairs) - 1, 0.975)) * error
+    return Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
+
+
+def prices(errors: Mapping[str, Errors]) -> dict[str, Ratio]:
+    """Return the price of privacy of every private method, from the errors at one point by method.
+
+    A method that did not run has none, and none has one without a method without privacy.
+    """
+    reference = reference_method(errors)
+    if not reference:
+        return {}
+    private = (m for m in errors if method_card(m).privacy != "none")
+    found = ((m, paired_ratio(errors[m], errors[reference])) for m in private)
+    return {m: one for m, one in found if one is not None}
+
+
+def errors_by_method(cells: pd.DataFrame) -> dict[str, dict[int, float]]:
+    """Return the errors of a `frame` of cells at one point: by method, then by trial."""
+    groups = cells.groupby("method", sort=False)
+    return {str(m): dict(zip(g["trial"], g["error"], strict=True)) for m, g in groups}
+
+
+def ratio(cells: pd.DataFrame, method: str, reference: str, x: float | None) -> Ratio | None:
+    """Return the `paired_ratio` of two methods at a point; None without two paired trials."""
+    errors = errors_by_method(cells if x is None else cells[cells["x"] == x])
+    if not {method, reference} <= errors.keys():
+        return None
+    found = paired_ratio(errors[method], errors[reference])
+    return None if found is None or math.isnan(found.low) else found

@@ -1,0 +1,273 @@
+r"""How steep an error is along an axis, and whether the terms of a rate are as steep.
+
+The slope of a sweep is the least-squares slope of the logarithms of the true mean errors at its
+points: a weighted sum of them, so that the trials alone, and not how well a straight line fits,
+say how well it is known. It exists whether or not the curve is straight.
+
+A rate :math:`O(\sum_j T_j)` hides a constant in front of every term, so that it predicts no one
+slope, but a range. With adjacent points :math:`x_i < x_{i+1}` and any constants
+:math:`a_j \ge 0`, not all 0, the secant of :math:`\log \sum_j a_j T_j` is between the least and
+the largest secant of the terms (a ratio of sums is a mean of the ratios), and the least-squares
+slope is a mean of the secants with weights that depend on the points only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_core.base.arrays import Matrix, Vector
+from dpsco_core.base.search import smallest_index
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+    import pandas as pd
+
+Verdict = Literal[
+    "within the rate's terms",
+    "steeper than every term",
+    "flatter than every term",
+    "too few points to say",
+]
+WITHIN: Verdict = "within the rate's terms"
+STEEPER: Verdict = "steeper than every term"
+FLATTER: Verdict = "flatter than every term"
+TOO_FEW: Verdict = "too few points to say"
+COLUMNS = [
+    "method",
+    "name",
+    "fitted",
+    "low",
+    "high",
+    "predicted_low",
+    "predicted_high",
+    "verdict",
+    "bound",
+    "points",
+]
+# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
+POWER_AXES = ("n", "d", "m", "epsilon")
+LEAST_POINTS = 3
+DIGITS = 2  # of a slope on the screen, at which it is compared: a verdict and its numbers agree
+WIDEST = 0.5  # an interval of this width does not tell a square root from a proportion
+LEAST_BEND = 0.15  # a difference of slopes that can be seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedSlope:
+    """A slope and its 95 % interval over the trials, which is NaN where there are less than two."""
+
+    fitted: float
+    low: float
+    high: float
+    points: int
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return not math.isnan(self.low)
+
+
+def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the slope of log error against log axis for every method, and what its rate predicts.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The sweep. There are no rows for one of p or q, which are exponents themselves: the error
+        is no power of them.
+    cells : pandas.DataFrame
+        Its `frame`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a method. ``low`` and ``high`` are the 95 % interval of ``fitted`` over the trials;
+        ``predicted_low`` and ``predicted_high`` the range of the slopes of the terms of the
+        method's rate over the same points, and ``bound`` that rate; ``verdict`` is how they
+        compare, empty where there is no rate or where it is void.
+    """
+    import pandas as pd
+
+    rows = []
+    methods = cells["method"].unique() if scenario.axis in POWER_AXES else ()
+    for method in methods:
+        x, errors = _curve(cells, method)
+        if len(x) == 0:
+            continue
+        card = method_card(str(method))
+        fit = fit_errors(x, errors)
+        low, high = rate_range(scenario, card.rate, x)
+        found = verdict(fit, low, high, grows=scenario.axis == "d") if card.rate else None
+        rows.append(
+            {
+                "method": method,
+                "name": card.name,
+                "fitted": fit.fitted,
+                "low": fit.low,
+                "high": fit.high,
+                "predicted_low": low,
+                "predicted_high": high,
+                "verdict": found or "",
+                "bound": card.rate,
+                "points": len(x),
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def line_slope(
+    # positive, k >= 2, not all equal
+    x: Vector,
+    y: Vector,
+) -> float:
+    """Return the least-squares slope of log y on log x.
+
+    Examples
+    --------
+    >>> round(line_slope(np.array([1.0, 10.0, 100.0]), np.array([1.0, 0.1, 0.01])), 6)
+    -1.0
+    """
+    return float(_weights(x) @ np.log(y))
+
+
+def fit_slope(
+    # of a method, as `frame` returns them
+    cells: pd.DataFrame,
+    method: str,
+) -> FittedSlope | None:
+    """Return the slope of the mean error of a method; None of fewer than `LEAST_POINTS` points."""
+    x, errors = _curve(cells, method)
+    return fit_errors(x, errors) if len(x) >= LEAST_POINTS else None
+
+
+def fit_errors(
+    x: Vector,
+    errors: Matrix,  # a row a trial, a column a point of x
+) -> FittedSlope:
+    """Return the slope of the mean errors over the trials; NaN under `LEAST_POINTS` points."""
+    if len(x) < LEAST_POINTS:
+        return FittedSlope(fitted=math.nan, low=math.nan, high=math.nan, points=len(x))
+    weights = _weights(x)
+    value = float(weights @ np.log(errors.mean(axis=0)))
+    width = _half_width(weights, errors, 0.05)
+    return FittedSlope(fitted=value, low=value - width, high=value + width, points=len(x))
+
+
+def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
+    """Return the least and the largest slope over `x` of a sum of a rate's terms.
+
+    Whatever the constants in front of the terms; see the top of this file. It holds for the
+    maximum and for the root of the sum of squares too. NaN where there is no rate, or where it is
+    void at one of the points.
+    """
+    void = (math.nan, math.nan)
+    if not rate or len(x) < 2:
+        return void
+    at = [bound(rate).terms(scenario.at(v).setting) for v in x]
+    terms = np.array([[t.get(name, 0.0) for t in at] for name in at[0]])
+    terms = terms[(terms != 0).any(axis=1)]
+    if len(terms) == 0 or not ((terms > 0) & np.isfinite(terms)).all():
+        return void
+    steps = np.diff(np.log(x))
+    secants = np.diff(np.log(terms), axis=1) / steps
+    shares = steps * np.cumsum(_weights(x)[::-1])[::-1][1:]
+    return float(shares @ secants.min(axis=0)), float(shares @ secants.max(axis=0))
+
+
+def verdict(
+    fit: FittedSlope,
+    # of `rate_range`
+    low: float,
+    high: float,
+    *,
+    grows: bool,  # whether errors grow along the axis, as they do in d
+) -> Verdict | None:
+    """Compare the interval of a slope with the range of the terms; None where there is no range.
+
+    A slope outside the range contradicts no theorem: an upper bound may be loose by a factor that
+    changes along the axis, and a rate is about what happens at last.
+    """
+    if fit.points < LEAST_POINTS or not fit.known:
+        return TOO_FEW
+    if math.isnan(low):
+        return None
+    first, last, low, high = (round(v, DIGITS) for v in (fit.low, fit.high, low, high))
+    if last < low or first > high:
+        return STEEPER if (first > high) == grows else FLATTER
+    return TOO_FEW if fit.high - fit.low > WIDEST else WITHIN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bend:
+    """A curve that is two power laws: its slopes up to a point and from there on."""
+
+    at: float
+    before: float
+    after: float
+
+
+def bend(cells: pd.DataFrame, method: str) -> Bend | None:
+    """Return where the mean errors of a method bend, at the break that fits best; None if nowhere.
+
+    A bend needs three points on both sides, the break among them, and slopes that differ by at
+    least `LEAST_BEND` and by more than the trials explain: Student's test of their difference, at
+    5 % over all breaks together (Bonferroni).
+    """
+    x, errors = _curve(cells, method)
+    breaks = range(2, len(x) - 2)
+    if len(errors) < 2 or not breaks:
+        return None
+    logs = np.log(errors.mean(axis=0))
+    k = breaks[smallest_index([_misfit(x, logs, k) for k in breaks])]
+    sides = np.zeros((2, len(x)))
+    sides[0, : k + 1], sides[1, k:] = _weights(x[: k + 1]), _weights(x[k:])
+    before, after = (float(v) for v in sides @ logs)
+    width = _half_width(sides[1] - sides[0], errors, 0.05 / len(breaks))
+    if abs(after - before) < max(LEAST_BEND, width):
+        return None
+    return Bend(at=float(x[k]), before=before, after=after)
+
+
+def _misfit(x: Vector, logs: Vector, k: int) -> float:
+    """Return the sum of squares that two lines leave, which share the point k."""
+    parts = ((x[: k + 1], logs[: k + 1]), (x[k:], logs[k:]))
+    return sum(float(np.polyfit(np.log(z), y, 1, full=True)[1].sum()) for z, y in parts)
+
+
+def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix]:
+    """Return the points of a method in their order, and its errors there, a row a trial.
+
+    Points without an error or with a mean of 0 are left out, and so are trials that have not run
+    at every point.
+    """
+    own = cells[(cells["method"] == method) & cells["error"].notna()]
+    table = own.pivot(index="trial", columns="x", values="error").dropna()
+    table = table.loc[:, table.mean() > 0]
+    return table.columns.to_numpy(dtype=float), table.to_numpy(dtype=float)
+
+
+def _weights(x: Vector) -> Vector:
+    """Return the weights of log y in the least-squares slope on log x."""
+    centred = np.log(x) - np.log(x).mean()
+    weights: Vector = centred / float(centred @ centred)
+    return weights
+
+
+def _half_width(weights: Vector, errors: Matrix, level: float) -> float:
+    """Return half of Student's interval of a weighted sum of logarithms of mean errors.
+
+    By the delta method on the trials, whose errors at different points may share their data: what
+    trial t adds is the sum of weights times its errors over their means.
+    """
+    trials = len(errors)
+    if trials < 2:
+        return math.nan
+    influence = (errors / errors.mean(axis=0)) @ weights
+    error = float(np.std(influence, ddof=1)) / math.sqrt(trials)
+    return float(stdtrit(trials - 1, 1 - level / 2)) * error

@@ -1,0 +1,134 @@
+"""The answer above the figure: its factors are the trials', and it never claims too much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.front.answer import Answer, answer, lead_of
+from dpsco_app.front.study import Role, Study, chosen_point
+from dpsco_app.front.titles import ratio_text
+from dpsco_app.pages.explore.details import numbers
+from dpsco_app.parts.differences import method_names
+from dpsco_app.parts.evaluations import hardest, region
+from dpsco_core.catalogue import method_card
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+from tests.app.results import SWEEP, run
+
+
+def of(scenario: Scenario, role: Role = "own", outcomes: Sequence[Outcome] | None = None) -> Study:
+    made = run(scenario).outcomes if outcomes is None else outcomes
+    return Study(scenario=scenario, outcomes=made, role=role)
+
+
+def say(*studies: Study) -> Answer:
+    return answer(studies, {s.role: lead_of(s) for s in studies})
+
+
+def small(said: Answer) -> str:
+    return "".join(text for text, _ in said.small)
+
+
+def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> None:
+    said = say(of(SWEEP))
+    rows = numbers(run(SWEEP).outcomes, SWEEP).query("n == 10000")
+    means = rows.set_index("Estimator")["Mean error"]
+    private = means.drop("Sample mean")
+    assert private.idxmin() == "Simple clipping"
+    factor = ratio_text(private.min() / means["Sample mean"])
+    assert said.headline == (f"About {factor} times the error", "on Student\xa0t data")
+    assert ("simple clipping", "mean.clipped") in said.small
+
+
+def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
+    off = replace(SWEEP, n=40_000)
+    assert chosen_point(off) == 50_000
+    assert say(of(off)) == say(of(replace(SWEEP, n=50_000)))
+
+
+def test_the_method_that_spoke_stays_unless_another_is_better_beyond_the_noise() -> None:
+    study = of(SWEEP)
+    best = lead_of(study)
+    assert best == "mean.clipped"
+    assert lead_of(study, "mean.cwme-cdp") == best  # it errs a good deal more in every trial
+    close = [
+        replace(o, error=o.error * (1.0 + 0.2 * (-1) ** o.trial))
+        for o in study.outcomes
+        if o.method == "mean.clipped"
+    ]
+    twin = [replace(o, method="mean.cwme-cdp", error=o.error * 1.01) for o in close]
+    alike = of(SWEEP, outcomes=[*close, *twin])
+    noisy = [
+        replace(o, error=o.error * (1.3 if o.trial % 2 else 0.8))
+        for o in alike.outcomes[len(close) :]
+    ]
+    assert lead_of(of(SWEEP, outcomes=[*close, *noisy]), "mean.cwme-cdp") == "mean.cwme-cdp"
+    assert lead_of(alike, "mean.unknown") == "mean.clipped"
+
+
+def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
+    hard = hardest(SWEEP)
+    assert hard is not None
+    study = of(hard, role="hardest")
+    said = say(study)
+    x = chosen_point(hard)
+    floor = next(e.value for at, e in region(hard) if at == x)
+    public = study.at("mean.sample", x)
+    assert public is not None and floor > public.mean
+    assert said.headline[1] == (
+        f"no private algorithm can pay less than {ratio_text(floor / public.mean)}"
+    )
+
+
+def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> None:
+    hard = hardest(SWEEP)
+    assert hard is not None
+    own, other = of(SWEEP), of(hard, role="hardest")
+    said = answer([own, other], {"own": "mean.clipped", "hardest": "mean.cwme-cdp"})
+    assert [method for _, method in said.small if method] == ["mean.clipped", "mean.cwme-cdp"]
+    assert " on the left and " in small(said) and len(said.headline) == 2
+
+
+def test_names_keep_their_capitals_inside_the_line() -> None:
+    scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
+    assert "here, coordinate-wise, Laplace, over" in small(say(of(scenario)))
+
+
+def test_without_private_results_it_says_what_is_missing() -> None:
+    assert say(of(SWEEP, outcomes=())).headline == ("", "")
+    open_ones = replace(SWEEP, methods=("mean.sample", "mean.median-of-means"))
+    assert say(of(open_ones)).plain == "Choose a private algorithm to see what privacy costs"
+
+
+def test_only_refused_estimators_leave_the_one_that_ran() -> None:
+    scenario = replace(SWEEP, delta=0.0, methods=("mean.clipped", "mean.cwme-pure"))
+    assert "coordinate-wise, Laplace" in small(say(of(scenario)))
+    for methods in (("mean.clipped",), ("mean.sample", "mean.clipped")):
+        nobody = replace(SWEEP, delta=0.0, methods=methods)
+        assert say(of(nobody)).plain == "No chosen private algorithm can run here"
+
+
+def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
+    """But not at offset 0, where it is right by construction and no yardstick."""
+    at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
+    assert say(of(replace(at, offset=0.01))).headline[0] == (
+        "No private algorithm here beats not looking at the data"
+    )
+    assert "not looking" not in say(of(replace(at, offset=0.0))).plain
+
+
+@pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])
+def test_a_ratio_is_written_with_two_digits(value: float) -> None:
+    text = ratio_text(value)
+    assert len(text.replace(",", "").replace(".", "").rstrip("0") or "0") <= 2
+    assert float(text.replace(",", "")) == pytest.approx(value, rel=0.07)
+
+
+def test_a_comma_in_a_name_does_not_make_two_methods_of_one() -> None:
+    """Of three methods, two have a comma in their names; the list has three entries."""
+    slugs = ("mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
+    assert method_names(slugs).split("; ") == [method_card(slug).name for slug in slugs]
+    assert method_names(("mean.sample", "mean.clipped")) == "Sample mean, Simple clipping"

@@ -1,0 +1,209 @@
+"""Two classes never meet unmarked: what a figure draws of one class never contradicts itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.traces import (
+    FLOOR_HERE,
+    BoundLine,
+    bound_hover,
+    class_name,
+    is_floor,
+    lines_of,
+)
+from dpsco_core import catalogue
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.law_classes import COORDINATE, SHIFTS
+from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.scenario import Scenario
+
+SETTINGS, BATCH, DEFAULT = 20_000, 100, 1  # in all, of a test, and tests that are not slow
+VIEWS = ("lower bounds", "upper bounds")
+D3 = {
+    "n": "20000",
+    "d": "75",
+    "p": "2",
+    "epsilon": "0.2",
+    "delta": "0.0001",
+    "diameter": "1",
+    "offset": "0.3",
+    "methods": "mean.sample,mean.clipped",
+    "axis": "n",
+    "grid": "2000,5000,10000,20000",
+}
+
+
+def drawn(scenario: Scenario) -> list[BoundLine]:
+    """Return the lines of bounds in a scenario's figure, by the functions that draw it."""
+    return lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
+
+
+def curves(lines: list[BoundLine]) -> list[Evaluation]:
+    every = (curve for line in lines for curve in (line.of or [line.curve]))
+    return [e for curve in every for e in curve]
+
+
+def contradictions(lines: list[BoundLine]) -> list[tuple[str, str, float, float]]:
+    """Return the upper bounds below a lower one that they meet."""
+    every = [e for e in curves(lines) if not e.failures and e.applies]
+    return [
+        (u.bound.card.slug, low.bound.card.slug, u.value, low.value)
+        for u in every
+        for low in every
+        if u.x == low.x
+        and u.bound.card.meets(low.bound.card, u.covers)
+        and u.value < low.value * (1 - 1e-9)
+    ]
+
+
+def unmarked(lines: list[BoundLine]) -> list[str]:
+    """Return the proven upper bounds that hold for another class than a worst case, and hide it.
+
+    The floors on these data have that in their names.
+    """
+    floors = [e.bound.card for e in curves(lines) if is_floor(e.bound.card)]
+    below = {card.laws for card in floors if not card.of_law}
+    found = []
+    for line in lines:
+        card = line.curve[0].bound.card
+        if (card.kind, card.constant) != ("upper", "explicit"):
+            continue
+        held = all(below <= set(e.covers) for e in line.curve)
+        if not held and card.laws.short not in (line.name or ""):
+            found.append(card.slug)
+    return found
+
+
+def random_scenario(seed: int) -> Scenario | None:
+    """Return a random sweep of one point; None where such a setting does not exist."""
+    rng = np.random.default_rng([31, 7, seed])
+    problem = "mean" if rng.random() < 0.7 else str(rng.choice(catalogue.PROBLEM_SLUGS))
+    diameter = float(np.exp(rng.uniform(np.log(0.3), np.log(20))))
+    budget = {"epsilon": float(np.exp(rng.uniform(np.log(0.1), np.log(8)))), "delta": 1e-5}
+    if rng.random() < 0.25:
+        budget = {"epsilon": None, "delta": None, "rho": float(np.exp(rng.uniform(-7, 2)))}
+    elif rng.random() < 0.2:
+        budget["delta"] = 0.0
+    methods = catalogue.methods_for(problem, "item")
+    n = int(np.exp(rng.uniform(np.log(100), np.log(1e5))))
+    given = {
+        "problem": problem,
+        "distribution": str(rng.choice(catalogue.distributions_for(problem))),
+        "methods": tuple(
+            str(m) for m in rng.choice(methods, size=min(3, len(methods)), replace=False)
+        ),
+        "n": n,
+        "d": int(np.exp(rng.uniform(0, np.log(150)))),
+        "p": float(rng.choice([2.0, 2.0, 2.5, 3.0, 5.0, 20.0])),
+        "diameter": diameter,
+        "offset": diameter / 2 * float(rng.uniform()),
+        "axis": "n",
+        "grid": (n,),
+        **budget,
+    }
+    try:
+        return Scenario(**given).validate()
+    except InvalidInput:
+        return None
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        pytest.param(k, marks=[pytest.mark.slow] if k >= DEFAULT else [])
+        for k in range(SETTINGS // BATCH)
+    ],
+)
+def test_no_upper_bound_is_below_a_lower_one_of_its_class_in_what_a_figure_draws(
+    batch: int,
+) -> None:
+    """Nor does one of another class hide which class that is."""
+    met = 0
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        scenario = random_scenario(seed)
+        if scenario is None:
+            continue
+        lines = drawn(scenario)
+        assert contradictions(lines) == [], scenario
+        assert unmarked(lines) == [], scenario
+        met += any(line.curve[0].bound.card.kind == "upper" for line in lines)
+    assert met > BATCH // 2
+
+
+def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> None:
+    """Simple clipping: .347 for these data's moments in every direction, and a floor of .375."""
+    scenario = Scenario.from_query(D3).validate()
+    directional, coordinate, floor = (
+        evaluate(scenario.at(20_000), catalogue.bound(slug), 20_000)
+        for slug in (
+            "upper.mean.clipped-expected",
+            "upper.mean.clipped-expected-coordinate",
+            "lower.mean.rate-distortion-cdp",
+        )
+    )
+    assert directional.value == pytest.approx(0.3474, abs=1e-4)
+    assert floor.value == pytest.approx(0.3753, abs=1e-4)
+    assert not directional.bound.card.meets(floor.bound.card, directional.covers)
+    assert coordinate.bound.card.meets(floor.bound.card, coordinate.covers)
+    assert coordinate.value > floor.value
+    lines = drawn(scenario)
+    assert contradictions(lines) == unmarked(lines) == []
+    uppers = [e for e in curves(lines) if e.bound.card.method == "mean.clipped"]
+    assert len(uppers) == 4 and all(COORDINATE in e.covers for e in uppers)
+    assert floor.bound.card.slug in {e.bound.card.slug for e in curves(lines)}
+
+
+def test_the_test_finds_a_bound_in_the_class_of_another() -> None:
+    """The bound of these data's moments, said to hold for the coordinates' class."""
+    scenario = Scenario.from_query(D3).validate()
+    which = catalogue.bound("upper.mean.clipped-expected")
+    wrong = replace(which, card=replace(which.card, law_class=COORDINATE))
+    lines = drawn(scenario)
+    planted = evaluate(scenario.at(20_000), wrong, 20_000)
+    assert contradictions([*lines, BoundLine(curve=[planted])]) != []
+    honest = evaluate(scenario.at(20_000), which, 20_000)
+    assert unmarked([*lines, BoundLine(curve=[honest])]) == [which.card.slug]
+    assert unmarked([*lines, BoundLine(curve=[honest], name=class_name([honest]))]) == []
+
+
+def test_a_bound_for_fewer_laws_is_drawn_where_a_method_has_no_other_and_says_so() -> None:
+    scenario = Scenario(problem="linear", methods=("sco.sgd",), axis="n", grid=(1000, 10_000))
+    (line,) = [x for x in drawn(scenario) if x.curve[0].bound.card.kind == "upper"]
+    assert line.name is not None and line.name.endswith(", for this variance")
+    hover = bound_hover(line.curve[0]).replace("<br>", " ")
+    assert "holds for all distributions with this variance" in hover
+
+
+def test_a_hover_says_whom_a_lower_bound_binds_and_over_which_class() -> None:
+    e = evaluate(Scenario(), catalogue.bound("lower.mean.tracing-cdp"))
+    hover = bound_hover(e).replace("<br>", " ")
+    assert "binds every zCDP algorithm (ρ = 0.02801), in the worst case over all" in hover
+    assert "distributions with these moments in every coordinate" in hover
+
+
+def test_lower_bounds_of_two_classes_are_two_lines() -> None:
+    """A floor of these data's shifts is no part of the line of the worst case."""
+    scenario = Scenario(axis="n", grid=(1000, 10_000))
+    points = [(x, at) for x, at in scenario.points()]
+    slugs = ("lower.mean.approx-tracing", "lower.mean.approx-assouad")
+    worst, shifts = (
+        [
+            replace(e, bound=replace(e.bound, card=replace(e.bound.card, slug=name, **changes)))
+            for slug in slugs
+            for x, at in points
+            for e in [evaluate(at, catalogue.bound(slug), x)]
+            for name in [f"{slug}{len(changes)}"]
+        ]
+        for changes in ({}, {"law_class": SHIFTS})
+    )
+    lines = {line.name: line for line in lines_of([*worst, *shifts], scenario)}
+    named = {"Worst case, every (ε, δ) algorithm": COORDINATE, FLOOR_HERE: SHIFTS}
+    assert set(lines) == set(named)
+    for name, laws in named.items():
+        assert {e.bound.card.laws for curve in lines[name].of for e in curve} == {laws}

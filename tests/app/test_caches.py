@@ -1,0 +1,44 @@
+"""What docs/scaling.md says of caches is what the code keeps."""
+
+import re
+from pathlib import Path
+
+from dpsco_app.pages.one_run import page as one_run
+from dpsco_app.pages.privacy import run_sections
+from dpsco_app.parts import evaluations, running, stored
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE = re.compile(r"(?:maxsize|max_entries)=([0-9_]+)")
+NUMBER = re.compile(r"\d[\d,]*")
+
+
+def promised(row: str) -> list[int]:
+    """Return the numbers in the last column of the row of a cache."""
+    text = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if line.startswith("| ") and row in line]
+    numbers = NUMBER.findall(line.strip("| ").rpartition("|")[2])
+    return [int(number.replace(",", "")) for number in numbers]
+
+
+def sizes(folder: str) -> set[int]:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
+    return {int(size) for text in texts for size in SIZE.findall(text)}
+
+
+def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> None:
+    assert promised("running.cached_cell") == [running.KEPT_CELLS]
+    assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
+    assert promised("evaluations._starting_risk") == [
+        evaluations._starting_risk.cache_info().maxsize
+    ]
+    assert promised("stored._kept") == [stored._kept.cache_info().maxsize]
+    assert promised("run_sections._kept") == [run_sections.KEPT_AUDITS]
+
+
+def test_its_ranges_are_those_of_all_other_caches() -> None:
+    pages = sizes("dpsco_app/pages")
+    *ends, split = promised("what the other pages compute")
+    assert split == max(pages) == one_run._split._info.max_entries
+    assert ends == [min(pages), max(pages - {split})]
+    core = sizes("dpsco_core")
+    assert promised("`lru_cache` in `dpsco_core` |") == [min(core), max(core)]

@@ -1,0 +1,125 @@
+"""Bounds on runs of descent, against their sums written out, and against exact recursions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds.euclidean.descent import RiskOnSet, Walk, distances, risk
+from dpsco_core.methods.euclidean.sgd import Sgd
+from tests.bounds.euclidean.helpers import BY_SLUG, setting
+
+FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "other"}
+
+
+def sums(at) -> float:
+    """The bound for one record a step, from the formulas of theory/bounds-of-runs.md, 3."""
+    c, plan = at.constants, Sgd(batch=1).plan(at)
+    t = np.arange(at.n)
+    eta = np.array([plan.size(k) for k in t])
+    variance = min(c.variance_trace, c.lipschitz**2)
+    start = c.diameter / 2  # from the centre of a ball
+    if plan.rule == "lipschitz":
+        energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + variance)
+        return start**2 / (2 * eta[0] * at.n) + eta[0] / 2 * energy
+    factor = np.minimum(1, 1 / (2 * np.maximum(1 - eta * c.smoothness, 1e-300)))
+    if plan.rule == "smooth":
+        return start**2 / (2 * eta[0] * at.n) + factor[0] * eta[0] * variance
+    weights, squares = t + 1.0, [start**2]
+    for size in eta:
+        left = 1 - size * c.strong_convexity
+        squares.append(min(left**2 * squares[-1] + size**2 * variance, c.diameter**2))
+    r = np.array(squares)
+    by_distance = np.minimum(c.mean_gradient_bound * np.sqrt(r[1:]), c.smoothness / 2 * r[1:])
+    along = (1 - eta * c.strong_convexity) / (2 * eta) * weights
+    along[1:] -= weights[:-1] / (2 * eta[:-1])
+    by_descent = np.maximum(along, 0) * r[:-1] + weights * factor * eta * variance
+    mean_root = float(weights @ np.sqrt(r[1:]) / weights.sum())
+    last = min(c.mean_gradient_bound * mean_root, c.smoothness / 2 * mean_root**2)
+    each = float(weights @ by_distance / weights.sum())
+    return min(each, last, float(by_descent.sum() / weights.sum()))
+
+
+@pytest.mark.parametrize(
+    ("slug", "constants"),
+    [
+        ("upper.sco.sgd-run-strong", {}),
+        ("upper.sco.sgd-run-strong", {"smoothness": 7.0}),
+        ("upper.sco.sgd-run-smooth", FREE),
+        ("upper.sco.sgd-run-smooth", FREE | {"smoothness": 0.01, "lipschitz": math.inf}),
+        ("upper.sco.sgd-run", FREE | {"smoothness": math.inf}),
+        ("upper.sco.sgd-run", FREE | {"smoothness": math.inf, "lipschitz": 0.5}),
+    ],
+)
+@pytest.mark.parametrize("n", [3, 500])
+def test_the_bounds_on_sgd_are_their_sums_written_out(slug, constants, n):
+    at = setting(n, 5, **constants)
+    assert not BY_SLUG[slug].failures(at)
+    assert BY_SLUG[slug].value(at) == pytest.approx(sums(at), rel=1e-9)
+    others = {s for s in BY_SLUG if s.startswith("upper.sco.sgd-run")} - {slug}
+    assert all(math.isinf(BY_SLUG[s].value(at)) and BY_SLUG[s].failures(at) for s in others)
+
+
+def quadratic(curvatures, bias, variance, steps, weights, queried, start):
+    """The exact mean excess risk on a quadratic, by its means and variances; no constraint."""
+    h = np.asarray(curvatures)
+    mean = np.asarray(start, dtype=float)
+    count = len(steps)
+    # noise of step s enters the point after step t with (1 - eta h)^(t-s) eta: all of them, exactly
+    points = [mean]
+    kernels = [np.zeros((count, len(h)))]
+    for t, eta in enumerate(steps):
+        mean = (1 - eta * h) * mean - eta * bias
+        kernel = kernels[-1] * (1 - eta * h)
+        kernel[t] = -eta
+        points.append(mean)
+        kernels.append(kernel)
+    chosen = slice(0, count) if queried else slice(1, count + 1)
+    w = np.asarray(weights) / np.sum(weights)
+    average = np.tensordot(w, np.array(points[chosen]), 1)
+    kernel = np.tensordot(w, np.array(kernels[chosen]), 1)
+    spread = (kernel**2).sum(axis=0) * variance / len(h)
+    return float((h / 2 * (average**2 + spread)).sum())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
+    """Walk of all sizes, biases towards the worst side, tail averages; 60 random runs."""
+    rng = np.random.default_rng([3, seed])
+    count, d = int(rng.integers(1, 40)), 3
+    h = np.sort(rng.uniform(0, 2, d))
+    h[0] *= rng.random() < 0.5
+    sizes = rng.uniform(0.02, 1.2) / h[-1] * np.ones(count)
+    averaged = count if (queried := bool(rng.random() < 0.4)) else int(rng.integers(1, count + 1))
+    weights = np.zeros(count)
+    weights[count - averaged :] = 1
+    direction = rng.normal(size=d)
+    direction /= np.linalg.norm(direction)
+    bias, variance = float(rng.uniform(0, 0.3)), float(rng.uniform(0, 2))
+    start = rng.normal(size=d) * rng.uniform(0, 3)
+    exact = quadratic(h, bias * direction, variance, sizes, weights, queried, start)
+    span = 1e3  # far beyond all points: no projection is met
+    over = RiskOnSet(
+        start=float(np.linalg.norm(start)),
+        span=span,
+        slope=float(h[-1] * span),
+        smoothness=float(h[-1]),
+        strong_convexity=float(h[0]),
+        interior=True,
+    )
+    steps = Walk(sizes=tuple(sizes), weights=tuple(weights), queried=queried)
+    bound = risk(over, steps, bias, lambda t, square: variance)
+    assert exact <= bound
+    squares = distances(over, steps, bias, lambda t, square: variance)
+    assert all(s <= span**2 for s in squares)
+
+
+def test_one_step_to_the_minimum_leaves_the_bias_and_the_noise():
+    """By hand: one step of size 1 on half the squared distance ends at (b + xi)^2/2."""
+    over = RiskOnSet(
+        start=2.0, span=4.0, slope=2.0, smoothness=1.0, strong_convexity=1.0, interior=True
+    )
+    steps = Walk(sizes=(1.0,), weights=(1.0,))
+    assert risk(over, steps, 0.3, lambda t, square: 0.5) == pytest.approx((0.3**2 + 0.5) / 2)

@@ -1,0 +1,134 @@
+"""Plain evaluations of the floors, formula by formula, and settings for the tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import jn_zeros, jv
+from scipy.stats import binom
+
+from dpsco_core.catalogue import bound, make_instance
+from dpsco_core.data.shifts import Shifts
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems.base import Setting
+
+DRAWN = ("student-t", "elliptical-t", "gaussian")  # laws whose floor is drawn
+LAWS = (*DRAWN, "log-normal", "pareto", "skewed-pareto")
+DEFAULT = ZCDP(rho=0.028014)
+SHORT = {ZCDP: "cdp", ApproxDP: "approx", PureDP: "pure"}
+
+
+def setting(
+    law: str,
+    n: int,
+    d: int,
+    p: float,
+    budget: Budget,
+    *,
+    radius: float = 2.0,
+    offset: float = 0.0,
+    problem: str = "mean",
+    margin: float = 0.5,
+) -> Setting:
+    """A setting that is told its law, as a floor is."""
+    instance = make_instance(
+        problem=problem,
+        distribution=law,
+        n=n,
+        d=d,
+        budget=budget,
+        moment_order=p,
+        margin=margin,
+        offset=offset,
+        radius=radius,
+    )
+    made = instance.problem
+    own = made.distribution if isinstance(made, MeanEstimation) else made.law
+    return replace(made.setting(n, budget), law=own)
+
+
+def floor(at: Setting, kind: str = "") -> float:
+    """Return the floor on the mean error in the notion of the budget; `kind` may be ``"near-"``."""
+    return bound(f"lower.mean.floor-{kind}{SHORT[type(at.budget)]}").value(at)
+
+
+def shifts(at: Setting) -> Shifts:
+    assert at.law is not None
+    found = at.law.shifts
+    assert found is not None
+    return found
+
+
+def bessel(order: float) -> float:
+    """First positive zero, by another way than the library's."""
+    if order == -0.5:
+        return math.pi / 2
+    if order == int(order):
+        return float(jn_zeros(int(order), 1)[0])
+    step, x = 0.01, order + 0.5
+    while jv(order, x) * jv(order, x + step) > 0:
+        x += step
+    return float(brentq(lambda t: jv(order, t), x, x + step, xtol=1e-13))
+
+
+def least_total_variation(divergence: float) -> float:
+    """T artanh T = k/2."""
+    if divergence == 0:
+        return 0.0
+    return float(brentq(lambda t: t * math.atanh(t) - divergence / 2, 0, 1 - 1e-16))
+
+
+def overlap(b: int, budget: Budget) -> float:
+    """a(b), as section 6 prints it."""
+    if isinstance(budget, ZCDP):
+        k = budget.rho * b * b
+        return 1 - least_total_variation(k) if k < 30 else 0.0
+    delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
+    if b * budget.epsilon > 600:
+        return 0.0
+    lost = delta * math.expm1(b * budget.epsilon) / math.expm1(budget.epsilon)
+    return 2 * max(0.0, 1 - lost) / (1 + math.exp(budget.epsilon * b))
+
+
+def by_two_shifts(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
+    """Theorem 2 on a grid of shifts, summed term by term."""
+    best = 0.0
+    for theta in np.geomspace(1e-8, radius / math.sqrt(d), 400):
+        t = float(law.distance(np.array(theta)))
+        last = int(min(n, n * t + 12 * math.sqrt(n * t) + 40))
+        if last > 400:
+            break
+        counts = np.arange(last + 1)
+        common = [overlap(int(b), budget) for b in counts]
+        best = max(best, math.sqrt(d) * theta * float(binom.pmf(counts, n, t) @ common))
+    return best
+
+
+def trapezoid_near(n: int, d: int, law: Shifts, kappa: Callable[[float], float]) -> float:
+    """Theorem 3 for independent coordinates, on 40,001 nodes in the log odds."""
+    u = np.linspace(-34, 34, 40_001)
+    p = 1 / (1 + np.exp(-u))
+    weights = p * (1 - p) * (u[1] - u[0])
+    x = law.at_odds(u)
+    best = 0.0
+    constant = d - 0.5
+    for level in np.geomspace(0.1, 60, 60):
+        centre = brentq(lambda m, t=level: float(weights @ np.clip(x - m, -t, t)), -20, 20)
+        psi = np.clip(x - centre, -level, level)
+        largest = float(np.max(np.abs(psi)))
+        slope = float(weights @ (x * psi))
+        for c in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5):
+            lam = max(
+                float(weights @ (psi**2 / (1 + sign * c * psi / largest))) for sign in (1, -1)
+            )
+            lam /= slope**2
+            prior = d * (math.pi * largest / (c * slope)) ** 2
+            k = kappa(math.sqrt(d) * largest / (slope * (1 - c)) / math.sqrt(lam))
+            learnt = min(n * d * lam, 1 / (1 / (n * k) ** 2 / lam + (n - 1) / (n * n * d * lam)))
+            best = max(best, constant / math.sqrt(learnt + prior))
+    return best

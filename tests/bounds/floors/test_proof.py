@@ -1,0 +1,310 @@
+"""Steps of the proof of the floors by simulation, and what is measured against them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import jv
+from scipy.stats import binom
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.bounds.floors.leakage import concentrated
+from dpsco_core.bounds.floors.van_trees import costs, prior_information
+from dpsco_core.catalogue import BOUNDS, METHODS, bound, make_instance
+from dpsco_core.data import StudentT
+from dpsco_core.data.base import ScaledLaw
+from dpsco_core.explain.floors import floor_proof, measured, no_floor
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.results.report import bound_setting
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+from tests.bounds.floors import cases
+from tests.bounds.floors.cases import DEFAULT, floor, setting, shifts
+
+RNG_SEED = 20_26
+
+
+def draw_prior(rng: np.random.Generator, count: int) -> tuple[Vector, Vector]:
+    """Draw means of the prior on the unit ball of R^3, and the gradients of its log density."""
+    # U = sin(pi r)/r, pi(mu) = U^2: the radius has density 2 sin^2(pi r) on (0, 1).
+    r = np.empty(0)
+    while len(r) < count:
+        tried = rng.random(2 * count)
+        r = np.concatenate([r, tried[rng.random(2 * count) < np.sin(np.pi * tried) ** 2]])
+    r = r[:count]
+    direction = rng.standard_normal((count, 3))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    slope = 2 * (np.pi / np.tan(np.pi * r) - 1 / r)
+    return r[:, None] * direction, slope[:, None] * direction
+
+
+def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
+    # d = 3, n = 4, a clipped mean with noise; five standard errors, false alarms 1e-6.
+    rng, count = np.random.default_rng(RNG_SEED), 400_000
+    law = StudentT(d=3, moment_order=2.0)
+    nu, s = law.tail_index, law.scale
+    mean, pull = draw_prior(rng, count)
+    z = s * rng.standard_t(nu, size=(count, 4, 3))
+    score = ((nu + 1) * z / (nu * s**2 + z * z)).sum(axis=1)
+    estimate = np.clip(z + mean[:, None, :], -1.0, 1.0).mean(axis=1)
+    error = estimate + 0.3 * rng.standard_normal((count, 3)) - mean
+    size = np.linalg.norm(error, axis=1, keepdims=True)
+    told = score + pull
+    for field, divergence in (
+        (error, np.full(count, 3.0)),
+        (error / np.sqrt(size), 2.5 / np.sqrt(size[:, 0])),
+        (error / size, 2 / size[:, 0]),
+    ):
+        gap = (field * told).sum(axis=1) - divergence
+        assert abs(gap.mean()) < 5 * gap.std() / math.sqrt(count)
+        wrong = (field * (score - pull)).sum(axis=1) - divergence  # the sign of the prior's term
+        assert abs(wrong.mean()) > 5 * wrong.std() / math.sqrt(count)
+    cross = (score * pull).sum(axis=1)
+    assert abs(cross.mean()) < 5 * cross.std() / math.sqrt(count)
+    squares = (pull**2).sum(axis=1)
+    assert squares.mean() == pytest.approx(prior_information(3, 1.0), rel=0.02)
+
+
+def told_by_noisy_signs(n: int, rho: float) -> float:
+    """E g^2 for n fair signs whose sum is released with Gaussian noise at rho."""
+    std = 2 / math.sqrt(2 * rho)  # a replaced sign moves the sum by 2
+    counts = np.arange(n + 1)
+    total = 2.0 * counts - n
+    chance = binom.pmf(counts, n, 0.5)
+    out = np.linspace(-n - 9 * std, n + 9 * std, 6_001)
+    density = np.exp(-0.5 * ((out[:, None] - total) / std) ** 2) / std / math.sqrt(2 * math.pi)
+    below = density @ chance
+    inside = below > 1e-280
+    above = density @ (chance * total)
+    return float(np.trapezoid(above[inside] ** 2 / below[inside], out[inside]))
+
+
+def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> None:
+    tightest = 0.0
+    for n in (1, 2, 5, 30, 200):
+        for rho in (1e-4, 1e-3, 0.01, 0.1, 0.5, 2.0):
+            kappa = concentrated(rho, shifts(setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
+            found = costs(n, 1, 1.0, kappa, 1.0)
+            told = told_by_noisy_signs(n, rho)
+            most = 1 / (found.sampling + found.privacy)
+            assert told <= most * (1 + 1e-9)
+            tightest = max(tightest, told / most)
+    assert tightest > 0.98  # the constant is right
+    # It is the sum of both costs, and not the larger: n = 200 signs at rho with equal costs.
+    rho = 2 / 200
+    assert told_by_noisy_signs(200, rho) == pytest.approx(
+        1 / (1 / 200 + 2 / (200**2 * rho)), rel=2e-3
+    )
+
+
+def test_exact_bayes_errors_of_noisy_records_are_above_the_floor() -> None:
+    # d = 1: records clipped to a level, summed with noise; the posterior mean under the prior of
+    # the proof, cos^2 on an interval, has the least squared error.
+    for kind, n, rho, radius, level in (
+        ("gaussian", 1, 0.5, 2.0, 1.5),
+        ("gaussian", 8, 0.05, 1.0, 1.0),
+        ("student-t", 4, 0.2, 3.0, 2.0),
+    ):
+        at = setting(kind, n, 1, 2.0, ZCDP(rho=rho), radius=radius)
+        law = at.law
+        assert isinstance(law, ScaledLaw)
+        means = np.linspace(-radius, radius, 401)[1:-1]
+        prior = np.cos(np.pi * means / (2 * radius)) ** 2
+        prior /= prior.sum()
+        rng = np.random.default_rng(3)
+        noise_std = 2 * level / math.sqrt(2 * rho)
+        # By simulation of the sum's law at each mean, on a grid of outputs.
+        z = law.sample(6_000 * n, rng).x.reshape(6_000, n)
+        sums = np.clip(z[None] + means[:, None, None], -level, level).sum(axis=2)
+        out = np.linspace(-n * level - 5 * noise_std, n * level + 5 * noise_std, 301)
+        edges = np.linspace(-n * level - 1e-9, n * level + 1e-9, 201)
+        places = 0.5 * (edges[1:] + edges[:-1])
+        mass = np.stack([np.histogram(row, edges)[0] / len(row) for row in sums])
+        kernel = np.exp(-0.5 * ((out[None] - places[:, None]) / noise_std) ** 2)
+        like = mass @ (kernel / kernel.sum(axis=1, keepdims=True))
+        joint = prior[:, None] * like
+        whole = joint.sum(axis=0)
+        best = (joint * means[:, None]).sum(axis=0) / whole
+        square = float((joint * (means[:, None] - best[None]) ** 2).sum())
+        # Theorem 1 alone: Theorem 2 has another prior, under which errors are larger.
+        terms = bound("lower.mean.floor-cdp-squared").terms(at) | {"two shifts": 0.0}
+        assert square > bound("lower.mean.floor-cdp-squared").combined(terms)
+
+
+def test_the_prior_of_the_simulation_is_the_ground_state() -> None:
+    r = np.linspace(0.01, 0.99, 50)
+    ratio = np.sin(np.pi * r) / r / (r**-0.5 * jv(0.5, np.pi * r))
+    assert np.ptp(ratio) < 1e-9 * abs(ratio[0])
+
+
+def told_the_shape(x: Vector, law: StudentT, rho: float, rng: np.random.Generator) -> Vector:
+    """Estimate the mean by a method that knows the law: a clipped mean, then clipped scores."""
+    n, d = x.shape
+    nu, s = law.tail_index, law.scale
+    information = (nu + 1) / (nu + 3) / s**2
+    radius = 8.0
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    start = (x * np.minimum(1, radius / norms)).mean(axis=0)
+    noise = 2 * radius / n / math.sqrt(2 * 0.15 * rho)
+    estimate = start + noise * rng.standard_normal(d)
+    level = 1.15 * math.sqrt(d * information)
+    for share in (0.15, 0.7):
+        z = x - estimate
+        score = (nu + 1) * z / (nu * s**2 + z * z)
+        score *= np.minimum(1, level / np.linalg.norm(score, axis=1, keepdims=True))
+        noise = 2 * level / n / math.sqrt(2 * share * rho)
+        estimate = estimate + (score.mean(axis=0) + noise * rng.standard_normal(d)) / information
+    return np.asarray(estimate)
+
+
+def test_a_method_that_is_told_the_shape_stays_above_and_comes_within_a_tenth() -> None:
+    law = StudentT(d=20, moment_order=2.0, offset=1.0)
+    rng = np.random.default_rng(11)
+    errors = [
+        float(np.linalg.norm(told_the_shape(law.sample(10_000, rng).x, law, 0.028014, rng)
+                             - law.mean))
+        for _ in range(120)
+    ]  # fmt: skip
+    mean, spread = float(np.mean(errors)), float(np.std(errors)) / math.sqrt(120)
+    least = floor(setting("student-t", 10_000, 20, 2.0, DEFAULT))
+    assert mean + 5 * spread > least  # false alarms 1e-6
+    assert mean / least < 1.10
+
+
+# -- every private method ------------------------------------------------------------------------
+
+
+def random_point(rng: np.random.Generator) -> Scenario:
+    """A scenario on data with a floor, small enough to run."""
+    while True:
+        n = int(np.exp(rng.uniform(math.log(50), math.log(1e6))))
+        d = int(np.exp(rng.uniform(0, math.log(500))))
+        if n * d <= 400_000:
+            break
+    budget: dict[str, Any] = {"epsilon": float(10 ** rng.uniform(-1, 0.7)), "delta": 1e-6}
+    match int(rng.integers(3)):
+        case 0:
+            budget["delta"] = 0.0
+        case 1:
+            budget = {"epsilon": None, "delta": None, "rho": float(10 ** rng.uniform(-3, 0.5))}
+    return Scenario(
+        distribution=str(rng.choice(cases.DRAWN)),
+        n=n,
+        d=d,
+        p=float(rng.choice([2.0, 2.5, 3.0, 5.0])),
+        offset=float(rng.choice([0.5, 1.0, 2.0])),
+        trials=3,
+        seed=int(rng.integers(1_000_000)),
+        methods=tuple(
+            m.card.slug for m in METHODS if "mean" in m.card.problems and m.card.privacy != "none"
+        ),
+        **budget,
+    )
+
+
+def below_the_floor(point: Scenario) -> list[str]:
+    """Return the methods whose measured error is below the floor that binds them."""
+    errors: dict[str, list[float]] = {}
+    for outcome in study(point):
+        if outcome.not_applicable is None:
+            errors.setdefault(outcome.method, []).append(outcome.error)
+    notion = {ZCDP: "cdp", ApproxDP: "cdp", PureDP: "pure"}[type(point.budget)]
+    which = bound(f"lower.mean.floor-{notion}")
+    least = which.value(bound_setting(point, which))
+    # The norm of an error in d dimensions varies by 0.8/sqrt(d) of its mean at most: five standard
+    # deviations of the mean of the trials are accounted for.
+    noise = 5 * 0.8 / math.sqrt(point.d * point.trials)
+    return [m for m, found in errors.items() if np.mean(found) < least * max(0.0, 1 - noise)]
+
+
+def test_measured_errors_of_private_methods_are_above_the_floor() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        point = random_point(rng)
+        assert below_the_floor(point) == [], point
+
+
+@pytest.mark.slow
+def test_measured_errors_of_private_methods_are_above_the_floor_at_2000_scenarios() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(1_960):
+        point = random_point(rng)
+        assert below_the_floor(point) == [], point
+
+
+def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
+    """Return the explicit upper bounds that are below a floor which binds their method."""
+    budget: Budget = ZCDP(rho=float(10 ** rng.uniform(-4, 1)))
+    if rng.random() < 0.4:
+        budget = PureDP(epsilon=float(10 ** rng.uniform(-2, 1)))
+    n, d = (int(np.exp(rng.uniform(math.log(a), math.log(b)))) for a, b in ((20, 1e7), (1, 500)))
+    made = make_instance(
+        distribution=str(rng.choice(cases.LAWS)),
+        n=n,
+        d=d,
+        budget=budget,
+        moment_order=float(rng.choice([2.0, 3.0, 6.0])),
+        margin=0.5,
+        offset=float(rng.choice([0.0, 1.0])),
+        radius=float(rng.choice([2.0, 10.0])),
+    ).problem
+    told = replace(made.setting(n, budget), law=made.distribution)  # type: ignore[union-attr]
+    least = floor(told)
+    found = []
+    for which in BOUNDS:
+        card = which.card
+        sure = (card.kind, card.constant, card.guarantee, card.quantity, card.privacy)
+        own = ("pure",) if isinstance(budget, PureDP) else ("pure", "zcdp")
+        if sure[:4] != ("upper", "explicit", "expectation", "l2 error") or sure[4] not in own:
+            continue
+        # A pure method is bound at its own epsilon, which under zCDP is within rho.
+        if not which.failures(told) and which.value(told) < least * (1 - 1e-9):
+            found.append(f"{card.slug} at {told}")
+    return found
+
+
+def test_no_floor_is_above_an_explicit_upper_bound() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(150):
+        assert above_an_upper_bound(rng) == []
+
+
+@pytest.mark.slow
+def test_no_floor_is_above_an_explicit_upper_bound_at_20000_settings() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(19_850):
+        assert above_an_upper_bound(rng) == []
+
+
+# -- the numbers of the page ---------------------------------------------------------------------
+
+
+def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
+    point = Scenario(p=2.0, offset=0.0)
+    for notion, short, value in (("zcdp", "cdp", 0.025768), ("approx", "approx", 0.0244997)):
+        at = floor_proof(point, notion)  # type: ignore[arg-type]
+        assert at is not None
+        assert at.value == pytest.approx(value, rel=3e-6)
+        which = bound(f"lower.mean.floor-{short}")
+        assert at.value == pytest.approx(which.value(bound_setting(point, which)))
+        assert 19.5 / math.sqrt(at.learnt + at.prior) == pytest.approx(at.value)
+        assert at.learnt < at.whole == pytest.approx(10_000 * 20 * at.information)
+        squares = 1 / (1 / (at.sampling**2 + at.privacy**2) + at.prior / 19.5**2)
+        assert math.sqrt(squares) == pytest.approx(at.value)
+    found = {e.method: e.error for e in measured(point)}
+    assert min(found.values()) > 0.0244
+
+
+def test_data_without_a_floor_say_why_in_words() -> None:
+    assert "finds its edge" in no_floor(Scenario(distribution="pareto"))
+    assert "finds its edge" in no_floor(Scenario(distribution="log-normal"))
+    assert "its own prior" in no_floor(Scenario(distribution="spike"))
+    assert "nothing is proven for its loss" in no_floor(Scenario(problem="hinge", methods=()))
+    assert "l2 ball" in no_floor(Scenario(geometry="l1"))
+    for law in cases.DRAWN:
+        assert no_floor(Scenario(distribution=law)) == ""
+    assert floor_proof(Scenario(distribution="pareto"), "zcdp") is None

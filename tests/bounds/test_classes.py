@@ -1,0 +1,132 @@
+"""Two classes of laws never meet: every bound names the one that its constants are about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from functools import cache
+
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.law_classes import BOUNDED, COORDINATE, DIRECTIONAL, SHIFTS, VARIANCE
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.base import AtPlan
+from dpsco_core.bounds.classes import binding, covered, of_class, whom
+from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from dpsco_core.problems import Setting
+from dpsco_core.problems.base import Constants
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+
+# What is certified of the records; the others are of the loss and of the set.
+MOMENTS = (
+    "coordinate_moment",
+    "directional_moment",
+    "variance_trace",
+    "mean_gradient_bound",
+    "minimum_variance",
+    "lipschitz",
+)
+
+
+@cache
+def settings(problem: str, geometry: str) -> tuple[Setting, ...]:
+    """Return settings of a problem: heavy data, and those with bounded gradients."""
+    q = 1.5 if geometry == "lq" else None
+    point = Scenario(
+        problem=problem, methods=(), n=10_000, d=2, epsilon=0.5, geometry=geometry, q=q
+    )
+    plain = (point, replace(point, p=2.0, distribution="gaussian", n=1_000_000, d=5))
+    hard = replace(point, distribution="hypercube", n=1_000_000, m=10 * (problem != "mean") or 1)
+    made = (*plain, hard, replace(hard, m=1, delta=0.0))
+    return tuple(at.setting for at in made)
+
+
+def foreign(setting: Setting, which: Bound) -> Setting:
+    """Return the setting with the constants changed that are not of the bound's class of laws."""
+    others = set(MOMENTS) - set(which.card.laws.constants)
+    changed = {name: 0.8 * getattr(setting.constants, name) for name in others}
+    return replace(setting, constants=replace(setting.constants, **changed))
+
+
+@each("which", BOUNDS, ids=lambda which: which.card.slug)
+def test_a_bound_is_made_of_the_constants_of_its_class_of_laws(which: Bound) -> None:
+    """Naming another class than that of its constants is found."""
+    known = which.card.problems
+    for problem in dict.fromkeys((*known[:2], known[-1])):
+        for setting in settings(problem, which.card.geometry):
+            before, after = values(which, setting, foreign(setting, which))
+            assert before == pytest.approx(after, rel=1e-9), problem
+
+
+def values(which: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
+    """Return a bound at two settings; one on a run of the same run, whose plan may look at all."""
+    if not isinstance(which.evaluate, AtPlan):
+        return which.value(setting), which.value(changed)
+    try:
+        plan = which.evaluate.method.plan(which.seen(setting))
+    except NotApplicable:
+        return math.inf, math.inf
+    moved = replace(plan, setting=which.seen(changed))
+    return which.value(setting, plan), which.value(changed, moved)
+
+
+def test_the_classes_are_those_of_the_papers() -> None:
+    for slug, laws in (
+        ("upper.mean.sample", VARIANCE),
+        ("upper.mean.cwme-cdp-expected", COORDINATE),
+        ("upper.mean.clipped-expected", DIRECTIONAL),
+        ("upper.mean.clipped-expected-coordinate", COORDINATE),
+        ("upper.mean.iterative", DIRECTIONAL),
+        ("upper.sco.clipped-explicit", DIRECTIONAL),
+        ("upper.sco.sgd", VARIANCE),
+        ("upper.sco.private-sgd", BOUNDED),
+        ("upper.lp.shuffled-mirror-descent", VARIANCE),
+        ("lower.mean.fano-cdp", COORDINATE),
+        ("lower.sco.rate-lipschitz", BOUNDED),
+        ("lower.user.rate", BOUNDED),
+    ):
+        assert bound(slug).card.laws == laws, slug
+    worst = {b.card.laws for b in BOUNDS if b.card.kind == "lower" and not b.card.of_law}
+    assert worst == {COORDINATE, BOUNDED}
+    known = {f.name for f in fields(Constants)}
+    assert all(set(b.card.laws.constants) <= known for b in BOUNDS)
+
+
+def test_directional_moments_hold_the_coordinates_class_only_where_they_are_as_large() -> None:
+    """In one dimension a direction is a coordinate; in 75, these data are easier than the class."""
+    card = bound("upper.mean.clipped-expected").card
+    line, space = (Scenario(d=d).setting for d in (1, 75))
+    assert COORDINATE in covered(card, line)
+    assert COORDINATE not in covered(card, space)
+    assert COORDINATE in covered(card, of_class(space))
+    assert SHIFTS in covered(card, space)  # it has room for every mean within R
+
+
+def test_a_variance_holds_the_coordinates_class_where_it_is_that_of_the_class() -> None:
+    """For a mean it is; the risk of a linear loss takes the variance of these data."""
+    mean, risk = bound("upper.mean.sample").card, bound("upper.sco.sgd").card
+    heavy = Scenario(d=5, p=8.0)
+    assert COORDINATE in covered(mean, heavy.setting)
+    linear = replace(heavy, problem="linear", methods=()).setting
+    assert linear.constants.variance_trace < linear.d
+    assert COORDINATE not in covered(risk, linear)
+    assert SHIFTS not in covered(risk, linear)
+    assert COORDINATE in covered(risk, of_class(linear))
+
+
+def test_a_lower_bound_names_whom_it_binds_at_the_budget_that_is_set() -> None:
+    approx = ApproxDP(epsilon=1.0, delta=1e-6)
+    for slug, budget, named in (
+        ("lower.mean.tracing-cdp", approx, "zCDP algorithm (rho=0.02801)"),
+        ("lower.mean.tracing-cdp", ZCDP(rho=0.5), "zCDP algorithm (rho=0.5)"),
+        ("lower.mean.fano-pure", approx, "pure DP algorithm (epsilon=1)"),
+        ("lower.mean.approx-tracing", approx, "(epsilon, delta)-DP algorithm"),
+        ("lower.mean.biased-signs", approx, "algorithm"),
+    ):
+        assert whom(bound(slug).card, budget) == named
+    assert "zcdp" not in binding(approx) and "approx" in binding(approx)
+    assert "approx" not in binding(ZCDP(rho=0.5)) and "zcdp" in binding(ZCDP(rho=0.5))
+    assert set(binding(PureDP(epsilon=1.0))) == {"none", "approx", "zcdp", "pure"}

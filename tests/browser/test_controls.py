@@ -1,0 +1,125 @@
+"""Controls that do what they say, in Chromium: menus that close, a camera, the menu of places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsco_app.parts.look import GREY
+from dpsco_app.parts.touch.run import RunLine, run_page
+from dpsco_app.shell.places import WHY
+from dpsco_core.explain.anatomy import single_runs
+from dpsco_core.explain.frames import frames
+from dpsco_core.scenario import Scenario
+from tests.browser.responsive import Ready
+
+QUICK = "/?n=2000&d=5&trials=2&grid=500,1000&against=none"
+SMALL_PHONE = {"width": 320, "height": 568}
+GROUND = "e => getComputedStyle(e).backgroundColor"
+
+
+def test_the_presets_close_over_the_figure_and_the_gallery(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK)
+    expect(page.get_by_text("Finished:")).to_be_visible(timeout=60_000)
+    menu = page.get_by_test_id("stPopoverBody")
+    button = page.get_by_role("button", name="Presets")
+    button.click()
+    menu.get_by_role("button", name="Hardest input").click()
+    expect(menu).to_have_count(0)
+    page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=20_000)
+    ready(page, seconds=120)
+    button.click()  # it opens again
+    menu.get_by_role("button", name="Gallery").click()
+    expect(page.get_by_role("dialog", name="Gallery of presets")).to_be_visible()
+    expect(menu).to_have_count(0)
+
+
+def test_the_camera_saves_a_png_after_an_svg_has_been_saved(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK)
+    expect(page.get_by_text("Finished:")).to_be_visible(timeout=60_000)
+    ready(page)
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    assert download.value.suggested_filename.endswith(".svg")
+    page.keyboard.press("Escape")
+    page.locator(".js-plotly-plot").last.hover()
+    camera = page.locator(".modebar-btn[data-title='Download plot as a PNG']").last
+    with page.expect_download(timeout=60_000) as download:
+        camera.click()
+    assert download.value.suggested_filename.endswith(".png")
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize("slug", ["one-run?n=500&d=3&trials=1", "who-wins", "users?n=500&d=2"])
+def test_the_menu_marks_the_place_of_a_view(
+    page: Page, dashboard: str, ready: Ready, slug: str
+) -> None:
+    page.goto(f"{dashboard}/{slug}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    menu = page.get_by_role("navigation", name="App pages")
+    expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
+    grounds = {link.inner_text(): link.evaluate(GROUND) for link in menu.get_by_role("link").all()}
+    clear = "rgba(0, 0, 0, 0)"
+    marked = [name for name, ground in grounds.items() if ground != clear]
+    assert marked == ["Geometry & users" if slug.startswith("users") else "Explore"]
+
+
+def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """With motion: the picture's height differs from step to step, and the text stays in place."""
+    page.set_viewport_size(SMALL_PHONE)
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(f"{dashboard}/{WHY}")
+    ready(page, seconds=60)
+    steps = page.locator("nav[aria-label=Steps] button")
+    line = 0.75 * SMALL_PHONE["height"]  # where a step is read, below the picture
+    for number in (9, 2, 6, 8, 4, 1):
+        steps.nth(number - 1).click()
+        page.wait_for_timeout(1500)  # it scrolls
+        expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
+        section = page.locator("section.here").bounding_box()
+        assert section is not None
+        assert section["y"] < line < section["y"] + section["height"]
+    # By hand, from the first step to the end of the page at once.
+    main = page.get_by_test_id("stMain")
+    main.evaluate("e => e.scrollTo({ top: e.scrollHeight, behavior: 'instant' })")
+    expect(page.locator("nav [aria-current=step]")).to_have_text("9")
+
+
+def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{dashboard}/privacy")
+    ready(page, seconds=60)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_have_attribute("data-collapsed", "false")
+    sidebar.get_by_role("link", name="Bounds", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Bounds", timeout=20_000)
+    expect(sidebar).to_have_attribute("data-collapsed", "true")
+
+
+def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None:
+    """Not even a caret is set, from which a selection would grow over the numbers of the axis."""
+    point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
+    runs = single_runs(point, "sco.clipped")
+    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    file = tmp_path / "run.html"
+    file.write_text(run_page(frames(point, runs), lines, dark=False, identity=""), encoding="utf-8")
+    page.goto(file.as_uri())
+    box = page.locator("svg.norms").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.92 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.92 * box["height"], steps=8)
+    page.mouse.up()
+    assert page.evaluate("getSelection().type") == "None"

@@ -1,0 +1,121 @@
+"""The price of privacy: a ratio over the same trials, with an interval, and the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpsco_core.cli.main import main
+from dpsco_core.results.price import paired_ratio, prices, ratio, reference_method
+from dpsco_core.results.report import run_json
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+PRIVATE, PUBLIC = "mean.clipped", "mean.sample"
+STUDY = Scenario(
+    methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
+    axis="n",
+    grid=(500, 2000),
+    d=5,
+    trials=6,
+)
+
+
+def cells(first: list[float], second: list[float]) -> pd.DataFrame:
+    rows = [
+        {"method": name, "x": 10.0, "trial": i, "error": error}
+        for name, errors in ((PRIVATE, first), (PUBLIC, second))
+        for i, error in enumerate(errors)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_ratio_of_paired_errors_knows_the_noise_of_its_trials() -> None:
+    twice = ratio(cells([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]), PRIVATE, PUBLIC, 10.0)
+    assert twice is not None and twice.value == pytest.approx(2) and not twice.within_noise
+    assert twice.low == pytest.approx(2) == pytest.approx(twice.high)  # the pairs leave no doubt
+    close = ratio(cells([1.0, 2.0, 3.3], [1.1, 1.8, 3.3]), PRIVATE, PUBLIC, None)
+    assert close is not None and close.within_noise
+    assert ratio(cells([1.0], [2.0]), PRIVATE, PUBLIC, 10.0) is None
+
+
+def test_an_interval_of_a_ratio_holds_the_true_one_in_95_of_100_cases() -> None:
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(400):
+        shared = rng.lognormal(0, 0.3, 20)
+        pair = cells(list(2 * shared * rng.lognormal(0, 0.1, 20)), list(shared))
+        found = ratio(pair, PRIVATE, PUBLIC, 10.0)
+        assert found is not None
+        held += found.low <= 2 * np.exp(0.005) <= found.high
+    # Binomial(400, 0.95): outside with probability 1e-6; the delta method costs a little.
+    assert 352 <= held <= 399
+
+
+def test_a_price_over_no_error_is_infinite_and_over_two_of_them_there_is_none() -> None:
+    dear = ratio(cells([0.1, 0.2], [0.0, 0.0]), PRIVATE, PUBLIC, None)
+    assert dear is not None and dear.value == dear.low == math.inf and not dear.within_noise
+    assert ratio(cells([0.0, 0.0], [0.0, 0.0]), PRIVATE, PUBLIC, None) is None
+
+
+def test_the_price_is_the_mean_private_error_over_the_mean_error_without_privacy() -> None:
+    cells = frame(study(STUDY))
+    table = summary(cells).set_index(["method", "x"])
+    for (method, x), row in table.iterrows():
+        if method == PUBLIC:
+            assert math.isnan(row["price"]) and math.isnan(row["price_low"])
+            continue
+        assert row["price"] == pytest.approx(
+            row["mean_error"] / table.loc[(PUBLIC, x), "mean_error"], rel=1e-12
+        )
+        assert row["price_low"] < row["price"] < row["price_high"]
+
+
+def test_table_json_and_command_line_have_one_price(capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = list(study(STUDY))
+    table = summary(frame(outcomes))
+    rows = json.loads(json.dumps(run_json(STUDY, outcomes), allow_nan=False))["results"]
+    by_row = {(r["method"], r["x"]): r for r in rows}
+    for row in table.to_dict("records"):
+        for name in ("price", "price_low", "price_high"):
+            said = by_row[row["method"], row["x"]][name]
+            assert said == row[name] if said is not None else row["method"] == PUBLIC
+    words = ["run", "--d", "5", "--n", "500", "--trials", "6"]
+    chosen = [part for m in STUDY.methods for part in ("--method", m)]
+    assert main([*words, *chosen]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("price of privacy" in line for line in lines)
+    alone = summary(frame(study(replace(STUDY, axis=None, grid=(), n=500))))
+    for row in alone.to_dict("records"):
+        if row["method"] != PUBLIC:
+            said = f"{row['price']:.3g} ({row['price_low']:.3g} to {row['price_high']:.3g})"
+            assert any(line.startswith(row["name"]) and said in line for line in lines)
+
+
+def test_without_a_method_without_privacy_there_is_no_price() -> None:
+    outcomes = list(study(replace(STUDY, methods=("mean.clipped",))))
+    assert summary(frame(outcomes))["price"].isna().all()
+    assert {row["price"] for row in run_json(STUDY, outcomes)["results"]} == {None}
+    refused = list(study(replace(STUDY, delta=0.0, methods=("mean.sample", "mean.clipped"))))
+    assert summary(frame(refused))["price"].isna().all()
+
+
+def test_one_trial_has_a_price_without_an_interval() -> None:
+    found = paired_ratio({0: 3.0}, {0: 1.5})
+    assert found is not None and found.value == 2
+    assert math.isnan(found.low) and math.isnan(found.high) and not found.within_noise
+    assert paired_ratio({0: 3.0}, {1: 1.5}) is None
+
+
+def test_the_price_is_over_the_method_that_a_scenario_has_by_default() -> None:
+    assert reference_method(("mean.clipped", "mean.median-of-means")) == "mean.median-of-means"
+    assert reference_method(("mean.median-of-means", "mean.sample")) == "mean.sample"
+    assert reference_method(("mean.clipped",)) == ""
+    errors = {"mean.median-of-means": {0: 4.0}, PUBLIC: {0: 1.0}, PRIVATE: {0: 2.0}}
+    assert {m: one.value for m, one in prices(errors).items()} == {PRIVATE: 2.0}
