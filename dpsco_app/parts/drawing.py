@@ -52,7 +52,7 @@ def enlarged(size: Size) -> Size:
 def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:
     """Draw a figure into its place; a later one in the same run of the page has another key."""
     drawn = Plain(plotly(figure, shown))
-    alt = figure.alt or "The first runs are under way"
+    alt = figure.alt.strip() or "The first runs are under way"
     place.draw(drawn, key, bar=True, width="stretch", theme=None, alt=alt, config=CONFIG)
 
 

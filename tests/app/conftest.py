@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from math import inf
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 from dpsco_app.pages.explore import page as explore
+from dpsco_app.pages.explore import runs
 from dpsco_app.parts import folding
 from dpsco_app.shell.window import arrive
 
@@ -43,4 +45,5 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
     monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)  # every run waits for its button
+    monkeypatch.setattr(runs, "LIVE_SECONDS", inf)  # and brings its second panel, on any machine
     monkeypatch.setattr(explore, "when_there", rerun)

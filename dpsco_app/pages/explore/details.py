@@ -52,7 +52,7 @@ def draw_details(shown: Shown) -> None:
     result, scenario = shown.result, shown.result.scenario
     _refusals(result)
     st.markdown("**What to notice**")
-    for text in to_notice(scenario):
+    for text in to_notice(scenario, STATE.current()):
         st.markdown(text)
     _links(scenario)
     _slopes(result)

@@ -1,5 +1,6 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
+from dpsco_app.front.view import View
 from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.data import Gaussian
@@ -27,10 +28,10 @@ HARD = (
 )
 
 
-def to_notice(scenario: Scenario) -> list[str]:
+def to_notice(scenario: Scenario, view: View) -> list[str]:
     """Return what a visitor should see in the figure of a scenario."""
-    preset = next((p for p in PRESETS if p.scenario == scenario), None)
-    texts = [preset.look_for] if preset is not None else []
+    of_it = [p for p in PRESETS if p.scenario == scenario]
+    texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
     if is_hard(scenario):
         texts.append(HARD)
     else:

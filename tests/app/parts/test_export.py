@@ -77,12 +77,12 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
 
 def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML"]
+    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML", "PDF"]
     assert [label.split(":")[0] for label in labels] == kinds
 
 
 def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:
-    shown = numbers(run(SWEEP))
+    shown = numbers(run(SWEEP).outcomes, SWEEP)
     assert list(shown["n"]) == list(table(SWEEP)["x"])
     assert list(shown["Mean error"]) == list(table(SWEEP)["mean_error"])
     spent = dict(zip(shown["Estimator"], shown["Spent"], strict=True))
@@ -93,7 +93,7 @@ def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:
 
 
 def test_the_table_of_a_refused_method_holds_its_reason() -> None:
-    shown = numbers(run(REFUSING)).set_index("Estimator")
+    shown = numbers(run(REFUSING).outcomes, REFUSING).set_index("Estimator")
     assert "x" not in shown and math.isnan(shown.loc["Simple clipping", "Mean error"])
     assert "Gaussian noise cannot give pure DP" in shown.loc["Simple clipping", "Remark"]
     assert shown.loc["Simple clipping", "Spent"] == ""
@@ -110,6 +110,6 @@ def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
     result = run(scenario)
     assert {o.spent for o in result.outcomes} == {PureDP(epsilon=1.0)}
     assert set(frame(result.outcomes)["spent"]) == {"1-DP"}
-    assert set(numbers(result)["Spent"]) == {"1-DP"}
+    assert set(numbers(result.outcomes, scenario)["Spent"]) == {"1-DP"}
     rows = run_json(scenario, result.outcomes)["results"]
     assert all(row["spent"] == {"kind": "pure", "epsilon": 1.0} for row in rows)

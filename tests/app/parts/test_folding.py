@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dpsco_app.parts import controls
 from dpsco_app.shell.window import SEEN
-from tests.app.pages import checked, chosen, figure, open_page, texts
+from tests.app.pages import annotations, checked, chosen, figure, html, ladder, open_page
 
 
 @pytest.mark.folded
@@ -28,11 +29,11 @@ def test_controls_that_fold_away_keep_their_values() -> None:
     page = open_page(margin="1", tuning="theory")
     assert chosen(page).margin == 1 and chosen(page).tuning == "theory"
     assert "field_margin" not in {w.key for w in (*page.select_slider, *page.number_input)}
-    page.session_state["field_fine_print"] = True
+    page.session_state[controls.MORE] = True
     checked(page.run())
     page.get_by_key("field_tuning").set_value("practical")
     checked(page.run())
-    page.session_state["field_fine_print"] = False
+    page.session_state[controls.MORE] = False
     checked(page.run())
     checked(page.run())
     assert chosen(page).margin == 1 and chosen(page).tuning == "practical"
@@ -40,9 +41,12 @@ def test_controls_that_fold_away_keep_their_values() -> None:
 
 def test_a_window_has_the_figure_that_it_needs() -> None:
     page = open_page()
-    wide = figure(page)
+    wide, names, heard = figure(page), list(ladder(page)), html(page)
     page.session_state[SEEN] = "compact"
     phone = figure(checked(page.run()))
     assert {t.get("name") for t in phone["data"]} == {t.get("name") for t in wide["data"]}
-    assert phone["layout"]["showlegend"] and not wide["layout"]["showlegend"]
-    assert "Finished" in texts(page)
+    drawn = [name for name in names if any(name in text for text in annotations(wide))]
+    assert drawn == names  # beside the figure where there is room
+    assert not [name for name in names if any(name == text for text in annotations(phone))]
+    assert "class='ladder heard'" in heard and "class='ladder heard'" not in html(page)
+    assert list(ladder(page)) == names  # below it on a phone

@@ -89,7 +89,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
         patched.setattr("dpsco_app.parts.running.cached_cell", refuse)
         opened(page, data)
     assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
-    assert not is_stale(page) and status(page).startswith("Finished: 12 cells")
+    assert not is_stale(page) and status(page).startswith("12 runs in ")
     live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
     assert names(figure(page)) == names(figure(live))
     assert page.query_params == live.query_params
@@ -100,7 +100,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
 def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stopped at 7 of 12 cells" in status(page)
+    assert not is_stale(page) and "Stopped at 7 of 12 runs" in status(page)
     press(page, "Run")
     found = result(page)
     assert found.done and len({(o.method, o.x, o.trial) for o in found.outcomes}) == 12
@@ -113,9 +113,9 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
 def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
     page = opened(open_page(), data)
-    assert not is_stale(page) and "Stored: 300 of 1,200 cells" in status(page)
+    assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status(page)
     (run,) = [b for b in page.button if b.label == "Run"]
-    assert run.disabled and "trials must be" in run.help
+    assert run.disabled and "trials must be" in page.info[0].value
     assert "cannot be run here" in page.info[0].value and not page.error
     assert not is_stale(page.run()) and "trials" not in page.query_params
     page.get_by_key("field_trials").set_value(5).run()
@@ -137,7 +137,7 @@ def test_the_server_offers_the_studies_of_its_file(
     page.button(key="study_open").click()
     which.set_value(next(i for i, text in enumerate(which.options) if "Pareto" in text)).run()
     page.button(key="study_served").click().run()
-    assert result(checked(page)).scenario == other and "Finished: 8 cells" in status(page)
+    assert result(checked(page)).scenario == other and status(page).startswith("8 runs in ")
     assert path.read_bytes() == before
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
+import re
 from dataclasses import replace
 
-import numpy as np
 import plotly.io as pio
 import pytest
-from dpsco_app.parts.words import best_private
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.evaluations import starting_risks, without_data
-from dpsco_app.parts.options import NO_SET, SYMBOL, TAIL
+from dpsco_app.figure.methods import short_names
+from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.study import Role, Study, chosen_point
+from dpsco_app.parts.evaluations import starting_risks
+from dpsco_app.parts.options import MEASURES, NO_SET, SYMBOL, TAIL, rounded
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
-from dpsco_app.parts.problem_words import baseline
 from dpsco_app.parts.refusals import refusal
 from dpsco_app.parts.running import Result
 from dpsco_core.catalogue import method_card, methods_for
-from dpsco_core.results.findings import tail_method
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
@@ -28,12 +27,12 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     chosen,
     figure,
+    headline,
     is_stale,
-    numbers_in,
+    ladder,
     open_page,
     press,
     result,
-    sentence,
     status,
     texts,
     trace_names,
@@ -55,60 +54,66 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = press(open_page(), preset.name)
     RAN[preset.name] = result(page)
     assert chosen(page) == result(page).scenario == preset.scenario
-    assert result(page).done and status(page).startswith("Finished")
+    assert result(page).done and re.match(r"[\d,]+ runs in ", status(page))
     assert not is_stale(page)
-    refused = {method_card(o.method).name for o in result(page).outcomes if o.not_applicable}
-    beside = result(page).beside
-    assert (beside is None) == (preset.against == NO_SET)
-    drawn = trace_names(figure(page))
-    tail = preset.against == TAIL
-    ends = [""] if beside is None or tail else [", ℓ₁ ball", ", ℓ₂ ball"]
-    for name in (method_card(slug).name + end for slug in preset.scenario.methods for end in ends):
-        assert (name in drawn) == (name.split(",")[0] not in refused)
-    against = baseline(preset.scenario.problem) in preset.scenario.methods
-    below = ": below " in sentence(page) or "and below " in sentence(
-        page
-    )  # easier than the worst case: no ratio to it
-    # A lower bound is proven on the l2 ball; below it, data are easier: there is no ratio.
-    bounded = (beside is None or tail) and not below
-    second = beside is not None and not tail
-    assert len(numbers_in(sentence(page))) == 1 + against + bounded + second
+    found = result(page)
+    refused = {o.method for o in found.outcomes if o.not_applicable}
+    drawn, names = trace_names(figure(page)), short_names(preset.scenario.methods)
+    for slug in preset.scenario.methods:
+        gone = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
+        assert (names[slug] in drawn) == (not gone)
+    assert (found.beside is None) == (preset.against == NO_SET or is_hardest(preset))
     assert preset.look_for in texts(page)
-    expect_one_number(page, preset.scenario)
+    expect_one_number(page, preset)
 
 
-def expect_one_number(page: AppTest, scenario: Scenario) -> None:
-    """The error drawn at the chosen point is that of the sentence and of the table."""
-    best = best_private(scenario, result(page).table())
-    assert best is not None
-    method, at, _ = best
-    if result(page).beside is not None and result(page).beside.scenario.p != scenario.p:
-        method = tail_method(scenario)  # the one of the headline
-    name = method_card(method).name
-    shown = next(d.value for d in page.dataframe if "Trials" in d.value)
-    here = shown[shown[SYMBOL[str(scenario.axis)]] == at].set_index(shown.columns[0])
-    means = here[next(c for c in shown.columns if c.startswith("Mean"))]
-    drawn = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
-    marks = [
-        y
-        for t in drawn.data
-        if str(t.name).replace("<br>", "").startswith(name) and "markers" in str(t.mode)
-        for x, y in zip(list_of(t.x), list_of(t.y), strict=True)
-        if x == at
+def is_hardest(preset: Preset) -> bool:
+    """Whether the data are the hardest case, so that nothing harder stands beside them."""
+    return preset.scenario.distribution == "hypercube"
+
+
+def expect_one_number(page: AppTest, preset: Preset) -> None:
+    """Headline, ladder, figure and table tell one number at the chosen point, in both panels."""
+    found = result(page)
+    roles: list[Role] = ["own", "tail" if preset.against == TAIL else "hardest"]
+    if preset.against not in (TAIL, "hardest"):
+        roles[1] = "set"
+    parts = [found] if found.beside is None else [found, found.beside]
+    if len(parts) == 1 and is_hardest(preset):
+        roles[0] = "hardest"
+    studies = [
+        Study(scenario=part.scenario, outcomes=part.outcomes, role=role)
+        for part, role in zip(parts, roles, strict=False)
     ]
-    assert any(y == pytest.approx(means[name], rel=1e-6) for y in marks)
-    assert numbers_in(sentence(page))[0] == float(f"{means[name]:.2g}")
-    start = without_data(replace(scenario, grid=(at,)).points()[0][1])
-    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
-    worse = [m for m in private if means.get(method_card(m).name, 0) > start > 0]
-    assert bool(worse) == ("worse than not looking at the data" in sentence(page))
-
-
-def list_of(values: object) -> list[float]:
-    """Return the numbers of a trace, which may be written as bytes."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
-    return [] if values is None else list(values)
+    leads = {s.role: lead_of(s) for s in studies}
+    assert headline(page) == answer(studies, leads).plain.replace("\xa0", " ")
+    drawn = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
+    for i, one in enumerate(studies):
+        slug, x = leads[one.role], chosen_point(one.scenario)
+        row = one.at(slug, x)
+        assert row is not None
+        value = row.mean
+        if preset.measure == MEASURES[1]:
+            assert row.price is not None
+            value = row.price.value
+        name = short_names(one.scenario.methods)[slug]
+        (at,) = [
+            y
+            for t in drawn.data
+            if t.name == name and t.error_y.array is not None and t.xaxis == ("x", "x2")[i]
+            for a, y in zip(t.x, t.y, strict=True)
+            if a == x
+        ]
+        assert at == pytest.approx(value)
+        if preset.measure != MEASURES[1]:
+            assert ladder(page)[name][i] == rounded(value)
+    table = next(d.value for d in page.dataframe if "Trials" in d.value)
+    here = table[table[SYMBOL[str(preset.scenario.axis)]] == chosen_point(preset.scenario)]
+    mean = next(c for c in table.columns if c.startswith("Mean"))
+    method = method_card(leads[studies[0].role]).name
+    shown = here.set_index(table.columns[0])[mean][method]
+    row = studies[0].at(leads[studies[0].role], chosen_point(preset.scenario))
+    assert row is not None and shown == pytest.approx(row.mean, rel=1e-6)
 
 
 def means(preset_name: str) -> dict[str, list[float]]:
@@ -123,7 +128,7 @@ def means(preset_name: str) -> dict[str, list[float]]:
 def test_heavy_tails_keep_radii_that_are_fixed_in_advance_two_to_four_times_above_the_grey() -> (
     None
 ):
-    errors = means("Heavy tails hurt")
+    errors = means("What privacy costs")
     assert set(DEFAULT.scenario.methods) == set(errors)
     for slug in ("mean.clipped", "mean.cwme-cdp"):
         ratios = [a / b for a, b in zip(errors[slug], errors["mean.sample"], strict=True)]
@@ -190,15 +195,14 @@ def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> 
 
 @pytest.mark.folded
 def test_the_light_tail_starts_dearer_and_ends_cheaper_than_the_heavy_one() -> None:
-    means("Heavy tails hurt")
-    beside = RAN["Heavy tails hurt"].beside if "Heavy tails hurt" in RAN else None
-    if beside is None:
-        beside = result(press(open_page(), "Heavy tails hurt")).beside
+    name = "A heavy and a light tail"
+    means(name)
+    beside = (RAN.get(name) or result(press(open_page(), name))).beside
     assert beside is not None and beside.scenario.p == 8
     heavy = summary(frame(study(replace(DEFAULT.scenario, methods=beside.scenario.methods))))
     prices = [
         table[table["method"] == "mean.cwme-cdp"].sort_values("x")["price"].tolist()
-        for table in (heavy, beside.table())
+        for table in (heavy, summary(frame(beside.outcomes)))
     ]
     assert prices[1][0] > 2 * prices[0][0] and prices[1][-1] < prices[0][-1]
     assert max(prices[0]) < 1.25 * min(prices[0])
@@ -240,7 +244,6 @@ def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_i
     for e in evaluate_all(preset.scenario, ["lower.sco.hypercube-cdp"]):
         means = table[table["x"] == e.x]["mean_error"]
         assert e.value < means.min() < 1.5 * e.value
-    assert "for this loss on these data" in sentence(page)
 
 
 @pytest.mark.slow
@@ -265,8 +268,9 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         assert result(page).done
         refused = [o for o in result(page).outcomes if o.not_applicable]
         measured = [o for o in result(page).outcomes if not o.not_applicable]
+        name = short_names((slug,))[slug]
         if measured:
-            assert method_card(slug).name in trace_names(figure(page))
+            assert name in trace_names(figure(page))
         if refused:
             (reason,) = said_of(page, slug)
             assert reason.startswith(f"**{method_card(slug).name}**: ")
@@ -279,9 +283,9 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
             large = Scenario(n=1_000_000, delta=0.0, axis=None, grid=())
             pure = notion != "pure" or refusal(large, slug) is None
             there = slug if pure else "mean.cwme-pure"
-            assert method_card(there).name in trace_names(figure(page))
+            assert short_names((there,))[there] in trace_names(figure(page))
         private = method_card(slug).privacy != "none"
-        assert private == bool(numbers_in(sentence(page)))
+        assert private == headline(page).startswith("Error 0.")
 
 
 def test_one_reason_for_several_estimators_is_said_once() -> None:

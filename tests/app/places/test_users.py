@@ -317,7 +317,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
 
 def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
     page = open_users()
-    (problem,) = [box for box in page.sidebar.selectbox if box.label == "Problem"]
+    (problem,) = [box for box in page.sidebar.selectbox if box.label == "Estimate"]
     assert problem.value == PROBLEM == crossing_scenario().problem
     assert "half the squared distance" in texts(page)
     assert problem.options == [problem_card(PROBLEM).name]

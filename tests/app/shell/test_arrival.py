@@ -21,8 +21,7 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     assert len(asked) == 1
     assert result(page).finished == 1
     assert not result(page).complete
-    (bar,) = page.get("progress")
-    assert "1 of 80 cells" in bar.proto.text
+    assert "1 of 80 runs" in status(page)
     assert trace_names(figure(page))  # the bounds, and what is there of the curve
     assert "Seed" in [control.label for control in page.sidebar.number_input]
     (cancel,) = [b for b in page.button if b.label == "Cancel"]
@@ -33,7 +32,7 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     # A run of the page that was stopped may still add to what it had, beside the one that goes on.
     assert before.finished == 1
     assert result(page).complete
-    assert "Finished: 80 cells" in status(page)
+    assert status(page).startswith("80 runs in ")
     assert len(asked) == 1
 
 
@@ -42,7 +41,7 @@ def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.M
     for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
         monkeypatch.setattr(running, name, 0.0)
     page = press(open_page(**LONG | {"seed": "772"}), "Cancel")
-    assert "Stopped at 1 of 80 cells" in status(page)
+    assert "Stopped at 1 of 80 runs" in status(page)
     checked(page.run())
     assert result(page).finished == 1
     press(page, "Run")  # who presses it is there

@@ -12,7 +12,7 @@ from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press, result
 
-pytestmark = pytest.mark.folded  # what is folded away holds no field of a scenario
+pytestmark = pytest.mark.folded  # what folds away keeps what it holds
 SCRIPT = """
 import importlib
 import streamlit as st
@@ -89,7 +89,7 @@ def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> Non
     again = at(name, **{k: str(v) for k, v in page.query_params.items()})
     assert mine(again) == mine(page) == shown(page)
     go(again, "explore")
-    assert shown(again) == mine(page) and held(again, "seed") == 7
+    assert shown(again) == mine(page) and again.session_state[controls.PREFIX + "seed"] == 7
 
 
 def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:
