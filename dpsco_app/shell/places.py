@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from dpsco_app.figure.colours import INK
+from dpsco_app.parts.themes import is_dark
+
 EXPLORE = "explore"
 WHY = "why"
 # In the order of the navigation: slug (the path in the address) -> title.
@@ -30,7 +33,6 @@ VIEWS = (
 )
 # Reached by links alone.
 APART = {WHY: "Why heavy tails and privacy do not get along"}
-GROUND = "background: rgba(128, 128, 128, 0.15)"  # of the menu's entry that is shown
 PLACES = MENU | {slug: name for views in (*VIEWS, APART) for slug, name in views.items()} | MENU
 
 
@@ -53,7 +55,8 @@ def menu_style(shown: str) -> str:
     end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
     kinds = ("stTopNavLink", "stSidebarNavLink")
     links = ", ".join(f'[data-testid={kind}][href$="{end}"]' for kind in kinds)
-    return f"<style>:is({links}) {{ {GROUND} }} :is({links}) span {{ font-weight: 600 }}</style>"
+    line = f"box-shadow: inset 0 -2px {INK[is_dark()]}; border-radius: 0"
+    return f"<style>:is({links}) {{ {line} }} :is({links}) span {{ font-weight: 600 }}</style>"
 
 
 def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dpsco_app.front.answer import QUESTION
 from dpsco_app.parts.touch.modules import script
 from dpsco_app.shell.places import APART, EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
@@ -58,7 +59,7 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
     slider(page, "Dimension d").press("ArrowRight")
     page.wait_for_url(lambda url: "&d=5&" in url, timeout=20_000)
     menu.get_by_role("link", name="Explore", exact=True).click()
-    expect(heading).to_contain_text("DP-SCO", timeout=20_000)
+    expect(heading).to_have_text(QUESTION, timeout=20_000)
     expect_scenario(page, ready, 5)
 
 
@@ -91,7 +92,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
     slider(page, "Dimension d").press("ArrowRight")
     page.wait_for_url(lambda url: "&d=5&" in url, timeout=20_000)
     menu.get_by_role("link", name="Explore", exact=True).click()
-    expect(heading).to_contain_text("DP-SCO", timeout=20_000)
+    expect(heading).to_have_text(QUESTION, timeout=20_000)
     expect_scenario(page, ready, 5)
 
 
@@ -123,7 +124,7 @@ COME = """() => {
     if (path === "/") window.leave = arrive({ setTriggerValue: () => (window.asked += 1) })
   }
   document.addEventListener("click", (event) => event.preventDefault())
-  watch({ data: { kind: "wide" }, setStateValue: () => {} })
+  watch({ data: { size: "large", widths: {} }, setStateValue: () => {} })
   window.come("/")
   document.querySelector("a").click()
 }"""

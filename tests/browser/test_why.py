@@ -92,6 +92,8 @@ def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
     page.get_by_role("button", name="Step 6:").click()
     expect(page.locator("nav [aria-current=step]")).to_have_text("6")
     expect(page.locator("p.summary")).to_contain_text("Tossing a coin gives 50 %")
+    top = "document.querySelector('.pinned').getBoundingClientRect().y"
+    page.wait_for_function(f"Math.abs({top}) < 1")  # it scrolls
     figure = page.locator(".pinned").bounding_box()
     assert figure is not None and figure["y"] >= 0
     assert figure["y"] + figure["height"] <= 0.56 * PHONE["height"]

@@ -95,11 +95,13 @@ def page() -> None:
     if scenario is not None:
         STATE.remember(STATE.current(), scenario)
     result = result_of(scenario)
+    shown = None if result is None else shown_of(result, scenario)
 
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
         draw_views("explore")
-        status = st.empty()
+        status = st.empty()  # filled at once: a row that grows later moves its buttons
+        status.html(status_html("" if shown is None else status_of(shown)))
         if not is_phone():
             draw_presets()
             draw_run(scenario, running=st.session_state["running"])
@@ -108,14 +110,12 @@ def page() -> None:
     elif problem:
         st.error(problem)
         offer_nearest()
-    if result is None:
+    if shown is None:
         draw_sidebar(now)
         return
-    shown = shown_of(result, scenario)
     screen = Screen(shown)
     said = screen.draw(shown)
     TURNS.drawn()
-    status.html(status_html(status_of(shown)))
     if screen.is_phone:
         with st.container(horizontal=True, vertical_alignment="center", key="phone_row"):
             draw_settings()
