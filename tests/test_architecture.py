@@ -494,7 +494,7 @@ WRONG = [
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "rng.laplace(scale=2)"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "-np.log(rng.random(9))"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.directions", "rng.normal(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_app.parts.running", "norm.rvs(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_app.live.running", "norm.rvs(3)"),
     (
         wrong_ledgers_stay_in_the_audits,
         "dpsco_core.methods.mean.clipped",
@@ -574,7 +574,7 @@ RIGHT = [
     ),
     (imports_point_down, "dpsco_core.__init__", "from dpsco_core.results.tables import frame"),
     (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import __version__"),
-    (imports_point_down, "dpsco_app.parts.running", "from dpsco_core.runs.study import study"),
+    (imports_point_down, "dpsco_app.live.running", "from dpsco_core.runs.study import study"),
     (app_has_no_mathematics, "dpsco_app.parts.charts", "import numpy as np\nnp.log10(2.0)"),
     (app_has_no_mathematics, "dpsco_core.data.rows", "from scipy.stats import norm"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.data.laws", "rng.standard_t(3)"),

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from plotly.basedatatypes import BaseFigure
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, LARGE, MEDIUM, WIDE, Size, Theme
 from dpsco_app.figure.values import Figure
-from dpsco_app.parts.place import Place
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import teaching, window
@@ -19,6 +19,21 @@ CONFIG = {
     "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
     "toImageButtonOptions": {"format": "png", "scale": 2},
 }
+
+
+class Place:
+    """Where figures follow each other: the last one stays, for an empty place would flicker."""
+
+    def __init__(self, inside: DeltaGenerator) -> None:
+        self._inside = inside
+        self._drawn: DeltaGenerator | None = None
+
+    def draw(self, figure: BaseFigure, key: str, *, bar: bool, **options: Any) -> None:
+        if self._drawn is None:
+            self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
+        after = self._drawn.plotly_chart(figure, key=key, **options)
+        if isinstance(after, DeltaGenerator):  # and not a selection of points
+            self._drawn = after
 
 
 class Plain(BaseFigure):

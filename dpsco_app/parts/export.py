@@ -17,11 +17,11 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
+from dpsco_app.live.running import Result
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.running import Result
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.catalogue import distribution_card, problem_card

@@ -7,9 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpsco_app.parts.drawing import Place
 from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.look import Look
-from dpsco_app.parts.place import Place
 from dpsco_app.shell import teaching, window
 
 Places = dict[str, Place]

@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpsco_app.figure.colours import INK
+from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.bounds import page as bounds
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
@@ -19,11 +20,10 @@ from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.pages.why import page as why
 from dpsco_app.parts import glossary
-from dpsco_app.parts.style import shared_style
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.turns import TURNS
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.places import PLACES, menu_style, place
+from dpsco_app.shell.style import shared_style
 
 HERE = Path(__file__).resolve().parents[1]
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel

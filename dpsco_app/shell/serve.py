@@ -15,9 +15,9 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.answer import answer, lead_of
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Study
+from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_app.parts.stored import ENVIRONMENT, served
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import require_environment
 from dpsco_core.results.tables import frame, summary

@@ -11,7 +11,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.marks import FADED
-from dpsco_app.parts.running import Result
+from dpsco_app.live.running import Result
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 

@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
+from dpsco_app.live import running, stored
 from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import run_sections
-from dpsco_app.parts import evaluations, running, stored
+from dpsco_app.parts import evaluations
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = re.compile(r"(?:maxsize|max_entries)=([0-9_]+)")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts import folding, running
+from dpsco_app.live import running
+from dpsco_app.parts import folding
 from dpsco_app.shell.places import APART, PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held

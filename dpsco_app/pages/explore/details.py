@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import formula_names, panel_title
+from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.governing import draw_governing
 from dpsco_app.pages.explore.menus import start
@@ -23,7 +24,6 @@ from dpsco_app.parts import export, refusals
 from dpsco_app.parts.folding import fold, fold_in_page, fold_words
 from dpsco_app.parts.options import SYMBOL, number_text, separated, value_text
 from dpsco_app.parts.problem_words import MEAN, words_for
-from dpsco_app.parts.running import Result
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput

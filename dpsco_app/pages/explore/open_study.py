@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from dpsco_app.live.running import Result
+from dpsco_app.live.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.pages.explore.runs import OPENED
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
-from dpsco_app.parts.running import Result
-from dpsco_app.parts.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD

@@ -11,6 +11,8 @@ from dpsco_app.figure.head import head
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.figure import front_figure
+from dpsco_app.live.running import Pace, estimate, run, so_far
+from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.foot import choose_panels, draw_foot, draw_hand, draw_settings
 from dpsco_app.pages.explore.menus import draw_presets
@@ -32,12 +34,9 @@ from dpsco_app.pages.explore.sidebar import draw_sidebar
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
-from dpsco_app.parts.drawing import draw, draw_focus, is_phone, theme
+from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
 from dpsco_app.parts.page import draw_wrong
-from dpsco_app.parts.place import Place
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import Pace, estimate, run, so_far
-from dpsco_app.parts.turns import TURNS
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD

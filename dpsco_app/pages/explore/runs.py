@@ -8,6 +8,7 @@ import streamlit as st
 from dpsco_app.front.answer import lead_of
 from dpsco_app.front.second import Beside, beside, overlays
 from dpsco_app.front.study import Role, Study
+from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import SIZES
@@ -22,7 +23,6 @@ from dpsco_app.parts.options import (
     number_text,
     value_text,
 )
-from dpsco_app.parts.running import Result, estimate, head_start
 from dpsco_app.parts.shown_bounds import fano
 from dpsco_app.parts.shown_bounds import shown as shown_bounds
 from dpsco_app.shell import window

@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.front.bound_lines import short_name
+from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.runs import proven_slugs
 from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import SYMBOL, budget_text, in_print, short_text
 from dpsco_app.parts.problem_words import class_text, words_for
 from dpsco_app.parts.refusals import with_names
-from dpsco_app.parts.running import Result
 from dpsco_core.base.cards import BoundCard, Card
 from dpsco_core.catalogue import bound, bounds_for, method_card
 from dpsco_core.results.tables import frame, interval_half_width, summary

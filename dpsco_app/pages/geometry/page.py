@@ -34,12 +34,12 @@ from dpsco_app.pages.geometry.words import (
     projection_title,
     set_name,
 )
+from dpsco_app.pages.scripts import geometry_script
 from dpsco_app.parts.export import PAGE, draw_page_files
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.scripts import geometry_script
 from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views

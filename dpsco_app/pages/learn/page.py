@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.live.running import Pace
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.charts import trial_colour
 from dpsco_app.pages.learn.drawing import Choosing
@@ -18,7 +19,6 @@ from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
-from dpsco_app.parts.running import Pace
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.parts.touch.picture import draw_picture
 from dpsco_app.shell import visit

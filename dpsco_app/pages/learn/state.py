@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.live.running import Result, cached_cell, run
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
 from dpsco_app.parts.options import HARDEST
-from dpsco_app.parts.running import Result, cached_cell, run
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text

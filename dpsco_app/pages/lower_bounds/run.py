@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.live.running import Pace, Result, run
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.row_charts import run_figure
 from dpsco_app.pages.lower_bounds.sections import numbers
@@ -17,7 +18,6 @@ from dpsco_app.pages.lower_bounds.words import (
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import to_explore
-from dpsco_app.parts.running import Pace, Result, run
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD

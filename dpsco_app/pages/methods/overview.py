@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.live.running import run_here
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, View
 from dpsco_app.parts.charts import START
@@ -16,7 +17,6 @@ from dpsco_app.parts.options import separated, short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.point_chart import point_figure
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import run_here
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card

@@ -8,9 +8,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.methods import colour_of
+from dpsco_app.live.running import Pace
 from dpsco_app.pages.one_run import words
 from dpsco_app.pages.one_run.charts import add_choices, parts_figure
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
+from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
 from dpsco_app.parts.figures import responsive
@@ -19,8 +21,6 @@ from dpsco_app.parts.look import CYAN, GREY
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import draw_apart, opened_with_scenario, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
-from dpsco_app.parts.running import Pace
-from dpsco_app.parts.scripts import anatomy_script
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable

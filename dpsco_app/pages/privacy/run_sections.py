@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.live.running import Pace
 from dpsco_app.pages.privacy import tables
 from dpsco_app.pages.privacy.audit_charts import audit_figure, ledger_figure, samples_figure
 from dpsco_app.pages.privacy.state import (
@@ -32,7 +33,6 @@ from dpsco_app.pages.privacy.words import (
 )
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import slider, to_explore
-from dpsco_app.parts.running import Pace
 from dpsco_core.audit.engine import FAULTS, Audit, Found, seconds_a_run, steps
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput, NotApplicable

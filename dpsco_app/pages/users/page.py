@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from dpsco_app.pages.scripts import users_script
 from dpsco_app.pages.users.sections import crossing_part, frontier_part, gradients_part, map_part
 from dpsco_app.pages.users.state import PARTS, SCENES, STATE
 from dpsco_app.pages.users.words import INTRODUCTION, PART_NAMES, SYMBOLS
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
-from dpsco_app.parts.scripts import users_script
 from dpsco_app.shell.places import draw_views
 
 STYLE = """<style>

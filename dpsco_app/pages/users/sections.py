@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from dpsco_app.live.running import cached_cell, run_here
 from dpsco_app.pages.users.charts import (
     crossing_figure,
     frontier_figure,
@@ -37,7 +38,6 @@ from dpsco_app.pages.who_wins.drawing import draw_contest
 from dpsco_app.pages.who_wins.words import READING_NAMES, nearest_cell, point_sentence
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import slider
-from dpsco_app.parts.running import cached_cell, run_here
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import READINGS, Contest, contest_cells, measured_contest

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.live.running import HEAD_START_SECONDS, Pace
 from dpsco_app.pages.who_wins.charts import winners_figure
 from dpsco_app.pages.who_wins.words import rest_sentence, winner_title, winners_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_files
 from dpsco_app.parts.figures import figure_place, show
 from dpsco_app.parts.look import Look
-from dpsco_app.parts.running import HEAD_START_SECONDS, Pace
 from dpsco_core.explain.contest import Contest, Reading
 from dpsco_core.explain.regimes import Plane
 from dpsco_core.fields import is_whole

@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpsco_app.live.running import cached_cell
+from dpsco_app.pages.scripts import regimes_script
 from dpsco_app.pages.who_wins import state, words
 from dpsco_app.pages.who_wins.charts import terms_figure
 from dpsco_app.pages.who_wins.drawing import draw_contest, move_point
@@ -16,8 +18,6 @@ from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import cached_cell
-from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.live import stored
+from dpsco_app.live.running import Pace
+from dpsco_app.live.stored import ENVIRONMENT, Shelf, require_showable, served
 from dpsco_app.pages.explore.open_study import in_one_line
-from dpsco_app.parts import stored
-from dpsco_app.parts.running import Pace
-from dpsco_app.parts.stored import ENVIRONMENT, Shelf, require_showable, served
 from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
@@ -86,7 +86,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
         raise AssertionError("a cell was run")
 
     with monkeypatch.context() as patched:
-        patched.setattr("dpsco_app.parts.running.cached_cell", refuse)
+        patched.setattr("dpsco_app.live.running.cached_cell", refuse)
         opened(page, data)
     assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
     assert not is_stale(page) and status(page).startswith("12 runs in ")
@@ -310,7 +310,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
 
 def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("dpsco_app.parts.running.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dpsco_app.live.running.time.monotonic", lambda: now[0])
 
     def asked(pace: Pace, *times: float) -> list[bool]:
         found = []

@@ -9,11 +9,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
+from dpsco_app.live.running import estimate
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.options import PIN
-from dpsco_app.parts.running import estimate
 from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dpsco_app.live import running
 from dpsco_app.pages.explore import page as explore
-from dpsco_app.parts import running
 from dpsco_app.shell.window import ARRIVED
 from tests.app.pages import checked, figure, open_page, press, result, status, trace_names
 

@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.one_run.words import percent
+from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.parts.export import figure_page, setting_line
 from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.parts.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped

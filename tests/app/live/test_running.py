@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpsco_app.parts import running, turns
-from dpsco_app.parts.running import Result
-from dpsco_app.parts.turns import Turn, Turns
+from dpsco_app.live import running, turns
+from dpsco_app.live.running import Result
+from dpsco_app.live.turns import Turn, Turns
 from dpsco_core.runs.study import Cell, Outcome, run_cell
 from dpsco_core.scenario import Scenario
 

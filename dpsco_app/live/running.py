@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.parts.turns import TURNS
+from dpsco_app.live.turns import TURNS
 from dpsco_core.results.slopes import slopes
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import Cost, cost
