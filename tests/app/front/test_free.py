@@ -1,0 +1,33 @@
+"""The front page's words and figure need no server, no drawing library and no tables."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import WIDE, Theme
+from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Asked, Study
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+methods = ("mean.sample", "mean.clipped")
+scenario = Scenario(methods=methods, axis="n", grid=(500, 1000), trials=2, n=1000)
+one = Study(scenario=scenario, outcomes=list(study(scenario)))
+leads = {"own": lead_of(one)}
+said = answer([one], leads)
+drawn = plotly(front_figure([one], Asked(leads=leads), said.plain), Theme(dark=False, size=WIDE))
+assert said.headline[0] and len(drawn["data"]) > 5
+print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
+"""
+
+
+def test_the_front_page_is_told_and_drawn_without_streamlit_plotly_and_pandas() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

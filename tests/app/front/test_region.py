@@ -1,0 +1,70 @@
+"""What is measured of a private algorithm never runs through the region that none can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_app.front.study import Study
+from dpsco_app.parts.evaluations import hardest, region
+from dpsco_core.catalogue import default_methods, method_card
+from dpsco_core.runs.study import Outcome, study
+from dpsco_core.scenario import Scenario
+
+LAWS = ("student-t", "elliptical-t", "gaussian", "pareto", "log-normal")
+
+
+def random_scenario(seed: int) -> Scenario:
+    rng = np.random.default_rng(seed)
+    problem = str(rng.choice(["mean", "quadratic", "linear"]))
+    epsilon = float(rng.choice([0.2, 0.5, 1, 2, 5]))
+    budget = [{}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": epsilon**2 / 8}]
+    scenario = Scenario(
+        problem=problem,
+        distribution=str(rng.choice(LAWS)),
+        methods=default_methods(problem),
+        p=float(rng.choice([2, 2.5, 3, 4, 8])),
+        d=int(rng.choice([1, 2, 5, 20])),
+        n=int(rng.choice([500, 2000, 10_000])),
+        epsilon=epsilon,
+        offset=float(rng.choice([0.5, 1.0])),
+        axis="n",
+        grid=(500, 2000, 10_000),
+        trials=5,
+        seed=seed,
+    )
+    return replace(scenario, **budget[seed % 3])
+
+
+def crossings(scenario: Scenario, outcomes: Sequence[Outcome] | None = None) -> list[str]:
+    """Return where a private method's mean is below the region's edge by more than its noise."""
+    made = list(study(scenario)) if outcomes is None else outcomes
+    one, edge = Study(scenario=scenario, outcomes=made), dict(region(scenario))
+    return [
+        f"{method} at {row.x}: {row.mean:.3g} ± {row.half:.2g} below {edge[row.x].value:.3g}"
+        for method in scenario.methods
+        if method_card(method).privacy != "none"
+        for row in one.rows(method)
+        if row.x in edge and row.mean + 2 * row.half < edge[row.x].value
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_private_line_runs_through_the_region_called_impossible(seed: int) -> None:
+    scenario = random_scenario(seed)
+    hard = hardest(scenario)
+    shown = [scenario, *([hard] if hard is not None else [])]
+    assert [line for one in shown for line in crossings(one)] == []
+
+
+def test_the_random_scenarios_have_regions_to_cross_and_a_line_below_one_is_found() -> None:
+    with_region = [s for s in map(random_scenario, range(40)) if region(s)]
+    assert len(with_region) >= 15
+    scenario = Scenario(methods=("mean.clipped",), axis="n", grid=(500, 2000), trials=3, n=500)
+    made = list(study(scenario))
+    edge = dict(region(scenario))
+    low = [replace(o, error=edge[o.x].value / 2 + 1e-6 * o.trial) for o in made if o.x is not None]
+    assert len(crossings(scenario, low)) == 2
