@@ -31,8 +31,12 @@ def test_the_presets_close_over_the_figure_and_the_gallery(
     menu.get_by_role("button", name="Hardest input").click()
     expect(menu).to_have_count(0)
     page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=20_000)
+    expect(page.get_by_role("heading", level=2)).to_contain_text("hardest case", timeout=60_000)
+    expect(page.locator(".status")).to_contain_text(" runs in ", timeout=60_000)
     ready(page, seconds=120)
     button.click()  # it opens again
+    expect(menu).to_be_visible()
+    ready(page)  # what was opened has been told to the page
     menu.get_by_role("button", name="Gallery").click()
     expect(page.get_by_role("dialog", name="Gallery of presets")).to_be_visible()
     expect(menu).to_have_count(0)
