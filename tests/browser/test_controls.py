@@ -27,16 +27,22 @@ def test_the_presets_close_over_the_figure_and_the_gallery(
     expect(page.get_by_text(" runs in ")).to_be_visible(timeout=60_000)
     menu = page.get_by_test_id("stPopoverBody")
     button = page.get_by_role("button", name="Presets")
-    button.click()
+    ready(page)
+
+    def open_menu() -> None:
+        button.click()
+        expect(menu).to_be_visible()
+        page.wait_for_timeout(500)  # as a hand takes: the page is told that the menu is open
+        ready(page)
+
+    open_menu()
     menu.get_by_role("button", name="Hardest input").click()
     expect(menu).to_have_count(0)
     page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=20_000)
     expect(page.get_by_role("heading", level=2)).to_contain_text("hardest case", timeout=60_000)
     expect(page.locator(".status")).to_contain_text(" runs in ", timeout=60_000)
     ready(page, seconds=120)
-    button.click()  # it opens again
-    expect(menu).to_be_visible()
-    ready(page)  # what was opened has been told to the page
+    open_menu()  # again
     menu.get_by_role("button", name="Gallery").click()
     expect(page.get_by_role("dialog", name="Gallery of presets")).to_be_visible()
     expect(menu).to_have_count(0)
