@@ -10,6 +10,8 @@ from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure
 
+DOT = 6  # pixels that the dot on the axis reaches below it
+
 
 def plotly(figure: Figure, theme: Theme) -> Part:
     """Return a figure's traces and layout."""
@@ -44,6 +46,7 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
             "domain": place.domain,
             "anchor": "y",
             "showgrid": False,
+            "ticklabelstandoff": theme.px(DOT),
             "title": {
                 "text": place.panel.x.title,
                 "standoff": 8,

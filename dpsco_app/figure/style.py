@@ -1,11 +1,11 @@
-"""The style sheet of a head, a figure's title and caption, and the ladder as a table."""
+"""The style sheet of a head, and of the ladder as a table."""
 
-from dpsco_app.figure.colours import ACCENT, IMPOSSIBLE, QUIET, WINDOW
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
 
 
 def words_style(*, dark: bool) -> str:
     """Return the sheet; the heights of a head are fixed, so that nothing jumps."""
-    quiet, accent = QUIET[dark], ACCENT[dark]
+    quiet = QUIET[dark]
     return f"""
 .head h1 {{ font-size: 1.0625rem; line-height: 1.5rem; font-weight: 400; color: {quiet};
   padding: 0; margin: 0; }}
@@ -15,9 +15,6 @@ def words_style(*, dark: bool) -> str:
 .head p {{ font-size: 0.9375rem; line-height: 1.375rem; min-height: 1.375rem; color: {quiet};
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
-.figure-title {{ font-size: 1rem; font-weight: 600; text-wrap: balance; margin: 0.8rem 0 0; }}
-.figure-caption {{ font-size: 0.875rem; color: {quiet}; margin: 0; max-width: 60rem; }}
-.figure-caption a {{ color: {accent}; }}
 .ladder {{ width: 100%; border-collapse: collapse; font-size: 0.875rem; }}
 .ladder caption {{ text-align: left; font-size: 0; height: 0; }}
 .ladder th, .ladder td {{ padding: 0.35rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.25); }}

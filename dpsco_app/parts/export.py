@@ -22,7 +22,6 @@ from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.notebook import notebook as percent_notebook
@@ -179,22 +178,6 @@ def draw_files(
             show_table(table())
 
     fold("Numbers behind this figure, and downloads", fill, f"{name}_fold_numbers")
-
-
-def draw_figure_files(
-    name: str, title: str, figure: Figure, *, setting: str = "", table: Table | None = None
-) -> None:
-    """Draw what stands below a figure of plain values: its files, and the numbers behind it."""
-
-    def fill() -> None:
-        page = partial(figure_html, figure, dark=is_dark(), setting=setting)
-        with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
-            picture_buttons(name, title, setting=setting)
-            _buttons(name, page, table)
-        if table is not None:
-            show_table(table())
-
-    fold("Numbers", fill, f"{name}_fold_numbers")
 
 
 def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:

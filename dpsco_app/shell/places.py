@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from dpsco_app.figure.colours import INK
-from dpsco_app.parts.themes import is_dark
+from dpsco_app.shell.style import menu_marks
 
 EXPLORE = "explore"
 WHY = "why"
@@ -53,10 +52,11 @@ def menu_style(shown: str) -> str:
     if shown in MENU or owner not in MENU:
         return ""
     end = "/" if owner == EXPLORE else f"/{owner}"  # the front page has no path of its own
-    kinds = ("stTopNavLink", "stSidebarNavLink")
-    links = ", ".join(f'[data-testid={kind}][href$="{end}"]' for kind in kinds)
-    line = f"box-shadow: inset 0 -2px {INK[is_dark()]}; border-radius: 0"
-    return f"<style>:is({links}) {{ {line} }} :is({links}) span {{ font-weight: 600 }}</style>"
+    rules = ""
+    for kind, mark in menu_marks().items():
+        link = f'[data-testid={kind}][href$="{end}"]'
+        rules += f"{link} {{ {mark} }} {link} span {{ font-weight: 600 }}"
+    return f"<style>{rules}</style>"
 
 
 def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:

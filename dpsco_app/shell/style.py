@@ -7,15 +7,20 @@ from dpsco_app.parts.themes import is_dark
 MAIN = "[data-testid=stMainBlockContainer]"
 
 
+def menu_marks() -> dict[str, str]:
+    """Return how the menu's entry of what is shown looks, by the kind of its link."""
+    line = f"background: none; box-shadow: inset 0 -2px {INK[is_dark()]}; border-radius: 0;"
+    return {"stTopNavLink": line, "stSidebarNavLink": "background: rgba(169, 169, 162, 0.25);"}
+
+
 def shared_style() -> str:
     """Return the style sheet, for the theme of the window."""
     dark = is_dark()
-    ink, quiet = INK[dark], QUIET[dark]
+    quiet, marked = QUIET[dark], menu_marks()["stTopNavLink"]
     return f"""<style>{words_style(dark=dark)}{MAIN} {{ padding: 3.9rem 2.5rem 1.5rem; }}
 {MAIN} > [data-testid=stVerticalBlock] {{ gap: 0.5rem; }}
 [data-testid=stTopNavLink], [data-testid=stTopNavLink]:hover {{ border-radius: 0; }}
-[data-testid=stTopNavLink][aria-current=page] {{ background: none;
-  box-shadow: inset 0 -2px {ink}; }}
+[data-testid=stTopNavLink][aria-current=page] {{ {marked} }}
 [class*="figure_"] .modebar-container, [class*="st-key-bare_"] .modebar-container {{
   display: none; }}
 [class*="figure_"] .trace {{ transition: opacity 0.12s; }}
@@ -28,11 +33,11 @@ kbd {{ opacity: 0.85 !important; }}
   [data-testid=stMarkdownContainer] table {{ display: block; overflow-x: auto; }}
 }}
 @media (max-width: 760px) {{
-  {MAIN} {{ padding: 4rem 1rem 1rem; }}
+  {MAIN} {{ padding: 4.4rem 1rem 1rem; }}
   h1 {{ font-size: 1.3rem !important; }}
   button kbd {{ display: none !important; }}
   [class*="_scenes"], .st-key-views {{ flex-wrap: nowrap !important; overflow-x: auto;
-    padding-bottom: 0.3rem; width: 100%; }}
+    padding: 0.3rem 0; width: 100%; }}
   [class*="_scenes"] > *, .st-key-views > * {{ flex: none !important; }}
 }}
 </style>"""

@@ -103,7 +103,7 @@ def page() -> None:
         status.html(status_html("" if shown is None else status_of(shown)))
         if not is_phone():
             draw_presets()
-            draw_run(scenario, running=st.session_state["running"])
+            draw_run(scenario, running=bool(shown and shown.running))
     if problem and read_only(result):
         st.info(f"A stored study, for reading: it cannot be run here. {problem}")
     elif problem:
@@ -119,7 +119,7 @@ def page() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="phone_row"):
             draw_settings()
             draw_presets()
-            draw_run(scenario, running=st.session_state["running"])
+            draw_run(scenario, running=shown.running)
     draw_foot(shown, said, phone=screen.is_phone)
     draw_hand(shown)
     draw_focus(FIGURE)

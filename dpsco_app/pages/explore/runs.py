@@ -34,8 +34,8 @@ from dpsco_core.scenario import Scenario
 
 OPENED = "opened_study"  # key of the scenario that was opened from a file
 LEADS = "explore_leads"  # the methods that are spoken of, and of which kind of scenario
-# Work that is predicted to take less runs by itself; so does a second panel.
-LIVE_SECONDS = 1.5
+# A hardest case that is predicted to take longer is run only where somebody asks for its panel.
+BESIDE_SECONDS = 1.5
 # What decides the data of a panel, beside its sizes and its budget.
 SAME_DATA = ("problem", "distribution", "geometry")
 
@@ -56,7 +56,9 @@ def beside_of(scenario: Scenario) -> Beside:
         return replace(found, second=None)
     if found.role != HARDEST:  # somebody has asked for it
         return found
-    too_much = refusal(found.second, DASHBOARD) or estimate((found.second,)).seconds > LIVE_SECONDS
+    too_much = (
+        refusal(found.second, DASHBOARD) or estimate((found.second,)).seconds > BESIDE_SECONDS
+    )
     return replace(found, second=None) if too_much else found
 
 
