@@ -38,6 +38,7 @@ THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
+FINISHED = " runs in "  # of the status: "560 runs in 0.3 s"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
 # What a visitor does next: the share of each.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
@@ -70,8 +71,8 @@ class Log:
             self.failures.append(f"{action}: no figure came.")
         else:
             self.figures.setdefault(action, []).append(answer.figure)
-        if action in (RUN, PRESET, OPEN) and not answer.says("Finished:"):
-            said = "; ".join(t for t in answer.texts if "cells" in t or "must be" in t)
+        if action in (RUN, PRESET, OPEN) and not answer.says(FINISHED):
+            said = "; ".join(t for t in answer.texts if " runs" in t or "must be" in t)
             self.failures.append(f"{action}: it ended without a result. {said[:200]}")
 
 
@@ -99,11 +100,11 @@ async def visit(visitor: Visitor, log: Log, until: float, chance: random.Random)
 
 
 async def enter(visitor: Visitor) -> Answer:
-    """Open the page; as a browser does, ask for the rest of a run once the page is there."""
+    """Open the page; as a browser does, say that it is there, and so begin its run."""
     page = await visitor.open()
-    if page.says("Finished:"):
+    if page.says(FINISHED):
         return page
-    rest = await visitor.press(BUTTON)
+    rest = await visitor.tell("arrival", "there")
     return replace(
         rest,
         seconds=page.seconds + rest.seconds,
@@ -113,9 +114,9 @@ async def enter(visitor: Visitor) -> Answer:
 
 
 async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
-    """Do one thing; a run has a seed of its own, so that nobody has run its cells before."""
+    """Do one thing; a visitor has a seed of their own: nobody else has run the same cells."""
     if action == RUN:
-        await visitor.type("field_seed", chance.randrange(2**31))
+        await visitor.slide("field_d", chance.choice((-1, 1)))
         if visitor.widgets[BUTTON].disabled:  # too large: the page offers the nearest that is not
             await visitor.press("nearest")
         return await visitor.press(BUTTON)
@@ -137,8 +138,8 @@ async def load(
     before = memory(process)
     async with AsyncExitStack() as stack:
         visitors = []
-        for _ in range(sessions):  # one after another, as people come
-            visitor = await stack.enter_async_context(Visitor(address))
+        for i in range(sessions):  # one after another, as people come
+            visitor = await stack.enter_async_context(Visitor(address, f"seed={i + 1}"))
             log.note(OPEN, await enter(visitor))
             visitors.append(visitor)
         opened = memory(process)

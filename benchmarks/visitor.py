@@ -8,6 +8,7 @@ measures the server.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any, Self
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 
 DONE = (
@@ -118,9 +120,11 @@ class Visitor:
         place = max(0, min(len(options) - 1, place))
         return await self._set(_listed(slider.id, [options[place]]))
 
-    async def type(self, key: str, number: int) -> Answer:
-        """Write a number into an input."""
-        return await self._set(WidgetState(id=self.widgets[key].id, double_value=number))
+    async def tell(self, key: str, event: str) -> Answer:
+        """Send an event of a component of the page's own."""
+        state = WidgetState(id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.widgets[key].id}__events")
+        state.json_trigger_value = json.dumps([{"event": event, "value": True}])
+        return await self._send(state)
 
     async def _set(self, state: WidgetState) -> Answer:
         self._values[state.id] = state

@@ -1,5 +1,6 @@
 """What is written into a figure: words on guides and in regions, heads of panels, the ladder."""
 
+import math
 from typing import Any
 
 from dpsco_app.figure.colours import QUIET, translucent
@@ -17,6 +18,7 @@ from dpsco_app.figure.place import (
 )
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
 
+NEAR = 12.0  # pixels between words and the end of their line
 LETTER = 0.49  # mean width of a letter, in heights of its type
 
 
@@ -42,7 +44,7 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
         words.want[1] * (place.height - size[1]),
     )
     if words.on:
-        corner = _on_line(place, words.on, size)
+        corner = _on_line(place, words.on, size) or _near_end(place, words.on, size)
     else:
         corner = free_place(size, (place.width, place.height), place.paths, want, allowed)
     if corner is None:
@@ -71,6 +73,16 @@ def _on_line(place: PanelBox, key: str, size: tuple[float, float]) -> tuple[floa
         if up + size[1] < place.height + 12 and clearance(box, others, CLEAR) >= CLEAR - 3:
             return box[:2]
     return None
+
+
+def _near_end(place: PanelBox, key: str, size: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the corner of words beside the end of a line; None if they would be far from it."""
+    line = next(line for line in place.panel.lines if line.key == key)
+    end = place.across(line.x[-1]) - size[0], place.up(line.y[-1]) - size[1] - NEAR / 2
+    corner = free_place(size, (place.width, place.height), place.paths, end, enough=CLEAR)
+    if corner is None or math.dist(corner, end) > NEAR * 4:
+        return None
+    return corner
 
 
 def _edge(place: PanelBox, key: str) -> Path | None:

@@ -10,6 +10,7 @@ from dpsco_app.figure.place import (
 )
 from dpsco_app.figure.values import Figure, Gap, Line, Region
 
+HALO = 0.75  # opacity behind the factor
 FADED = 0.4  # opacity of lines of settings that have changed
 
 
@@ -207,7 +208,8 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     place.paths.append(border((*spot, width, height)))
     text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
     at = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    return traces, [at | text | {"name": gap.key}]
+    halo = {"bgcolor": translucent(theme.colour(PAGE), HALO), "borderpad": 0}
+    return traces, [at | text | halo | {"name": gap.key}]
 
 
 # -- words ------------------------------------------------------------------------------------

@@ -68,10 +68,12 @@ def free_place(
     paths: Sequence[Path],
     want: Point,
     allowed: Callable[[Box], bool] = lambda _: True,
+    enough: float = ENOUGH,
 ) -> Point | None:
     """Return the lower left corner of a box inside a panel that keeps clear of all lines.
 
-    The nearest one to the wished place, all but as clear as can be; None if there is none.
+    The nearest one to the wished place, all but as clear as can be up to `enough`; None if there is
+    none.
     """
     columns = range(4, max(5, int(panel[0] - size[0] - 3)), STEP)
     rows = range(4, max(5, int(panel[1] - size[1] - 3)), STEP)
@@ -81,12 +83,12 @@ def free_place(
     best, place = -math.inf, None
     for away, x, y in sorted(corners):
         cost = 0.02 * away
-        if ENOUGH - cost <= best:
+        if enough - cost <= best:
             return place
         box = (x, y, *size)
         if not allowed(box):
             continue
-        clear = clearance(box, paths, ENOUGH)
+        clear = clearance(box, paths, enough)
         if clear >= CLEAR and clear - cost > best:
             best, place = clear - cost, (x, y)
     return place

@@ -23,6 +23,12 @@ def words_style(*, dark: bool) -> str:
 .ladder td, .ladder thead th + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .ladder i {{ display: inline-block; width: 1.4rem; height: 0; border-top: 3px solid currentColor;
   margin-right: 0.6rem; vertical-align: 0.25rem; }}
+.ladder i.line {{ height: 1rem; border: 0; font: normal 0.8rem/1rem sans-serif; text-align: center;
+  background: linear-gradient(currentColor, currentColor) center / 100% 3px no-repeat;
+  vertical-align: -0.15rem; }}
+.ladder i.line::before {{ content: attr(data-sign); }}
+.ladder td, .ladder thead th {{ white-space: nowrap; padding-left: 0.75rem; }}
+.ladder small {{ display: block; margin-left: 2rem; font-size: 0.75rem; font-weight: 400; }}
 .ladder i.area {{ height: 0.7rem; border: solid {WINDOW.edge[dark]}; border-width: 1px 0;
   background: {WINDOW.fill[dark]}; vertical-align: -0.1rem; }}
 .ladder i.edge {{ height: 0.7rem; border-top: 2px solid {IMPOSSIBLE.edge[dark]};

@@ -23,8 +23,10 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
 def _table_row(row: LadderRow, shown: Theme) -> str:
     colour = shown.colour(row.colour)
     cells = "".join(f"<td>{escape(value)}</td>" for value in row.values)
+    note = f"<small>{escape(row.note)}</small>" if row.note else ""
     weight = "600" if row.bold else "400"
     return (
         f"<tr style='color:{colour};font-weight:{weight}'><th scope='row'>"
-        f"<i class='{row.swatch}'></i>{escape(row.name)}</th>{cells}</tr>"
+        f"<i class='{row.swatch}' data-sign='{row.sign}'></i>{escape(row.name)}{note}</th>"
+        f"{cells}</tr>"
     )

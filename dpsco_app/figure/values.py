@@ -110,6 +110,8 @@ class LadderRow:
     end: float  # the height at the right edge of the last panel, in units of the axis
     bold: bool = False
     swatch: Literal["line", "area", "edge"] = "line"
+    sign: str = ""  # the mark of the line, as a letter
+    note: str = ""  # what the table says below the name
 
 
 @dataclass(frozen=True, kw_only=True)

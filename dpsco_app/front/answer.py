@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsco_app.front.study import Study, beside_tail, chosen_point
-from dpsco_app.front.titles import data_word, ratio_text
+from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import MEAN, baseline, geometry_name
@@ -20,7 +20,6 @@ QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 2.5  # and beyond this only its lower end is
 MOST = 100.0
-NO_BREAK = "\N{NO-BREAK SPACE}"
 NOTHING = "no measurable cost"
 USELESS = "no private algorithm here beats not looking at the data"
 
@@ -188,27 +187,22 @@ def _whose(told: Sequence[_Told]) -> Words:
     """Say whose ratio the headline is, with the methods in their colours."""
     first = told[0]
     public = method_card(first.study.public)
-    about = "Error" if first.about == "error" else "Excess risk"
-    over = f", over {_that(first.about)} the {inside(public.short or public.name)}"
-    over += "." if first.about == "error" else " without privacy."
+    over = f" over that of the {inside(public.short or public.name)}"
+    over += "" if first.about == "error" else " without privacy"
+    over += f" ({settings_text(first.study.scenario, first.x)})."
+    about = f"{_capital(first.about)} of "
     leads = [one.lead for one in told if one.price is not None]
     if len(set(leads)) < 2:
-        return (
-            (f"{about} of the best private algorithm here, ", ""),
-            (_named(leads[0]), leads[0]),
-            (over, ""),
-        )
+        best = (", the best private algorithm,", "")
+        return (about, ""), (_named(leads[0]), leads[0]), best, (over, "")
     return (
-        (f"{about} of the best private algorithms, ", ""),
+        (f"{about}the best private algorithm, ", ""),
         (_named(leads[0]), leads[0]),
         (" on the left and ", ""),
         (_named(leads[1]), leads[1]),
-        (f" on the right{over}", ""),
+        (" on the right,", ""),
+        (over, ""),
     )
-
-
-def _that(about: str) -> str:
-    return "the error of" if about == "error" else "that of"
 
 
 def _named(method: str) -> str:

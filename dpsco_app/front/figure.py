@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
+from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import (
     Axis,
     Figure,
@@ -12,7 +13,7 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.study import Asked, Study
-from dpsco_app.front.titles import PRICE_AXIS, at_point, ratio_text
+from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import MEAN, words_for
 
@@ -83,6 +84,9 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
     price = asked.measure == "price"
     rows = []
     keys: dict[str, tuple[str, Pair, bool]] = {}
+    signs = {line.key: SIGNS.get(line.symbol, "") for panel in panels for line in panel.lines}
+    notes = dict.fromkeys((panel.study.public for panel in panels), "not private")
+    notes |= {"window": WINDOW_NOTE}
     for panel in panels:
         for line in panel.lines:
             if line.symbol:
@@ -108,6 +112,8 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
                 end=end,
                 values=_values(panels, key, single=single, price=price),
                 swatch=swatch,  # type: ignore[arg-type]
+                sign=signs.get(key, ""),
+                note=notes.get(key, ""),
             )
         )
     about = "Price" if price else "Error" if last.scenario.problem == MEAN else "Excess risk"

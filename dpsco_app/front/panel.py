@@ -40,10 +40,12 @@ from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
+from dpsco_core.results.report import Evaluation
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 FORMULA_DASHES = ("dashdot", "dot", "longdash", "dash")
+NEAR_ONE = 1.3  # a factor whose interval ends before that is called about one
 LINEAR_AXES = ("p",)
 
 
@@ -90,7 +92,7 @@ class FrontPanel:
             self.region.append(
                 Region(
                     key="impossible",
-                    name="no algorithm below",
+                    name=f"no {self._whom(floor)} one below",
                     x=[place(x) for x, _ in floor],
                     upper=[e.value for _, e in floor],
                     look=IMPOSSIBLE,
@@ -262,9 +264,7 @@ class FrontPanel:
         if self.region:
             words.append(
                 Words(
-                    lines=["no private algorithm", "can be here"]
-                    if every_private(self.scenario, region(self.scenario))
-                    else ["no zCDP algorithm", "can be here"],
+                    lines=[f"no {self._whom(region(self.scenario))} algorithm", "can be here"],
                     colour=IMPOSSIBLE.ink,
                     want=(0.03, 0.02),
                     below="impossible",
@@ -275,6 +275,9 @@ class FrontPanel:
             words.append(
                 Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), align="right", least=0.5)
             )
+        if self._public_below():
+            note = Words(lines=["not private"], colour=GREY, want=(1, 0), on=self.study.public)
+            words.append(replace(note, small=True))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
         if self.first and start:
             text = START_NOTE if self.asked.measure == "error" else "no cost"
@@ -289,6 +292,16 @@ class FrontPanel:
             gap=self._gap(),
             chosen=place(self.x),
         )
+
+    def _public_below(self) -> bool:
+        """Whether the line without privacy goes through the region: there it says that it may."""
+        x = place(self.x)
+        floors = [_at(r.x, r.upper, x) for r in self.region]
+        own = [_at(e.x, e.y, x) for e in self.lines if e.key == self.study.public]
+        return any(a and b and a < b for a in own for b in floors)
+
+    def _whom(self, floor: Sequence[tuple[float | None, Evaluation]]) -> str:
+        return "private" if every_private(self.scenario, floor) else "zCDP"
 
     def _in_order(self) -> list[Line]:
         """Return the measured lines: grey ones first, the best one on top."""
@@ -316,7 +329,7 @@ class FrontPanel:
             x=place(self.x),
             low=public.mean,
             high=best.mean,
-            text=f"×{ratio_text(best.mean / public.mean)}",
+            text=_factor(best, public),
             colour=colour_of(self.lead),
             key=self.lead,
         )
@@ -340,6 +353,16 @@ class FrontPanel:
 
 def _at(x: Sequence[float], y: Sequence[float], where: float) -> float | None:
     return next((b for a, b in zip(x, y, strict=True) if a == where), None)
+
+
+def _factor(best: Measurement, public: Measurement) -> str:
+    """Return the price as text: its interval where the trials do not tell it from one."""
+    price = best.price
+    if price is not None and price.within_noise and not math.isnan(price.low):
+        if price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
+            return "≈ ×1"
+        return f"×{ratio_text(price.low)}–{ratio_text(price.high)}"
+    return f"×{ratio_text(best.mean / public.mean)}"
 
 
 def _sized(length: float) -> float:

@@ -12,13 +12,16 @@ from dpsco_app.parts.problem_words import MEAN, geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
 from dpsco_core.scenario import Scenario
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 PRICE_AXIS = "Price of privacy: error over the error without privacy"
 START_NOTE = "no better than not looking at the data"
 WINDOW_WORDS = (
-    "<b>The window</b>: for all data",
-    "with this tail, the best",
-    "guarantee lies in here",
+    "<b>The window</b>, worst case:",
+    "top proven reachable,",
+    "bottom proven unbeatable",
 )
+
+WINDOW_NOTE = "worst case: top reachable, bottom unbeatable"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
@@ -98,6 +101,21 @@ def formula_names(formulas: Sequence[str]) -> list[str]:
 def at_point(scenario: Scenario, x: float | None) -> str:
     """Return the point of the axis in words; nothing without an axis."""
     return "" if x is None else f", {SYMBOL[str(scenario.axis)]} = {number_text(x)}"
+
+
+def settings_text(scenario: Scenario, x: float | None) -> str:
+    """Return the numbers that an answer is at: n, m, d and the budget, the chosen one among them.
+
+    Examples
+    --------
+    >>> settings_text(Scenario(), None).replace(NO_BREAK, " ")
+    'n = 10,000, d = 20, ε = 1'
+    """
+    point = scenario if x is None else scenario.at(x)
+    budget = "epsilon" if point.rho is None else "rho"
+    names = ["n", *(["m"] if point.level == "user" else []), "d", budget]
+    texts = [f"{SYMBOL[name]} = {number_text(getattr(point, name))}" for name in names]
+    return ", ".join(text.replace(" ", NO_BREAK) for text in texts)
 
 
 def ratio_text(value: float) -> str:

@@ -20,6 +20,8 @@ WAIT_SECONDS = 0.1  # after which a run that waits shows that it is there, so th
 SHARE_SECONDS = 0.3
 # A page that has not drawn its figure by then computes something long itself, and counts no more.
 DRAWING_SECONDS = 2.0
+GIVE_WAY_SECONDS = 1.0  # at most, before the rest of a page is drawn
+LOOK_SECONDS = 0.02
 MOST_SLOTS = 2  # more threads than that wait for Python's lock
 
 
@@ -50,6 +52,13 @@ class Turns:
         """Say that this thread's page has its figure: what it does from now on can wait."""
         self._end(getattr(self._mine, "token", None))
 
+    def give_way(self) -> None:
+        """Wait a moment while others wait for a figure: what comes is not looked at yet."""
+        self.drawn()
+        until = time.monotonic() + GIVE_WAY_SECONDS
+        while self._waits_for_figure() and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+
     @contextmanager
     def run(self) -> Iterator["Turn"]:
         """Yield the turn of one run, which is given back at its end."""
@@ -66,6 +75,10 @@ class Turns:
         with self._lock:
             own = getattr(self._mine, "token", None)
             return bool(self._waiting) or self._figures(own)
+
+    def _waits_for_figure(self) -> bool:
+        with self._lock:
+            return self._figures()
 
     def _end(self, token: object) -> None:
         with self._lock:

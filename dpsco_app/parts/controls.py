@@ -47,12 +47,12 @@ STYLE = f"""
 {SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within) [data-testid=stTooltipIcon] {{
   opacity: 1; }}
 {SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
-  font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin-top: -0.5rem; }}
+  font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
 {SIDE} [data-testid=stSelectbox] [role=group] {{ background: PAGE; }}
 {CHIP} {{ background: PAGE !important; min-height: 1.8rem; padding: 0 0.7rem; }}
 {CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: INK !important; }}
 {CHIP} p::first-letter {{ color: var(--own); }}
-{SIDE} .about b {{ position: absolute; right: 0; top: -3.12rem; font-size: 0.875rem;
+{SIDE} .about b {{ position: absolute; right: 0; top: -2.72rem; font-size: 0.875rem;
   line-height: 1.25rem; font-weight: 600; color: ACCENT; }}
 """
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown

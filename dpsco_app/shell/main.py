@@ -7,6 +7,7 @@ import streamlit as st
 from dpsco_app.figure.colours import INK
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.bounds import page as bounds
+from dpsco_app.pages.explore import doors
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
 from dpsco_app.pages.learn import page as learn
@@ -57,6 +58,8 @@ def main() -> None:
     page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
     if mark := menu_style(page.url_path):
         st.html(mark)
+    if page.url_path:  # a page other than the front page
+        st.session_state[doors.GONE] = True
     teaching.apply()
     with TURNS.first_figure():
         page.run()

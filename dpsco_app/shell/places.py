@@ -8,10 +8,11 @@ from streamlit.navigation.page import StreamlitPage
 from dpsco_app.shell.style import menu_marks
 
 EXPLORE = "explore"
+LEARN = "learn"
 WHY = "why"
 # In the order of the navigation: slug (the path in the address) -> title.
 MENU = {
-    "learn": "Learn",
+    LEARN: "Learn",
     EXPLORE: "Explore",
     "bounds": "Bounds",
     "lower-bounds": "Lower bounds",
@@ -65,8 +66,6 @@ def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
-        if EXPLORE in views:
-            link_to_why()
         if beside is not None:
             beside()
 

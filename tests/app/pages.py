@@ -85,7 +85,8 @@ def below(page: AppTest) -> str:
 
 def ladder(page: AppTest) -> dict[str, list[str]]:
     """Return the numbers of the ladder, by name."""
-    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", _part(page, r"<tbody>(.*?)</tbody>"))
+    body = re.sub(r"<small>.*?</small>", "", _part(page, r"<tbody>(.*?)</tbody>"))
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body)
     cells = [[_plain(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
     return {name: values for name, *values in cells}
 

@@ -14,6 +14,7 @@ from dpsco_app.front.figure import front_figure
 from dpsco_app.live.running import Pace, estimate, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
+from dpsco_app.pages.explore.doors import draw_doors
 from dpsco_app.pages.explore.foot import choose_panels, draw_foot, draw_hand, draw_settings
 from dpsco_app.pages.explore.menus import draw_presets
 from dpsco_app.pages.explore.runs import (
@@ -112,6 +113,7 @@ def page() -> None:
     if shown is None:
         draw_sidebar(now)
         return
+    draw_doors(now)
     screen = Screen(shown)
     said = screen.draw(shown)
     TURNS.drawn()
@@ -136,6 +138,7 @@ def page() -> None:
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
+    TURNS.give_way()
     draw_details(shown)
 
 

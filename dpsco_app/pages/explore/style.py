@@ -24,9 +24,20 @@ def style() -> str:
 {run} {{ background: {accent}; border-color: {accent}; color: {on_accent}; }}
 {run} * {{ color: {on_accent}; opacity: 1 !important; }}
 {run} kbd {{ display: none; }}
+/* The doors take no room: what is below them stays where it is when they go. */
+:has(> .st-key-doors) {{ height: 0; margin-bottom: -0.5rem; position: relative; z-index: 1; }}
+.st-key-doors {{ gap: 0.5rem; justify-content: flex-end; align-items: center; color: {quiet};
+  font-size: 0.875rem; }}
+.st-key-doors > * {{ width: auto !important; flex: none !important; }}
+.st-key-doors a {{ padding: 0 0.25rem; min-height: 0; }}
+.st-key-doors a p {{ font-size: 0.875rem; text-decoration: underline; text-underline-offset: 3px; }}
 .st-key-foot {{ gap: 0.6rem; }}
 .st-key-foot > :has([data-testid=stMarkdown]) {{ flex: 1 1 10rem; }}
 .st-key-foot [data-testid=stMarkdownContainer] > p {{ font-size: 0.8125rem; }}
+@media (max-width: 1240px) {{
+  :has(> .st-key-doors) {{ height: auto; margin-bottom: 0; }}
+  .st-key-doors {{ justify-content: flex-start; }}
+}}
 @media (max-width: 760px) {{
   .status {{ display: none; }}
   .st-key-phone_row > * {{ flex: 1 1 0 !important; }}

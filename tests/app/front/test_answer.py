@@ -94,7 +94,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "here, coordinate-wise, Laplace, over" in small(say(of(scenario)))
+    assert "Error of coordinate-wise, Laplace, the best private" in small(say(of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:

@@ -253,7 +253,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         "pure",
         "approx",
     }
-    assert "no algorithm below" in drawn and "CDP hypercube" not in drawn
+    assert "no private one below" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())

@@ -195,7 +195,7 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
     page = open_page(problem="logistic", distribution="hypercube", trials="2")
-    assert "no algorithm below" not in trace_names(figure(page))
+    assert "no private one below" not in trace_names(figure(page))
 
 
 def test_other_optimisers_that_cannot_run_are_listed_with_their_reasons() -> None:
@@ -262,7 +262,7 @@ def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
     page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
     assert result(page).done and not page.exception
     assert not [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
-    assert "no algorithm below" not in trace_names(figure(page))
+    assert "no private one below" not in trace_names(figure(page))
     assert result(page).beside is None
 
 
@@ -273,7 +273,7 @@ def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.Monk
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
         assert result(page).done and "no bound for this problem" in texts(page)
-        assert "Excess risk of the best private algorithm here" in below(page)
+        assert "Excess risk of " in below(page)
     finally:
         lower_cards.cache_clear()
 
