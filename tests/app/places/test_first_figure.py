@@ -159,7 +159,7 @@ def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
     (private,) = [row for row in rows if row.startswith("Coordinate-wise, Gaussian |")]
     assert private.split(" | ")[3] == "−0.50"  # at p = 2 both terms are of one slope
     for row in rows:
-        assert row.split(" | ")[4].replace(" ", " ") in get_args(Verdict)
+        assert row.split(" | ")[4].replace("\xa0", " ") in get_args(Verdict)
     assert not re.search(r"consistent|not tight|rate fails|\^slope", texts(page))
     (law,) = [m.value for m in page.markdown if m.value.startswith("**Slopes**")]
     assert law == r"**Slopes**: error ∝ $n^{\text{slope}}$"
@@ -219,7 +219,7 @@ def test_three_doors_stand_open_until_something_is_changed_or_another_page_was_s
 
 
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
-    page = open_page(rho="0.5", epsilon=None, delta=None)
+    page = open_page(rho="0.5", epsilon=None, delta=None, against=None)
     assert below(page).endswith("(n = 5,000, d = 20, ρ = 0.5).")
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
