@@ -31,7 +31,7 @@ from dpsco_core.data.base import ScaledLaw, Unit
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
-from dpsco_core.methods.user import USER_OPTIMISERS
+from dpsco_core.methods.user import USER_ESTIMATORS, USER_OPTIMISERS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     OPTIMISATION_PROBLEMS,
@@ -75,7 +75,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     lq.NoisyMirrorDescent,
 )
 # Lists, which `add` extends: whoever holds one sees what is added later.
-METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS]
+METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
 BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS]
@@ -90,6 +90,8 @@ DEFAULT_METHODS = (
     "sco.cwme",
     "user.clipped-means",
     "user.accelerated",
+    "user.mean-clipped",
+    "user.mean-adaptive",
 )
 HARD_INSTANCES = tuple(law.card.slug for law in DISTRIBUTIONS if law.has_prior)
 

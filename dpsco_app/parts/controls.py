@@ -12,7 +12,7 @@ from dpsco_app.front.changes import fitted, level_of, listed, offered
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
-from dpsco_app.parts.problem_words import MEAN, geometry_name
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
@@ -86,8 +86,6 @@ def read() -> Scenario:
     values["grid"] = tuple(sorted(values["grid"])) if values["axis"] else ()
     if values["geometry"] != "lq":
         values["q"] = None
-    if values["problem"] == MEAN:
-        values["m"] = 1
     if state[NOTION] == "zcdp":
         values |= {"epsilon": None, "delta": None}
     else:
@@ -238,7 +236,6 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
         case "choice":
             without = {"epsilon"} if scenario.rho is not None else set()
             without |= {"q"} if scenario.geometry != "lq" else set()
-            without |= {"m"} if scenario.problem == MEAN else set()
             every = (*control.known.choices, *((None,) if control.known.optional else ()))
             choices = [c for c in every if field != "axis" or c not in without]
             st.segmented_control(

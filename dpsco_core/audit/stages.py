@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_class
 from dpsco_core.data import DenseRows
+from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.problems import MeanEstimation, Sample
 from dpsco_core.problems.samples.linear import LinearSample
@@ -19,7 +20,7 @@ FAR = 1e6  # how far out the record is: beyond every clip of a stage
 FAR_SIDES = "at +{place} in every coordinate, against -{place} and against 0; all others are 0"
 ITEMS = 4  # of a user
 
-Data = DenseRows | Sample | ItemSample
+Data = DenseRows | UserRows | Sample | ItemSample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ def stage(method: str) -> Scenario:
         distribution="gaussian",
     )
     if MeanEstimation.card.slug in card.problems:
-        return point
+        return replace(point, m=ITEMS) if card.level == "user" else point
     point = replace(
         point,
         problem=own.problem if own.problem in card.problems else card.problems[0],
@@ -122,7 +123,10 @@ def _data_sets(
     """Return what the data sets differ in, and one with the records at each of `places`."""
     problem = point.instance.problem
     if isinstance(problem, MeanEstimation):
-        return "one record", tuple(DenseRows(x) for x in places)
+        rows = tuple(DenseRows(x) for x in places)
+        if method_class(point.methods[0]).card.level != "user":
+            return "one record", rows
+        return _user(point), tuple(UserRows(records=x, items=point.m) for x in rows)
     sample = problem.sample(total, np.random.default_rng(0))
     who, made = "one record", tuple[Sample, ...]()
     if isinstance(sample, PointSample):
@@ -138,6 +142,8 @@ def _data_sets(
         )
     if method_class(point.methods[0]).card.level != "user":
         return who, made
-    items = point.m
-    who = f"all {items} items of one user" if items > 1 else "the item of one user"
-    return who, tuple(ItemSample(records=x, items=items) for x in made)
+    return _user(point), tuple(ItemSample(records=x, items=point.m) for x in made)
+
+
+def _user(point: Scenario) -> str:
+    return f"all {point.m} items of one user" if point.m > 1 else "the item of one user"

@@ -169,6 +169,12 @@ ASI_LIU_2024 = _paper(
     "Hilal Asi, Daogao Liu",
     "AISTATS 2024",
 )
+AGARWAL_2024 = _paper(
+    "Agarwal et al. 2024",
+    "Private Mean Estimation with Person-Level Differential Privacy",
+    "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
+    "SODA 2025",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",

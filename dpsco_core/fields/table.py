@@ -106,7 +106,7 @@ class Fields:
         1,
         kind="whole",
         low=1,
-        high=lambda s: 1 if s.problem == MEAN else M_MAX,
+        high=M_MAX,
         meaning="items per user; 1 is item-level privacy",
         group="Size",
         front=5,
@@ -114,7 +114,6 @@ class Fields:
         label="Items per user m",
         help="At 1 every record is a person. Beyond, a person has m records, and privacy hides all "
         "of them at once: neighbours replace a whole user.",
-        shown=lambda s: s.problem != MEAN,
         offered=(1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000),
         grid=(1, 3, 10, 30, 100),
         sign=Sign(

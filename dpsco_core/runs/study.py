@@ -26,17 +26,25 @@ from dpsco_core.base.parsing import to_text
 from dpsco_core.catalogue import make_method, method_card, method_class
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
+from dpsco_core.data.users import UserRows
 from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Problem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
+from dpsco_core.problems.samples.users import (
+    ItemSample,
+    MeanSample,
+    fits,
+    pooled,
+    sample_users,
+    users_of,
+)
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
 
-Drawn = Rows | Sample | ItemSample | MeanSample
+Drawn = Rows | UserRows | Sample | ItemSample | MeanSample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,13 +180,6 @@ def own_setting(point: Scenario, method: str) -> Setting:
     return replace(setting, n=records, m=1)
 
 
-def users_of(sample: Sample | ItemSample | MeanSample) -> ItemSample | MeanSample:
-    """Return the users with their items; a record alone is a user with one item."""
-    if isinstance(sample, ItemSample | MeanSample):
-        return sample
-    return ItemSample(records=sample, items=1)
-
-
 class CellStore(Protocol):
     """Where outcomes are kept: `dpsco_core.runs.store.Store`."""
 
@@ -268,6 +269,9 @@ def _draw(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
     drawn = point.instance.problem.draw(rng)
     if point.m > 1 and isinstance(drawn, OptimisationProblem):
         return drawn, sample_users(drawn, point.n, point.m, rng)
+    if point.m > 1:
+        items = drawn.sample(point.n * point.m, rng)
+        return drawn, UserRows(records=items, items=point.m)
     if streamed(point.n, point.m, point.d):
         return drawn, drawn.stream(point.n, rng)
     return drawn, drawn.sample(point.n, rng)

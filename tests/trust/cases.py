@@ -20,6 +20,7 @@ import pytest
 from dpsco_core.audit.stages import FAR, Neighbours, neighbours, stage
 from dpsco_core.catalogue import METHODS, make_method
 from dpsco_core.data import DenseRows
+from dpsco_core.data.users import UserRows
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.user.accelerated.nonsmooth import UserAcceleratedNonsmooth
@@ -50,6 +51,7 @@ FOUR_STEPS = Descent(steps=4, step_size=0.1)
 SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
     "mean.adaptive": {"mode": "single"},
+    "user.mean-adaptive": {"mode": "single"},
     "sco.adaptive": {"descent": SIX_STEPS, "looks": True},
     "mean.iterative": {"groups": 4},
     "mean.cwme-cdp": {"blocks": 2},
@@ -179,7 +181,7 @@ def rows_of(data: Any) -> np.ndarray:
 def with_rows(data: Any, x: np.ndarray) -> Any:
     """Return the data set with other records, of the same targets."""
     match data:
-        case ItemSample():
+        case UserRows() | ItemSample():
             return replace(data, records=with_rows(data.records, x))
         case LinearSample():
             return replace(data, features=DenseRows(x))

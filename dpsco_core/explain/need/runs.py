@@ -12,11 +12,19 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Problem, Sample
-from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
-from dpsco_core.runs.study import canonical, own_setting, stream, users_of
+from dpsco_core.problems.samples.users import (
+    ItemSample,
+    MeanSample,
+    fits,
+    pooled,
+    sample_users,
+    users_of,
+)
+from dpsco_core.runs.study import canonical, own_setting, stream
 from dpsco_core.scenario import Scenario
 
 Unknown = Literal["n", "epsilon", "rho"]
@@ -60,14 +68,15 @@ class Runs:
 
 def first_users(
     problem: Problem, n: int, m: int, rng: np.random.Generator
-) -> DenseRows | Sample | ItemSample | MeanSample:
+) -> DenseRows | UserRows | Sample | ItemSample | MeanSample:
     """Return the first n users of a stream, with m items each: those of one item are records.
 
     They are the same ones whatever n is, but for users whose means alone are drawn.
     """
     d = problem.constraint.d
     if not isinstance(problem, OptimisationProblem):
-        return DenseRows(problem.sample(_whole_blocks(n, d), rng).x[:n])
+        rows = DenseRows(problem.sample(_whole_blocks(n * m, d), rng).x[: n * m])
+        return rows if m == 1 else UserRows(records=rows, items=m)
     if not fits(n, m, d):
         return sample_users(problem, n, m, rng)
     records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)

@@ -282,7 +282,7 @@ def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
     An upper bound brings its own method; a lower one, or earlier work's, the default methods.
     """
     problem = point.problem if point.problem in card.problems else card.problems[0]
-    alone = problem == "mean" or (card.level == "item" and card.privacy != "none")
+    alone = card.level == "item" and (problem == "mean" or card.privacy != "none")
     items = 1 if alone else point.m
     if card.level == "user" and items == 1:
         items = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
 from dpsco_core.data.base import gives
-from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
+from dpsco_core.data.rows import DenseRows, Rows, ScaledRows, rows_per_block
+from dpsco_core.data.users import UserRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST
 from dpsco_core.problems.point_losses import PointLoss
@@ -167,13 +168,24 @@ class MeanSample:
         return replace(self, means=DenseRows(factors[:, None] * safe))
 
 
-def pooled(sample: Sample | ItemSample | MeanSample) -> Sample:
-    """Return all items as one sample of records; of users' means, a record a user."""
+def pooled(sample: Any) -> Any:
+    """Return all items as one sample, or as rows; of users' means, a record a user."""
+    if isinstance(sample, UserRows):
+        return sample.records
     if isinstance(sample, ItemSample):
         return sample.records
     if isinstance(sample, MeanSample):
         return PointSample(points=sample.means, loss=sample.loss, constraint=sample.constraint)
     return sample
+
+
+def users_of(sample: Any) -> Any:
+    """Return the users with their items; a record alone is a user with one item."""
+    if isinstance(sample, UserRows | ItemSample | MeanSample):
+        return sample
+    if isinstance(sample, Rows):
+        return UserRows(records=sample, items=1)
+    return ItemSample(records=sample, items=1)
 
 
 def has_exact_means(problem: Problem) -> bool:

@@ -1,0 +1,153 @@
+r"""Upper bounds on the mean error at user level (theory/user-level-means.md, 3).
+
+Two are proven, for clipped records and clipped user means, at the radius of a run; one is the rate
+of Agarwal et al. (2024).
+"""
+
+import math
+
+from dpsco_core.base.cards import AGARWAL_2024, BoundCard
+from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    DIRECTIONAL_MOMENT,
+    GAUSSIAN_BUDGET,
+    MEAN_BOUND,
+    moment_scale,
+)
+from dpsco_core.bounds.mean.clipped import coordinate_bias
+from dpsco_core.bounds.tools import (
+    KAPPA,
+    PARTS,
+    Parts,
+    directional_unit,
+    rate_terms,
+    root_sum_square,
+    void,
+)
+from dpsco_core.methods.mean.clipped import ClippedPlan
+from dpsco_core.methods.user.means import UserMeanClipped, UserMeanGroup
+from dpsco_core.methods.user.means.base import of_user_means
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+
+
+def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
+    r"""Second-moment bound at the radius of a run; `clipped` is the setting of what is clipped.
+
+    .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}{nm}+\text{bias}(R)^2+d\sigma^2
+
+    The bias is that of a record, or of a user's mean, with its own moment.
+    """
+    setting = plan.setting
+    bias = coordinate_bias(clipped)
+    sampling = moment_scale(setting) * math.sqrt(setting.d / (setting.n * setting.m))
+    if math.isinf(bias.scale) or math.isinf(bias.shift):
+        return void(sampling)
+    most = bias.scale + bias.shift  # the mean length of what is clipped
+    noise = math.sqrt(setting.d) * plan.noise_std
+    return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+
+
+def _epsilon(setting: Setting) -> float:
+    r"""Return the rate's epsilon: of a zCDP budget :math:`\sqrt{2\rho}`, of a pure one its own."""
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return budget.epsilon
+    return setting.pure_epsilon or math.sqrt(2 * setting.gaussian_rho)
+
+
+def person_rate(setting: Setting) -> tuple[float, float, float]:
+    """Return the rate in units of M: each term of the number of people, solved for the error."""
+    n, m, d, p = setting.n, setting.m, setting.d, setting.moment_order
+    noise = d / (n * _epsilon(setting))
+    return math.sqrt(d / (n * m)), noise / math.sqrt(m), math.pow(noise / m, 1 - 1 / p)
+
+
+def _enough_people(setting: Setting) -> str:
+    least = math.ceil(setting.d / _epsilon(setting))
+    if setting.n >= least:
+        return ""
+    return f"The rate needs n >= d/epsilon = {least:,} people, and n={setting.n:,}."
+
+
+LETTERS = (
+    Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
+    Letter("R", "run's clip radius"),
+    Letter(r"\sigma", "deviation of the run's noise, per coordinate"),
+    Letter("m", "records of each user", lambda s: s.m),
+    Letter("c", "what a mean of m records keeps of a moment's root"),
+)
+_RATE = BoundCard(
+    slug="upper.user.mean-adaptive",
+    name="Person-level mean, rate",
+    paper=AGARWAL_2024,
+    statement="Abstract: sufficient and necessary number of people, solved for the error",
+    summary="The rate of the best person-level mean; constants set to 1, logarithms left out.",
+    kind="upper",
+    constant="rate",
+    guarantee="probability 0.9",
+    latex=r"M\Big[\sqrt{\frac d{nm}}+\frac d{n\sqrt m\,\varepsilon}+"
+    r"\Big(\frac d{nm\varepsilon}\Big)^{1-1/p}\Big]",
+    privacy="approx",
+    method="user.mean-adaptive",
+    law_class=DIRECTIONAL,
+    level="user",
+)
+_GROUP = BoundCard(
+    slug="upper.user.mean-group-run",
+    name="Clipped records in groups, proven for this run",
+    paper=AGARWAL_2024,
+    statement="User-level means, 3.1",
+    summary="The mean error with every constant proven, at the run's radius: it bounds what is "
+    "measured.",
+    kind="upper",
+    constant="explicit",
+    latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2"
+    r"+d\sigma^2\Big]^{1/2},\ " + KAPPA,
+    privacy="zcdp",
+    method="user.mean-group",
+    law_class=COORDINATE,
+    level="user",
+)
+_HYPOTHESES = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND)
+_BOUNDS: tuple[Bound, ...] = (
+    Bound(
+        card=_RATE,
+        evaluate=rate_terms(
+            ("sampling", "privacy", "privacy of the tail"), directional_unit, person_rate
+        ),
+        hypotheses=(
+            DIRECTIONAL_MOMENT,
+            Hypothesis(text="n >= d/epsilon", check=_enough_people),
+        ),
+    ),
+    Bound(
+        card=_GROUP,
+        evaluate=AtPlan(
+            method=UserMeanGroup(),
+            names=PARTS,
+            formula=lambda plan: at_run(plan, plan.setting).each,
+        ),
+        combine=root_sum_square,
+        hypotheses=_HYPOTHESES,
+    ),
+    bound_like(
+        _GROUP,
+        slug="upper.user.mean-clipped-run",
+        name="Clipped user means, proven for this run",
+        statement="User-level means, 3.2",
+        latex=r"\Big[\frac{dg^2}{nm}+\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},"
+        r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ " + KAPPA,
+        method="user.mean-clipped",
+        evaluate=AtPlan(
+            method=UserMeanClipped(),
+            names=PARTS,
+            formula=lambda plan: at_run(plan, of_user_means(plan.setting)).each,
+        ),
+        combine=root_sum_square,
+        hypotheses=_HYPOTHESES,
+    ),
+)
+USER_MEAN_BOUNDS = lettered(LETTERS, _BOUNDS)

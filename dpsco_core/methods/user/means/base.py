@@ -1,0 +1,62 @@
+"""What the estimators of a mean at user level share: the moments of a user's mean, and checks."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.base.errors import require
+from dpsco_core.data.users import UserRows
+from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.problems.base import Setting
+
+USERS_OVER_M: dict[str, Any] = {
+    "methods": ("mean.sample", "user.mean-group", "user.mean-clipped", "user.mean-adaptive"),
+    "n": 2000,
+    "d": 10,
+    "m": 16,
+    "axis": "m",
+    "grid": (1.0, 4.0, 16.0, 64.0, 256.0),
+    "trials": 5,
+}
+SAME_NUMBER = "Every user has the same number m of records, which is public."
+
+
+def check_user_rows(sample: UserRows, setting: Setting) -> None:
+    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
+    if not isinstance(sample, UserRows):
+        check_kind("sample", sample, "means", "UserRows(records=DenseRows(x), items=m)")
+    for name, what, got, planned in (
+        ("n", "the number of users", sample.users, setting.n),
+        ("m", "the items of a user", sample.items, setting.m),
+        ("d", "the dimension of the rows", sample.d, setting.d),
+    ):
+        require(got == planned, name, f"{what}, {got}", planned)
+
+
+def shrinkage(order: float, items: int) -> float:
+    r"""Return c with :math:`\|\bar Y\|_p\le c\,\|Y\|_p` for means of m independent centred Y.
+
+    .. math:: c=\min\{1,\sqrt{(p-1)/m}\}
+
+    Rio's inequality, and Minkowski's (theory/user-level-means.md, 1).
+
+    Examples
+    --------
+    >>> shrinkage(2.0, 256), shrinkage(3.0, 1)
+    (0.0625, 1.0)
+    """
+    return min(1.0, math.sqrt((order - 1) / items))
+
+
+def of_user_means(setting: Setting) -> Setting:
+    """Return the setting of the users' means: n records, whose moments are those of such a mean."""
+    c, p, m = setting.constants, setting.moment_order, setting.m
+    factor = shrinkage(p, m)
+    central = c.directional_moment + c.mean_gradient_bound  # of an item, by Minkowski
+    constants = replace(
+        c,
+        coordinate_moment=c.coordinate_moment * math.pow(factor, p),
+        directional_moment=min(c.directional_moment, c.mean_gradient_bound + factor * central),
+        variance_trace=c.variance_trace / m,
+    )
+    return replace(setting, m=1, constants=constants)

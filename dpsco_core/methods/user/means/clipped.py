@@ -1,0 +1,107 @@
+"""A mean at user level: every user's mean, clipped around 0."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpsco_core.base.cards import AGARWAL_2024, MethodCard
+from dpsco_core.data.users import UserRows
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.user.means.base import (
+    SAME_NUMBER,
+    USERS_OVER_M,
+    check_user_rows,
+    of_user_means,
+)
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMeanClipped(PrivateMethod):
+    """Average each user's records, clip the averages to an l2 ball, average, add Gaussian noise.
+
+    At m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of users' means.
+    """
+
+    radius: float | None = None  # of the users' means; None: chosen from the setting
+
+    reads = "whole"
+    cost = MethodCost(fixed=5e4, per_row=1, per_element=0.6)
+    card = MethodCard(
+        slug="user.mean-clipped",
+        name="Clipped user means",
+        paper=AGARWAL_2024,
+        statement="Clip and noise on user means, one round around 0",
+        summary="Averages each user's records, shrinks the averages into a ball, and averages "
+        "those with noise as large as one user could move the result.",
+        privacy="zcdp",
+        level="user",
+        rate="upper.user.mean-clipped-run",
+    )
+    story = Story(
+        what="Averages each user's records first. The mean of m records is nearer to the truth "
+        "than one of them, by the root of m, so that a smaller ball holds it and less noise hides "
+        "it. The ball is around 0: it must also hold the bound on the true mean, which m does not "
+        "make smaller.",
+        steps=(
+            r"Average: $\bar X_i=\frac1m\sum_jX_{ij}$ for every user i.",
+            r"Choose R as simple clipping does for n records whose moment is that of a user's "
+            r"mean: $\|\bar X_{ik}-\mu_k\|_p\le\sqrt{(p-1)/m}\,\|X_{ik}-\mu_k\|_p$.",
+            r"Clip: $Y_i=\min\{1,R/\|\bar X_i\|\}\,\bar X_i$; one that is not finite counts as 0.",
+            r"Return $\frac1n\sum_iY_i+N(0,\sigma^2I_d)$ with "
+            r"$\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
+        ),
+        assumptions=(
+            "A bounded p-th moment of a record; a user's records are independent. Privacy needs "
+            "neither.",
+            KNOWN_SET,
+            SAME_NUMBER,
+        ),
+        privacy=Proof(
+            sensitivity=r"A user's average depends on that user alone, and clipped it lies in a "
+            r"ball of radius R whatever the records are. Replacing all of them moves the result by "
+            r"at most $\Delta_2=2R/n$.",
+            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
+            r"coordinate is $\rho$-zCDP for a user, for every R.",
+            composition="There is one release, so it gets the whole budget.",
+        ),
+        smooth="no loss",
+        order=r"O(nmd)",
+        cost="One pass over all records.",
+        when="When the true mean is known to be near 0 and users have several records.",
+        pitfalls=(
+            "From some m on its noise is that of the bound on the mean: centre the data, or take "
+            "the adaptive method, which finds a centre privately.",
+            "One wild record carries its user's whole average out of the ball.",
+        ),
+        example=USERS_OVER_M,
+    )
+    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    colour = "gold"
+    symbol = "square"
+
+    def plan(self, setting: Setting) -> ClippedPlan:
+        one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
+        return replace(one.plan(of_user_means(setting)), setting=setting)
+
+    def release(
+        self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        check_user_rows(sample, plan.setting)
+        value = ledger.gaussian(
+            clipped_mean(sample.means(), plan.clip_radius),
+            l2_sensitivity=plan.l2_sensitivity,
+            rho=plan.rho,
+            rng=rng,
+            label="mean of clipped user means",
+        )
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+        )

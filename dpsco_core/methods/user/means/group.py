@@ -1,0 +1,91 @@
+"""A mean at user level by group privacy: every record is clipped, as if it were a person."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpsco_core.base.cards import AGARWAL_2024, MethodCard
+from dpsco_core.data.users import UserRows
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.methods.user.means.base import SAME_NUMBER, USERS_OVER_M, check_user_rows
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMeanGroup(PrivateMethod):
+    """Clip every record to an l2 ball, average all, add the noise that hides m of them.
+
+    At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
+    """
+
+    radius: float | None = None  # of the records; None: chosen from the setting
+
+    reads = "whole"
+    cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
+    card = MethodCard(
+        slug="user.mean-group",
+        name="Clipped records, hidden in groups",
+        short="Group privacy",
+        paper=AGARWAL_2024,
+        statement="Baseline: item-level clipping with group privacy",
+        summary="Shrinks every record into a ball and averages all of them, with noise as large "
+        "as all records of one user could move the average.",
+        privacy="zcdp",
+        level="user",
+        rate="upper.user.mean-group-run",
+    )
+    story = Story(
+        what="Treats every record by itself: shrinks those that are longer than R, averages all of "
+        "them, and adds noise that hides the m records of one user together. The noise is as large "
+        "as if each user had one record only; more records help the sampling error alone.",
+        steps=(
+            "Choose R from the number of users, d, the moment and the budget.",
+            r"Clip every record: $Y_{ij}=\min\{1,R/\|X_{ij}\|\}\,X_{ij}$; one that is not finite "
+            r"counts as 0.",
+            r"Average all: $\bar Y=\frac1{nm}\sum_{i,j}Y_{ij}$.",
+            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
+        ),
+        assumptions=("A bounded p-th moment of a record.", KNOWN_SET, SAME_NUMBER),
+        privacy=Proof(
+            sensitivity=r"A replaced user has m records, each of which moves the average by at "
+            r"most $2R/(nm)$: together at most $\Delta_2=2R/n$.",
+            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
+            r"coordinate is $\rho$-zCDP for a user, for every R.",
+            composition="There is one release, so it gets the whole budget.",
+        ),
+        smooth="no loss",
+        order=r"O(nmd)",
+        cost="One pass over all records.",
+        when="As the baseline: what is lost where a user's records are not averaged first.",
+        pitfalls=("Its noise does not fall with the number of records a user has.",),
+        example=USERS_OVER_M,
+    )
+    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    colour = "orange"
+    symbol = "square"
+
+    def plan(self, setting: Setting) -> ClippedPlan:
+        one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
+        return replace(one.plan(replace(setting, m=1)), setting=setting)
+
+    def release(
+        self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        check_user_rows(sample, plan.setting)
+        value = ledger.gaussian(
+            clipped_mean(sample.records, plan.clip_radius),
+            l2_sensitivity=plan.l2_sensitivity,  # of m records of n m, as of one of n
+            rho=plan.rho,
+            rng=rng,
+            label="mean of clipped records",
+        )
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+        )
