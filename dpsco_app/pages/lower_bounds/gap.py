@@ -1,4 +1,4 @@
-"""How far the best proven upper bound is from the floors: the page's first view."""
+"""How far the best proven upper bound is from the floors: over a field, on a map, by bounds."""
 
 from dataclasses import replace
 
@@ -66,16 +66,11 @@ def draw_standing(scenario: Scenario) -> None:
 
 
 def gap_part(view: View, scenario: Scenario) -> None:
-    """Draw the window over a field, each bound's share of it, and its map."""
+    """Draw the window over a field, and say what makes it wide."""
     point = bare(scenario)
     here = _standing(point)
-    fields = {"strength": strength(point)}
-
-    def name(key: str) -> str:
-        return axis_name(fields.get(key, key))
-
-    st.segmented_control("Over", SWEEPS, format_func=name, key=STATE.key("over"), required=True)
-    field = fields.get(view.over, view.over)
+    _choose("Over", SWEEPS, "over", point)
+    field = _field(view.over, point)
     values, found = _swept(point, field)
     responsive(
         "lower_sweep",
@@ -85,6 +80,12 @@ def gap_part(view: View, scenario: Scenario) -> None:
         setting=setting_line(point, runs=False),
     )
     st.markdown(shares_sentence(here))
+
+
+def rows_part(scenario: Scenario) -> None:
+    """Draw every bound that holds, in order."""
+    point = bare(scenario)
+    here = _standing(point)
     responsive(
         "lower_ranks",
         ranks_title(here),
@@ -93,19 +94,21 @@ def gap_part(view: View, scenario: Scenario) -> None:
         table=lambda: tables.ranks_table(here),
         setting=setting_line(point, runs=False),
     )
-    st.header("Where the window is narrow")
-    st.markdown(ABOUT_MAP)
+
+
+def map_part(view: View, scenario: Scenario) -> None:
+    """Draw how wide the window is over n and a field."""
+    point = bare(scenario)
+    here = _standing(point)
     left, right = st.columns(2)
     with left:
-        st.segmented_control(
-            "n against", PLANES, format_func=name, key=STATE.key("plane"), required=True
-        )
+        _choose("n against", PLANES, "plane", point)
     if len(here.windows) > 1:
         with right:
             st.segmented_control(
                 "For", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
             )
-    up = fields.get(view.plane, view.plane)
+    up = _field(view.plane, point)
     x, y, ratios = _widths(point, view.about, up)
     responsive(
         "lower_map",
@@ -114,3 +117,16 @@ def gap_part(view: View, scenario: Scenario) -> None:
         table=lambda: tables.map_table(x, y, ratios, up),
         setting=setting_line(point, runs=False),
     )
+    st.caption(ABOUT_MAP)
+
+
+def _choose(label: str, options: tuple[str, ...], held: str, point: Scenario) -> None:
+    def name(key: str) -> str:
+        return axis_name(_field(key, point))
+
+    st.segmented_control(label, options, format_func=name, key=STATE.key(held), required=True)
+
+
+def _field(key: str, point: Scenario) -> str:
+    """Return the field that is meant: the strength of a budget is its epsilon or its rho."""
+    return strength(point) if key == "strength" else key

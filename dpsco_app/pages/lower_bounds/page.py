@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpsco_app.pages.lower_bounds.floor import floor_part
-from dpsco_app.pages.lower_bounds.gap import draw_standing, gap_part
+from dpsco_app.pages.lower_bounds.gap import draw_standing, gap_part, map_part, rows_part
 from dpsco_app.pages.lower_bounds.proof import builder_steps
 from dpsco_app.pages.lower_bounds.run import run_part
 from dpsco_app.pages.lower_bounds.sections import (
@@ -57,6 +57,10 @@ def page() -> None:
     match view.part:
         case "gap":
             gap_part(view, scenario)
+        case "map":
+            map_part(view, scenario)
+        case "rows":
+            rows_part(scenario)
         case "build":
             _head(view)
             if view.mode == "data":

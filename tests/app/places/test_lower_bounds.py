@@ -14,7 +14,12 @@ from dpsco_app.pages.lower_bounds import gap, tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
 from dpsco_app.pages.lower_bounds.expectile import expectile_steps
 from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
-from dpsco_app.pages.lower_bounds.gap_words import map_title, standing_sentence, sweep_title
+from dpsco_app.pages.lower_bounds.gap_words import (
+    map_title,
+    ranks_title,
+    standing_sentence,
+    sweep_title,
+)
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
 from dpsco_app.pages.lower_bounds.run import RESULT
@@ -325,9 +330,12 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
         "**2.2 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
     )
     assert "**Privacy noise** makes the window wide" in texts(page)
-    page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="zcdp")
+    page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
-    assert "The window for every zCDP algorithm is 1.9 times wide at your" in alts(page)[2]
+    page = open_at("lower_bounds", **WINDOW, part="map", plane="p", whom="zcdp")
+    assert "The window for every zCDP algorithm is 1.9 times wide at your" in alts(page)[0]
+    page = open_at("lower_bounds", **WINDOW, part="rows")
+    assert ranks_title(here) in " ".join(alts(page)[0].split())
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
