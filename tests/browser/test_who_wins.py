@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from dpsco_app.front.answer import QUESTION
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
-PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
+PLAIN = "/who-wins?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
 
 
 @pytest.mark.slow

@@ -33,13 +33,11 @@ from dpsco_app.parts.charts import START
 from dpsco_app.parts.evaluations import evaluations, without_data
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import at_present
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     BOUNDS,
     METHOD_SLUGS,
     METHODS,
-    default_methods,
     method_card,
     methods_for,
 )
@@ -339,15 +337,3 @@ def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not()
     page = open_at("methods", problem="logistic", delta="0", n="1000")
     assert "No private method for this problem can run at these settings" in texts(page)
     assert "Choose a private optimiser" not in texts(page)
-
-
-def test_an_old_address_with_answers_leads_to_the_scenario_that_they_meant() -> None:
-    old = {"problem": "mean", "tails": "moments", "budget": "pure", "method": ""}
-    page, now = at_present("algorithms", old)
-    assert page == "methods"
-    scenario, wrong = visit.read(now)
-    assert not wrong and (scenario.p, scenario.delta, scenario.problem) == (4.0, 0.0, "mean")
-    zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp"})[1])
-    assert not wrong and zcdp.rho == 0.05 and zcdp.epsilon is None
-    mean, wrong = visit.read(at_present("theory", {"problem": "mean", "n": "500"})[1])
-    assert not wrong and mean.n == 500 and mean.methods == default_methods("mean")

@@ -25,16 +25,15 @@ from dpsco_app.pages.who_wins.state import (
 from dpsco_app.pages.who_wins.words import nearest_cell, terms_title, winner_title
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
 from dpsco_core.explain.regimes import regimes
 from dpsco_core.scenario import Scenario
-from tests.app.pages import annotations, open_page, result, texts
+from tests.app.pages import BASES, annotations, open_page, result, texts
 from tests.app.places.test_one_run import open_at
 
-BASE = BASES["regimes"]
+BASE = BASES["who_wins"]
 
 
 def open_regimes(**query: str) -> AppTest:

@@ -20,12 +20,12 @@ from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_scr
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.parts.export import figure_page, setting_line
 from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
 from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
+from tests.app.pages import BASES
 from tests.app.places.test_one_run import SMALL, open_anatomy, open_at, said
 
 
@@ -54,7 +54,7 @@ def expect_files(page: AppTest) -> None:
 def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     page = open_anatomy()
     expect_files(page)
-    scenario = Scenario.from_query(SMALL, BASES["anatomy"])
+    scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
     runs = ("private", "clipped", "exact")
     tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
@@ -79,7 +79,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     page = open_at("who_wins", reading="rates")
     expect_files(page)
-    point, one = BASES["regimes"], "upper.sco.clipped"
+    point, one = BASES["who_wins"], "upper.sco.clipped"
     tables = printed(regimes_script(point, "n-epsilon", "rates", one))
     table, values = shown(page, "Tied"), tables["the best over the plane, row by row"]
     assert len(table) == len(values) == 33 * 25
