@@ -170,7 +170,8 @@ def cells_of(place: PanelBox) -> list[Part]:
     ink = place.theme.colour(INK)
     look = {"symbol": "circle-x-open", "size": 16, "color": ink, "line": {"width": 2.5}}
     x, y = cells.chosen
-    return [*traces, trace(place, x=[x], y=[y], mode="markers", marker=look, name="chosen point")]
+    more = {"cliponaxis": False, "name": "chosen point"}
+    return [*traces, trace(place, x=[x], y=[y], mode="markers", marker=look, **more)]
 
 
 def _filled_cells(

@@ -20,6 +20,7 @@ from dpsco_app.parts.options import number_text
 from dpsco_app.shell import window
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # of a figure with controls above it
+PHONE = {"left": 54}
 MOST_TICKS = 10
 
 
@@ -41,8 +42,8 @@ class Stage:
     def draw(self, figure: Figure, on_click: Callable[[str], None] | None = None) -> None:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
         shown = theme()
-        if shown.size.ladder:
-            shown = replace(shown, size=replace(shown.size, **SIZE))
+        size = SIZE if shown.size.ladder else PHONE
+        shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
         key = f"{self.name}_{self.kind}_{self.count}"
         drawn = plotly(figure, shown)

@@ -120,7 +120,7 @@ def frontier_figure(
         size=14,
     )
     low, high = ends_of([*lines, point])
-    border = thin("Theorem 3.2 holds below", [EPSILONS[-1], EPSILONS[0]], [most, most])
+    border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
     values = [number_text(here[need.slug]) for need in NEEDS]
     ladder = ladder_of(f"Users needed at ε = {scenario.epsilon:g}", lines, values)
     return Figure(
@@ -128,7 +128,7 @@ def frontier_figure(
             Panel(
                 title="",
                 x=log_axis("Privacy budget ε", EPSILONS[0], EPSILONS[-1]),
-                lines=[*lines, point, *[border] * (low < most < high)],
+                lines=[*lines, point, *[replace(border, away=(9, -10))] * (low < most < high)],
             )
         ],
         y=log_axis("Least number of users n", low, high),

@@ -108,7 +108,7 @@ def _choose(view: View) -> None:
                 label_visibility="collapsed",
             )
         if view.part == "gradients" or (view.part == "map" and view.basis != "measured"):
-            slider(STATE, "Smoothness βR/L of the losses", "condition", CONDITION_OPTIONS)
+            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS)
 
 
 def _crossing(stage: Stage, view: View, scenario: Scenario) -> None:

@@ -36,9 +36,9 @@ ABOUT: dict[Reading, str] = {
     "measured": f"Mean errors of {TRIALS} runs on the same data. Hatched: a tie, the 95 % interval "
     "of the paired differences holds 0.",
     "proven": "Upper bounds on the mean error, every constant proven. In brackets: a condition "
-    "fails.",
+    "fails. Blank: no theorem holds.",
     "rates": "Every constant is set to 1: rates compare growth, and near a border another method "
-    "may be better. In brackets: a condition of the theorem fails.",
+    "may be better. In brackets: a condition fails. Blank: no theorem holds.",
 }
 
 
@@ -50,7 +50,7 @@ def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
 
 def where(plane: Plane, row: int, column: int) -> str:
     places = ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
-    return ", ".join(f"{SYMBOL[axis]} = {short_text(value)}" for axis, value in places)
+    return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
 
 
 def winner(found: Contest, point: Scenario, reading: Reading) -> str:
