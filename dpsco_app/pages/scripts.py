@@ -118,39 +118,43 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
 
 
 def geometry_script(view: GeometryView) -> str:
-    shape = repr(view.shape).replace("inf", 'float("inf")')
-    q = 'float("inf")' if view.q == float("inf") else repr(view.q)
-    return (
-        _head(
-            "Geometry",
-            "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
-            "    dual_square,\n    few_directions,\n    nearest,\n    running_mean,\n"
-            "    sweep,\n    width_table,\n)",
-        )
-        + f"shape = {shape}\n\n# %%\n"
-        + f"found = nearest(shape, {view.point})\n"
-        + 'show("projection", {"point": found.point, "projection": found.nearest})\n\n# %%\n'
-        + f"few = few_directions(shape, {view.seed})\n"
-        + 'show("reach of the first directions", {"reach": few.heights})\n'
-        + f"mean = running_mean(shape, {view.draws}, {view.seed})\n"
-        + 'names = ("draws", "means", "low", "high")\n'
-        + 'show("running mean", {name: getattr(mean, name) for name in names})\n\n# %%\n'
-        + f"rows = width_table({q})\n"
-        + "widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in rows]\n"
-        + 'show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))\n'
-        + "\n# %%\n"
-        + "for noise in NOISES:\n"
-        + f"    drawn = cloud({view.dimensions}, {view.noise_q!r}, noise, 1200, "
-        + f"{view.noise_seed}).draws\n"
-        + '    show(f"draws, {noise}", drawn)\n\n# %%\n'
-        + f"squares = list(sweep({view.noise_d}, {view.noise_seed}))\n"
-        + f"if all(row.q != {view.noise_q!r} for row in squares):\n"
-        + f"    at = ({view.noise_d}, {view.noise_q!r})\n"
-        + f"    squares += [dual_square(*at, noise, {view.noise_seed}) for noise in NOISES]\n"
-        + "rows = [(r.noise, r.q, r.mean, r.standard_error, r.bound) for r in squares]\n"
-        + 'names = ["noise", "q", "measured", "standard error", "bound"]\n'
-        + 'show("squared dual norm of the noise", pd.DataFrame(rows, columns=names))\n'
+    text = _head(
+        "Geometry",
+        "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
+        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)",
     )
+    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
+    numbers = {"shape": view.shape, "q": view.q, "point": view.point, **named}
+    for name, value in numbers.items():
+        text += f"{name} = {value!r}\n".replace("inf", 'float("inf")')
+    return text + GEOMETRY
+
+
+GEOMETRY = """
+# %%
+found = nearest(shape, point)
+show("projection", {"point": found.point, "projection": found.nearest})
+
+# %%
+few = few_directions(shape, seed)
+show("reach of the first directions", {"reach": few.heights})
+mean = running_mean(shape, 500, seed)
+names = ("draws", "means", "low", "high")
+show("running mean", {name: getattr(mean, name) for name in names})
+
+# %%
+widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in width_table(q)]
+show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))
+
+# %%
+for noise in NOISES:
+    show(f"draws, {noise}", cloud(2, noise_q, noise, 1200, seed).draws)
+
+# %%
+names = ["noise", "q", "mean", "standard_error", "bound"]
+rows = sweep(noise_d, seed)
+show("squared dual norm of the noise", [{n: getattr(r, n) for n in names} for r in rows])
+"""
 
 
 def users_script(view: UsersView, scenario: Scenario) -> str:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dpsco_app.figure.colours import INK, METHODS, QUIET, Pair
+from dpsco_app.figure.colours import INK, METHODS, Pair
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Dash, Figure, Line, Panel
-from dpsco_app.pages.stage import ladder_of, log_axis
+from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     ROW_NAMES,
@@ -67,8 +67,8 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, m: int) ->
     ]
     low, high = ends_of(lines)
     at = int(np.abs(np.log(curves[0].items / m)).argmin())
-    title = f"Excess risk at m = {short_text(curves[0].items[at])}"
-    ladder = ladder_of(title, lines, [rounded(float(c.mean[at])) for c in curves])
+    title = f"At m = {short_text(curves[0].items[at])}"
+    ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[at])) for c in curves])
     last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
     guide = replace(
         thin("1/m", [last, last / 100], [error, 100 * error]), dash="dot", away=(-9, -9)
@@ -122,7 +122,7 @@ def frontier_figure(
     low, high = ends_of([*lines, point])
     border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
     values = [number_text(here[need.slug]) for need in NEEDS]
-    ladder = ladder_of(f"Users needed at ε = {scenario.epsilon:g}", lines, values)
+    ladder = ladder_of(f"At ε = {scenario.epsilon:g}", "users needed", lines, values)
     return Figure(
         panels=[
             Panel(
@@ -160,7 +160,7 @@ def gradients_figure(curves: Sequence[Curve], total: int) -> Figure:
     low, high = ends_of(dotted)
     chosen = [upright(total, low, high, "your n·m")] if items[0] <= total <= items[-1] else []
     title = f"At n·m = {number_text(float(items[-1]))}"
-    ladder = ladder_of(title, dotted, [short_text(line.y[-1], 2) for line in dotted])
+    ladder = ladder_of(title, "gradients", dotted, [short_text(line.y[-1], 2) for line in dotted])
     return Figure(
         panels=[
             Panel(
@@ -179,16 +179,6 @@ def ends_of(lines: Sequence[Line]) -> tuple[float, float]:
     """Return the ends of an axis with some room around all that is drawn."""
     values = [y for line in lines for y in line.y if y > 0]
     return min(values) / 1.8, max(values) * 1.8
-
-
-def upright(x: float, low: float, high: float, label: str) -> Line:
-    """Return a vertical line with its name at its foot."""
-    return thin(label, [x, x], [high, low])
-
-
-def thin(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
-    """Return a thin dashed line with its name at its end; not one of the measured ones."""
-    return Line(key=label, name=label, label=label, x=x, y=y, colour=QUIET, width=1.2, dash="dash")
 
 
 # -- the numbers behind them --

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from dpsco_app.live.running import cached_cell, run_here
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.scripts import users_script
-from dpsco_app.pages.stage import Stage
 from dpsco_app.pages.users import words
 from dpsco_app.pages.users.figures import (
     crossing_figure,
@@ -66,14 +66,14 @@ def page() -> None:
     view, wrong = opened(STATE)
     scenario, refused = draw_controls(STATE)
     draw_wrong(wrong)
-    stage = Stage(f"users_{view.part}")
+    screen = FirstScreen(f"users_{view.part}")
     if scenario is None:
-        stage.say(words.QUESTIONS[view.part], refused)
+        screen.say(words.QUESTIONS[view.part], refused)
         return
     STATE.remember(view, scenario)
-    with stage.controls:
+    with screen.controls:
         _choose(view)
-    with stage.foot:
+    with screen.foot:
         st.caption(words.LOOK_AT.get(view.part) or words.LOOK_AT_MAP[view.basis])
         draw_apart(STATE, scenario)
     # What runs comes before the foot, which is drawn first.
@@ -84,7 +84,7 @@ def page() -> None:
             draw_page_files("users", lambda: users_script(view, scenario))
             link(STATE, view, scenario)
     with part:
-        DRAW[view.part](stage, view, scenario)
+        DRAW[view.part](screen, view, scenario)
 
 
 def _choose(view: View) -> None:
@@ -111,7 +111,7 @@ def _choose(view: View) -> None:
             slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS)
 
 
-def _crossing(stage: Stage, view: View, scenario: Scenario) -> None:
+def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     assert scenario.epsilon is not None and scenario.delta is not None
     asked = crossing_scenario(
         n=scenario.n,
@@ -133,17 +133,17 @@ def _crossing(stage: Stage, view: View, scenario: Scenario) -> None:
     slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
     figure = crossing_figure(curves, found, scenario.m)
     small = words.crossing_small(found, curves, slope)
-    stage.say(words.QUESTIONS["crossing"], figure.alt, small)
-    stage.draw(figure)
-    stage.draw_files(figure, lambda: crossing_table(curves))
+    screen.say(words.QUESTIONS["crossing"], figure.alt, small)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: crossing_table(curves))
     st.code(command(asked), language="bash", wrap_lines=True)
 
 
-def _map(stage: Stage, view: View, scenario: Scenario) -> None:
+def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     stages = _measured(scenario) if view.basis == "measured" else iter([_bounds(view, scenario)])
     draw_contest(
-        stage, words.QUESTIONS["map"], "", stages, scenario, view.basis, limits={"n": N_ENDS}
+        screen, words.QUESTIONS["map"], "", stages, scenario, view.basis, limits={"n": N_ENDS}
     )
 
 
@@ -175,23 +175,23 @@ def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
     return least, printed_accelerated_run(at), batch_shortfall(at)
 
 
-def _feasibility(stage: Stage, view: View, scenario: Scenario) -> None:
+def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     at = level(view, scenario)
     needs, most = _frontier(at.with_users(2)), most_users(at)
     here, runs, shortfall = _here(at)
     figure = frontier_figure(needs, here, most, scenario)
     small = words.frontier_small(here, runs, most, shortfall, scenario)
-    stage.say(words.QUESTIONS["feasibility"], figure.alt, small)
-    stage.draw(figure)
-    stage.draw_files(figure, lambda: frontier_table(needs))
+    screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: frontier_table(needs))
 
 
-def _gradients_part(stage: Stage, view: View, scenario: Scenario) -> None:
+def _gradients_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     curves = _gradients(scenario.m, view.condition)
     figure = gradients_figure(curves, scenario.n * scenario.m)
-    stage.say(words.QUESTIONS["gradients"], figure.alt)
-    stage.draw(figure)
-    stage.draw_files(figure, lambda: gradients_table(curves))
+    screen.say(words.QUESTIONS["gradients"], figure.alt)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: gradients_table(curves))
 
 
 DRAW = {

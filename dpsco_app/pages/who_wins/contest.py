@@ -13,7 +13,7 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Cells, Figure, Ladder, Panel
 from dpsco_app.front.titles import axis_title
 from dpsco_app.live.running import HEAD_START_SECONDS, Pace
-from dpsco_app.pages.stage import Stage, cells_ladder, log_axis
+from dpsco_app.pages.first_screen import FirstScreen, cells_ladder, log_axis
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import SYMBOL, inside, rounded, short_text
 from dpsco_core.catalogue import method_card
@@ -120,7 +120,7 @@ def _ladder(found: Contest, point: Scenario, texts: Callable[[int, int], list[st
         method = found.methods[k]
         shown = [texts(*at)[k], f"{100 * found.share(int(k)):.0f} %"]
         rows.append((names[method], colour_of(method), shown))
-    return cells_ladder(f"At {where(found.plane, *at)}", ["", "best on"], rows)
+    return cells_ladder(f"At {where(found.plane, *at)}", ["value", "best on"], rows)
 
 
 def contest_table(found: Contest) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def contest_table(found: Contest) -> pd.DataFrame:
 
 
 def draw_contest(
-    stage: Stage,
+    screen: FirstScreen,
     question: str,
     small: str,
     stages: Iterator[Contest],  # the last one is whole
@@ -153,15 +153,15 @@ def draw_contest(
     setting: str = "",  # at the foot of its files
 ) -> None:
     """Draw a contest again and again as it fills in, and below the last one its numbers."""
-    status = stage.foot.empty()
+    status = screen.foot.empty()
     pace = Pace.of_figures(HEAD_START_SECONDS)
     found = next(stages)
     whole = found.known.all()
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
         figure = contest_figure(found, point, reading)
-        stage.say(question, figure.alt, f"{small}{ABOUT[reading]} A click moves the point.")
-        stage.draw(figure, on_click)
+        screen.say(question, figure.alt, f"{small}{ABOUT[reading]} A click moves the point.")
+        screen.draw(figure, on_click)
         return figure
 
     for later in stages:
@@ -173,7 +173,7 @@ def draw_contest(
         found, whole = later, False
     status.empty()
     figure = draw(lambda key: move_point(key, found.plane, limits or {}))
-    stage.draw_files(figure, lambda: contest_table(found), setting=setting)
+    screen.draw_files(figure, lambda: contest_table(found), setting=setting)
 
 
 def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]]) -> None:

@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 import streamlit as st
 
 from dpsco_app.live.running import cached_cell
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.scripts import regimes_script
-from dpsco_app.pages.stage import Stage
 from dpsco_app.pages.who_wins import state
 from dpsco_app.pages.who_wins.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.parts.evaluations import without_data
@@ -32,18 +32,18 @@ def page() -> None:
     view, wrong = opened(state.STATE)
     scenario, refused = draw_controls(state.STATE)
     draw_wrong(wrong)
-    stage = Stage("winners")
+    screen = FirstScreen("winners")
     if scenario is None:
-        stage.say(QUESTION, refused)
+        screen.say(QUESTION, refused)
         return
-    with stage.controls:
+    with screen.controls:
         view = _choose(view, scenario)
-    with stage.foot:
+    with screen.foot:
         draw_apart(state.STATE, scenario)
     state.STATE.remember(view, scenario)
     if not contest.compared(scenario, view.reading):
         method = words_for(scenario.problem).method
-        stage.say(
+        screen.say(
             QUESTION,
             f"No private {method} is chosen"
             if view.reading == "measured"
@@ -58,13 +58,13 @@ def page() -> None:
         draw_page_files("who_wins", partial(regimes_script, point, view.plane, view.reading))
     measured = view.reading == "measured"
     draw_contest(
-        stage,
+        screen,
         QUESTION,
         f"An answer that ignores the data: {rounded(without_data(scenario))}. " * measured,
         _measured(scenario, view) if measured else _bounds(point, view),
         scenario,
         view.reading,
-        setting=setting_line(scenario, runs=measured),
+        setting=setting_line(replace(scenario, axis=None, grid=()), runs=measured),
     )
 
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.geometry.state import STATE as GEOMETRY
 from dpsco_app.pages.one_run.words import percent
 from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
@@ -96,25 +96,23 @@ def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
         assert rate == pytest.approx(known_rates, rel=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_the_script_of_geometry_prints_what_the_page_shows(dimensions: int) -> None:
-    view = GeometryView(geometry="lq", q=1.25, dimensions=dimensions, noise_q=1.35, noise_d=3)
-    page = open_at(
-        "geometry", geometry="lq", q="1.25", dimensions=f"{dimensions}", noise_q="1.35", noise_d="3"
-    )
+def test_the_script_of_geometry_prints_what_each_part_shows() -> None:
+    query = {"geometry": "lq", "q": "1.25", "noise_q": "1.3", "noise_d": "3", "seed": "2"}
+    view, problems = GEOMETRY.from_query(query)
+    assert not problems
     tables = printed(geometry_script(view))
-    for title, theirs, column, ours in (
-        ("projection", "projection", "Projection P(x)", "Projection P(x)"),
-        ("reach of the first directions", "reach", "Reach", "Reach"),
-        ("running mean", "means", "Draws", "Mean"),
-        ("widths", "at most", "At most", "At most"),
-        ("squared dual norm of the noise", "measured", "q", "Measured"),
+    for part, title, theirs, ours in (
+        ("set", "projection", "projection", "Projection P(x)"),
+        ("width", "reach of the first directions", "reach", "Reach"),
+        ("width", "widths", "at most", "At most"),
+        ("noise", "squared dual norm of the noise", "mean", "Measured"),
     ):
-        table = shown(page, column)
+        table = shown(open_at("geometry", part=part, **query), ours)
         assert table[ours].to_numpy() == pytest.approx(tables[title][theirs].to_numpy(), rel=1e-12)
-    drawn = [d.value for d in page.dataframe if "Coordinate 1" in d.value.columns]
-    for table, title in zip(drawn, [t for t in tables if t.startswith("draws")], strict=True):
-        assert table.to_numpy() == pytest.approx(tables[title].to_numpy(), rel=1e-12)
+    drawn = shown(open_at("geometry", part="noise", **query), "z 1")[["z 1", "z 2"]].to_numpy()
+    draws = [table.to_numpy() for title, table in tables.items() if title.startswith("draws")]
+    assert drawn == pytest.approx(np.concatenate(draws), rel=1e-12)
+    assert len(tables["running mean"]) > 10
 
 
 def users_at(**own: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:

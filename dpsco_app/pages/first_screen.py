@@ -8,13 +8,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.colours import Pair
+from dpsco_app.figure.colours import QUIET, Pair
 from dpsco_app.figure.head import Words, head
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
-from dpsco_app.parts.drawing import CONFIG, Place, Plain, theme
+from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, theme
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text
 from dpsco_app.shell import window
@@ -24,15 +24,16 @@ PHONE = {"left": 54}
 MOST_TICKS = 10
 
 
-class Stage:
+class FirstScreen:
     """The parts of a first screen, which can be drawn again and again while a figure fills in."""
 
-    def __init__(self, name: str) -> None:
-        """`name` is that of the figure, for its keys and its files."""
+    def __init__(self, name: str, *, beside: bool = False) -> None:
+        """`name` is that of the figure, for its keys and its files; `beside` leaves room there."""
         self.name, self.kind, self.count = name, window.kind(), 0
         self.head = st.empty()
         self.controls = st.container()
-        self.place = Place(st.container(key=f"{name}_figure_{self.kind}"))
+        left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())
+        self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
         self.ladder, self.foot = st.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str | Words = "") -> None:
@@ -43,6 +44,7 @@ class Stage:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
         shown = theme()
         size = SIZE if shown.size.ladder else PHONE
+        size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
         key = f"{self.name}_{self.kind}_{self.count}"
@@ -68,6 +70,8 @@ class Stage:
         self, figure: Figure, table: Callable[[], pd.DataFrame], *, setting: str = ""
     ) -> None:
         """Draw what folds away below a figure: its numbers and its files."""
+        if figure.ladder.rows and not figure.panels[0].cells:
+            draw_focus(f"{self.name}_figure_")
 
         def fill() -> None:
             page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
@@ -94,7 +98,7 @@ def log_axis(title: str, low: float, high: float) -> Axis:
     return Axis(title=title, low=low, high=high, ticks=ticks)
 
 
-def ladder_of(title: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
+def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
     """Return a ladder that names lines, each with a value."""
     rows = [
         LadderRow(
@@ -106,7 +110,7 @@ def ladder_of(title: str, lines: Sequence[Line], values: Sequence[str]) -> Ladde
         )
         for line, value in zip(lines, values, strict=True)
     ]
-    return Ladder(title=title, columns=[""], rows=rows)
+    return Ladder(title=title, columns=[column], rows=rows)
 
 
 def cells_ladder(
@@ -128,3 +132,13 @@ def cells_ladder(
             for rank, (name, colour, values) in enumerate(rows)
         ],
     )
+
+
+def upright(x: float, low: float, high: float, label: str) -> Line:
+    """Return a vertical line with its name at its foot."""
+    return thin(label, [x, x], [high, low])
+
+
+def thin(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
+    """Return a thin dashed line with its name at its end; not one of the measured ones."""
+    return Line(key=label, name=label, label=label, x=x, y=y, colour=QUIET, width=1.2, dash="dash")
