@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from dpsco_app.parts.options import inside, number_text, short_text
+from dpsco_app.parts.options import number_text, short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Reading
@@ -131,7 +131,7 @@ def stretches(curves: Sequence[Errors]) -> str:
     said = []
     for which, group in groupby(range(len(items)), lambda j: int(best[j])):
         at = [short_text(items[j]) for j in group]
-        name = inside(method_card(curves[which].method).name)
+        name = method_card(curves[which].method).name
         said.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
     return "; ".join(said)
 

@@ -15,7 +15,7 @@ from dpsco_app.front.titles import axis_title
 from dpsco_app.live.running import HEAD_START_SECONDS, Pace
 from dpsco_app.pages.first_screen import FirstScreen, cells_ladder, log_axis
 from dpsco_app.parts import controls
-from dpsco_app.parts.options import SYMBOL, inside, rounded, short_text
+from dpsco_app.parts.options import SYMBOL, rounded, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
 from dpsco_core.explain.regimes import Plane
@@ -62,7 +62,7 @@ def winner(found: Contest, point: Scenario, reading: Reading) -> str:
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
-    name, share = inside(method_card(found.methods[best]).name), 100 * found.share(best)
+    name, share = method_card(found.methods[best]).name, 100 * found.share(best)
     tie = "in a tie, best" if found.ties[row, column] else "as"
     return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
 

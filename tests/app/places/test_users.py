@@ -127,7 +127,7 @@ def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None
     assert said.startswith("95 % interval") and "slope −0.50" in said
     # The title's methods and the map's are compared by the same mean errors.
     assert stretches([FALLING, FLAT]) == (
-        "clipped user gradients at m = 1 to 10; filtered gradients at m = 100 to 1,000"
+        "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
     )
 
 
@@ -276,7 +276,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
     of_map = [c for c in asked if c.x is None]
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
-    start = "The smallest measured error at m = 1,000, n = 3,000: clipped user gradients"
+    start = "The smallest measured error at m = 1,000, n = 3,000: Clipped user gradients"
     assert headline(page) == f"{start}, as on 100 % of the map"
 
 
