@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.colours import QUIET, Pair
+from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import Words, head
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
@@ -111,27 +111,6 @@ def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[s
         for line, value in zip(lines, values, strict=True)
     ]
     return Ladder(title=title, columns=[column], rows=rows)
-
-
-def cells_ladder(
-    title: str, columns: Sequence[str], rows: Sequence[tuple[str, Pair, Sequence[str]]]
-) -> Ladder:
-    """Return the names of a map's colours with numbers, in this order."""
-    return Ladder(
-        title=title,
-        columns=columns,
-        rows=[
-            LadderRow(
-                key=name,
-                name=f"■ {name}",
-                colour=colour,
-                values=values,
-                end=-float(rank),
-                swatch="none",
-            )
-            for rank, (name, colour, values) in enumerate(rows)
-        ],
-    )
 
 
 def upright(x: float, low: float, high: float, label: str) -> Line:

@@ -11,14 +11,14 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
 from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import in_print, number_text
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_apart, to_explore
-from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
-from dpsco_core.catalogue import BOUNDS, distribution_card, method_card, problem_card
+from dpsco_core.catalogue import BOUNDS, method_card
 from dpsco_core.explain.errata import errata_of
 from dpsco_core.explain.methods.guide import comparison_point, refusal
 from dpsco_core.explain.methods.source import plan_source, release_source
@@ -106,7 +106,8 @@ def cost_sentence(point: Scenario, done: Work) -> str:
     """Say what one run of a point's only method asks for."""
     (slug,) = point.methods
     what = "records read" if "mean" in method_card(slug).problems else "gradients"
-    where = point_text(point)
+    tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
+    where = f"Here ({setting_line(point, runs=False)}{tuning})"
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
         return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
@@ -114,19 +115,6 @@ def cost_sentence(point: Scenario, done: Work) -> str:
     assert done.passes is not None
     passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")
     return f"{where}: {most}**{done.gradients:,} {what}**, which is {passes}; {seconds}."
-
-
-def point_text(point: Scenario) -> str:
-    sizes = f"n = {point.n:,}, d = {point.d}" + (f", m = {point.m:,}" if point.m > 1 else "")
-    budget = f"ε = {point.epsilon:g}" if point.epsilon is not None else f"ρ = {point.rho:g}"
-    delta = f", δ = {number_text(point.delta)}" if point.delta else ""
-    where = "" if point.geometry == "l2" else f" on the {geometry_name(point.geometry, point.q)}"
-    law = distribution_card(point.distribution).name
-    tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
-    return (
-        f"Here ({problem_card(point.problem).name}{where}, {law}, p = {point.p:g}, "
-        f"{sizes}, {budget}{delta}{tuning})"
-    )
 
 
 def _bounds(slug: str, point: Scenario) -> None:

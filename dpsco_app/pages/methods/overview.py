@@ -12,6 +12,7 @@ from dpsco_app.live.running import run_here
 from dpsco_app.pages.first_screen import FirstScreen, log_axis, upright
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
+from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import rounded, separated, short_text
@@ -22,7 +23,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.methods.guide import Advice, Fit, advice, comparison_point, fitting
-from dpsco_core.results.tables import frame, summary
+from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -65,15 +66,16 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit]) -> None
     best = found.ranked[0][0]
     screen.say(WHICH, start_with(found, start), f"{why(found, start)} {slow_ones(fits)}".strip())
     figure = race_figure(shown, outcomes, start, best, start_with(found, start))
-    table = summary(frame(outcomes))
     screen.draw(figure)
-    hidden = [method_card(slug).name for slug in table.loc[table["mean_error"] == 0, "method"]]
+    hidden = [
+        method_card(m).name for m in chosen if all(row.key != m for row in figure.ladder.rows)
+    ]
     if hidden:
         screen.foot.caption(
             "These find the exact minimiser in every run, a corner of the set, and have no place "
             f"on a logarithmic axis: {', '.join(hidden)}."
         )
-    screen.draw_files(figure, lambda: numbers(shown, table, start), setting=setting_line(shown))
+    screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
     with st.container(horizontal=True, vertical_alignment="center", key="methods_open"):
         st.button(
             f"About {method_card(best).name}",
@@ -185,22 +187,6 @@ def _row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[L
     return [stroke, dots]
 
 
-def numbers(scenario: Scenario, table: pd.DataFrame, start: float) -> pd.DataFrame:
-    """Return the mean and median errors by method, best first, and the error without data."""
-    error = words_for(scenario.problem).error
-    rows = table.sort_values("mean_error")
-    columns = {
-        "Method": [method_card(slug).name for slug in rows["method"]],
-        f"Mean {error}": rows["mean_error"].to_list(),
-        f"Median {error}": rows["median_error"].to_list(),
-        "Seconds per run": rows["seconds"].to_list(),
-    }
-    if start > 0:
-        for values, value in zip(columns.values(), (START, start, start, 0.0), strict=True):
-            values.append(value)
-    return pd.DataFrame(columns).sort_values(f"Mean {error}", kind="stable", ignore_index=True)
-
-
 def answer(fits: Sequence[Fit]) -> str:
     """Say how many private methods are made for the case, and how many of them can run."""
     made = [f for f in fits if method_card(f.slug).privacy != "none"]
@@ -220,8 +206,9 @@ def all_part(screen: FirstScreen, scenario: Scenario) -> None:
     fits = {fit.slug: fit for fit in _fits(comparison_point(scenario))}
     screen.say(ALL, answer(list(fits.values())), "Select a row to read about a method.")
     slugs = in_order(fits)
+    table = comparison(slugs, fits)
     st.dataframe(
-        comparison(slugs, fits),
+        table[["Method", "Runs here"]] if is_phone() else table,
         key=FRAME,
         hide_index=True,
         width="stretch",
@@ -243,6 +230,7 @@ def comparison(slugs: Sequence[str], fits: Mapping[str, Fit]) -> pd.DataFrame:
         {
             "Method": [card.name for card in cards],
             "Runs here": [runs[fits[m].runs if m in fits else None] for m in slugs],
+            "Kind": [words.family(slug) for slug in slugs],
             "Privacy": [words.NOTIONS[card.privacy] for card in cards],
         }
     )

@@ -10,10 +10,10 @@ import streamlit as st
 
 from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
-from dpsco_app.figure.values import Cells, Figure, Ladder, Panel
+from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
 from dpsco_app.front.titles import axis_title
 from dpsco_app.live.running import HEAD_START_SECONDS, Pace
-from dpsco_app.pages.first_screen import FirstScreen, cells_ladder, log_axis
+from dpsco_app.pages.first_screen import FirstScreen, log_axis
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
 from dpsco_core.catalogue import method_card
@@ -118,9 +118,17 @@ def _ladder(found: Contest, point: Scenario, texts: Callable[[int, int], list[st
     names, rows = short_names(found.methods), []
     for k in np.argsort(np.where(found.holds[:, *at], values, np.inf), kind="stable"):
         method = found.methods[k]
-        shown = [texts(*at)[k], f"{100 * found.share(int(k)):.0f} %"]
-        rows.append((names[method], colour_of(method), shown))
-    return cells_ladder(f"At {where(found.plane, *at)}", ["value", "best on"], rows)
+        rows.append(
+            LadderRow(
+                key=method,
+                name=f"■ {names[method]}",
+                colour=colour_of(method),
+                values=[texts(*at)[k], f"{100 * found.share(int(k)):.0f} %"],
+                end=-float(len(rows)),  # below the axis: in this order, and without leaders
+                swatch="none",
+            )
+        )
+    return Ladder(title=f"At {where(found.plane, *at)}", columns=["value", "best on"], rows=rows)
 
 
 def contest_table(found: Contest) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.methods.method import cost_sentence, point_text
+from dpsco_app.pages.methods.method import cost_sentence
 from dpsco_app.pages.methods.overview import (
     ALL,
     START,
@@ -106,7 +106,7 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
 def test_a_methods_page_is_about_the_visits_scenario() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
     said = [m.value for m in page.markdown if m.value.startswith("Here (")]
-    assert "p = 4, n = 2,000, d = 20, ρ = 0.1)" in said[0]
+    assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in said[0]
     assert "Values at the same settings." in texts(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
     point, _ = visit.read({"n": "2000", "p": "4", "rho": "0.1"})
@@ -138,7 +138,7 @@ def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
     shown = texts(page)
     assert "Logistic regression (yours: Mean estimation)" in shown
     assert "At your settings Objective perturbation cannot run" in shown
-    assert "n = 2,000, d = 20, ε = 1, δ = 10⁻⁶)" in shown
+    assert "n = 2,000, d = 20, p = 2, ε = 1, δ = 10⁻⁶)" in shown
     press(page, "Use it everywhere")
     assert "cannot run." not in texts(page)
     assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
@@ -171,8 +171,8 @@ def test_the_cost_is_said_in_words() -> None:
     assert "**100 records read**, which is 1 pass;" in cost_sentence(
         example_point("mean.clipped"), one
     )
-    where = point_text(example_point("lp.shuffled-mirror-descent"))
-    assert "the theorem's parameters" in where and "ε = 0.5" in where
+    theory = cost_sentence(example_point("lp.shuffled-mirror-descent"), one)
+    assert "the theorem's parameters" in theory and "ε = 0.5" in theory
 
 
 # -- the overview -------------------------------------------------------------------------------
