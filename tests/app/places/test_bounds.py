@@ -20,7 +20,6 @@ from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, bound
@@ -28,10 +27,10 @@ from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, texts
+from tests.app.pages import BASES, checked, texts
 from tests.app.places.test_one_run import open_at
 
-BASE = BASES["theory"]
+BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
 
 
