@@ -99,7 +99,7 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     page.keyboard.press("Enter")
     for _ in range(11):
         page.keyboard.press("Tab")
-        if "Run" in page.evaluate("document.activeElement.innerText"):
+        if "Run" in page.evaluate("document.activeElement.innerText ?? ''"):
             break
     else:
         pytest.fail("Run is not within twelve presses of Tab.")

@@ -15,7 +15,6 @@ VOID = 1e-12  # a bound below this says nothing
 PART_NAMES = {
     "gap": "The window",
     "map": "Map",
-    "rows": "Every bound",
     "build": "Build",
     "prove": "Prove",
     "run": "Run",
