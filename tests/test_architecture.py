@@ -103,7 +103,6 @@ OTHER_SEARCHES = {
     # Of numbers that are always finite: moments on an interval, distances, an example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
-    ("dpsco_core.geometry.hull", "argmin"),
     ("dpsco_core.geometry.sparse", "minimize_scalar"),
     ("dpsco_core.explain.errata.su_runs", "min"),
 }

@@ -204,7 +204,11 @@ def answer(fits: Sequence[Fit]) -> str:
 def all_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Draw the table of all methods; a row leads to the page of its method."""
     fits = {fit.slug: fit for fit in _fits(comparison_point(scenario))}
-    screen.say(ALL, answer(list(fits.values())), "Select a row to read about a method.")
+    screen.say(
+        ALL,
+        answer(list(fits.values())),
+        "Select a row to read about a method. “Other” is made for another problem.",
+    )
     slugs = in_order(fits)
     table = comparison(slugs, fits)
     st.dataframe(
@@ -225,7 +229,7 @@ def in_order(fits: Mapping[str, Fit]) -> list[str]:
 
 def comparison(slugs: Sequence[str], fits: Mapping[str, Fit]) -> pd.DataFrame:
     cards = [method_card(slug) for slug in slugs]
-    runs = {True: "yes", False: "no", None: "other problem"}
+    runs = {True: "yes", False: "no", None: "other"}
     return pd.DataFrame(
         {
             "Method": [card.name for card in cards],

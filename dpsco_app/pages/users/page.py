@@ -26,7 +26,7 @@ from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, op
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.contest import Contest, contest_cells, measured_contest
+from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured_contest
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -153,7 +153,7 @@ def _bounds(view: View, scenario: Scenario) -> Contest:
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _kept_bounds(basis: str, d: int, epsilon: float, delta: float, condition: float) -> Contest:
+def _kept_bounds(basis: Reading, d: int, epsilon: float, delta: float, condition: float) -> Contest:
     return list(bounds_map(basis, "smooth", d, epsilon, delta, condition))[-1]
 
 

@@ -115,7 +115,8 @@ def contest_figure(found: Contest, point: Scenario, reading: Reading) -> Figure:
 def _ladder(found: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
     at = nearest_cell(found.plane, point)
     values = found.values[:, *at]
-    names, rows = short_names(found.methods), []
+    names = short_names(found.methods)
+    rows: list[LadderRow] = []
     for k in np.argsort(np.where(found.holds[:, *at], values, np.inf), kind="stable"):
         method = found.methods[k]
         rows.append(
@@ -164,7 +165,7 @@ def draw_contest(
     status = screen.foot.empty()
     pace = Pace.of_figures(HEAD_START_SECONDS)
     found = next(stages)
-    whole = found.known.all()
+    whole = bool(found.known.all())
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
         figure = contest_figure(found, point, reading)

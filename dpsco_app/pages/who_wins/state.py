@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.base.parsing import one_of
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.explain.regimes import Plane, axis_values
@@ -19,15 +19,9 @@ COARSE = (9, 7)
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    plane: str = "n-epsilon"  # the axes of the maps: one of `PLANES`
-    # by what methods are compared: one of `dpsco_core.explain.contest.READINGS`
-    reading: Reading = "measured"
-
-    def validate(self) -> View:
-        one_of("plane", self.plane, tuple(PLANES))
-        one_of("reading", self.reading, READINGS)
-        return self
+class View(PageView):
+    plane: str = held("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
+    reading: Reading = held("measured", one_of, READINGS)  # by what methods are compared
 
 
 STATE = PageState(

@@ -287,7 +287,7 @@ def test_the_table_has_every_method_those_that_run_here_first() -> None:
     assert table["Runs here"].tolist() == (
         ["yes"] * len(running)
         + ["no"] * (len(fits) - len(running))
-        + ["other problem"] * (len(METHOD_SLUGS) - len(fits))
+        + ["other"] * (len(METHOD_SLUGS) - len(fits))
     )
     page = open_algorithms(part="all", problem="hinge", n="2000", d="5")
     assert len(page.dataframe[0].value) == len(METHOD_SLUGS) and not page.get("plotly_chart")
