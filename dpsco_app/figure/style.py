@@ -27,6 +27,7 @@ def words_style(*, dark: bool) -> str:
   background: {WINDOW.fill[dark]}; vertical-align: -0.1rem; }}
 .ladder i.edge {{ height: 0.7rem; border-top: 2px solid {IMPOSSIBLE.edge[dark]};
   background: {IMPOSSIBLE.fill[dark]}; vertical-align: -0.1rem; }}
+.ladder i.none {{ display: none; }}
 .heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }}
 @media (max-width: 760px) {{
