@@ -36,6 +36,7 @@ from dpsco_app.pages.privacy.state import (
     ledger_run,
     private,
 )
+from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import (
     draw_apart,
@@ -248,7 +249,9 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 def _audit(screen: FirstScreen, view: View, _: Scenario) -> None:
     """Draw the audit of a mechanism."""
     with screen.controls:
-        first, second, *rest = st.columns([3, 5, 2, 2, 2])
+        first, second, third = st.columns([3, 5, 6])
+    with screen.foot if is_phone() else third:  # the figure comes first
+        rest = st.columns(3)
     first.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
     key, names = STATE.key("fault"), words.FAULT_NAMES.__getitem__
     second.segmented_control("Break it", FAULTS, format_func=names, key=key, required=True)
