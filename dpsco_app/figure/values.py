@@ -111,6 +111,7 @@ class Gap:
 class Panel:
     title: str
     x: Axis
+    about: str = ""  # below the title, in the place of the name of the vertical axis
     regions: Sequence[Region] = ()
     lines: Sequence[Line] = ()
     cells: Cells | None = None
