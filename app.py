@@ -14,4 +14,4 @@ else:  # once, by the server
     extend.load_installed()  # before any page is read, which lists what there is
     from dpsco_app.shell import front, guard
 
-    app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES)
+    app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE))

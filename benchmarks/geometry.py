@@ -14,11 +14,8 @@ import numpy as np
 from dpsco_core.geometry import (
     Ball,
     Box,
-    CappedL1Ball,
     ConstraintSet,
-    Ellipsoid,
     GroupBall,
-    Hull,
     L1Ball,
     LqBall,
     PowerMirror,
@@ -58,15 +55,10 @@ def sets(d: int) -> dict[str, ConstraintSet]:
         "solid simplex": SolidSimplex(d=d, radius=1.0),
         "cube": Box.cube(d, 0.5),
         "group ball": GroupBall(d=d, group_size=5, radius=1.0),
-        "capped l1 ball": CappedL1Ball(d=d, sparsity=5, radius=1.0),
         "sparse hull": SparseHull(d=d, sparsity=5, radius=1.0),
-        "ellipsoid": Ellipsoid(half_axes=1 / np.arange(1.0, d + 1)),
     }
     for q in (1.1, 1.5, 3.0, 10.0):
         named[f"lq ball, q = {q:g}"] = LqBall(d=d, exponent=q, radius=1.0)
-    if d == 100:
-        points = np.random.default_rng(1).standard_normal((50, d))
-        named["hull of 50 points"] = Hull(points=points)
     return named
 
 

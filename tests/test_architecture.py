@@ -79,9 +79,7 @@ OTHER_DRAWS = {
     ("dpsco_core.runs.cost", "standard_normal"),
     # The random directions of the page Geometry, for the estimate of a width: it looks at no data.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
-    # Shapes to project on, and the luck of a choice that a visitor moves.
-    ("dpsco_core.explain.geometry.shapes", "random"),
-    ("dpsco_core.explain.geometry.shapes", "uniform"),
+    # The luck of a choice that a visitor moves.
     ("dpsco_core.explain.picture", "random"),
     # Data of experiments, and resamples of their results.
     ("dpsco_core.explain.lessons", "integers"),
@@ -105,7 +103,6 @@ OTHER_SEARCHES = {
     # Of numbers that are always finite: moments on an interval, distances, an example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
-    ("dpsco_core.geometry.hull", "argmin"),
     ("dpsco_core.geometry.sparse", "minimize_scalar"),
     ("dpsco_core.explain.errata.su_runs", "min"),
 }

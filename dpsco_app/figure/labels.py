@@ -106,8 +106,9 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
         font = {"size": theme.px(14 if compact else 15), "color": ink}
         title = {"text": f"<b>{place.panel.title}</b>", "font": font}
         notes.append(at | title | {"yshift": theme.px(22)})
-    if first:
-        axis = {"text": figure.y.title, "font": {"size": theme.px(12), "color": quiet}}
+    about = figure.y.title if first else place.panel.about
+    if about:
+        axis = {"text": about, "font": {"size": theme.px(12), "color": quiet}}
         notes.append(at | axis | {"yshift": theme.px(4)})
     return notes
 

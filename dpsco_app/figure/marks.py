@@ -1,14 +1,16 @@
 """Regions, lines, the chosen point and its bracket, in Plotly's form."""
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 
-from dpsco_app.figure.colours import PAGE, translucent
+from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
 from dpsco_app.figure.place import (
     border,
     clearance,
 )
-from dpsco_app.figure.values import Figure, Gap, Line, Region
+from dpsco_app.figure.values import Cells, Figure, Gap, Line, Region
 
 HALO = 0.75  # opacity behind the factor
 FADED = 0.4  # opacity of lines of settings that have changed
@@ -84,9 +86,11 @@ def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
             place.keep_clear([a, a], [max(b - half, place.y.low), b + half])
         stroke = {"color": colour, "width": place.theme.px(line.width), "dash": line.dash}
         own: Part = {"line": stroke}
+        if line.fill:
+            own |= {"fill": "toself", "fillcolor": translucent(colour, line.fill)}
         if line.symbol:
             open_mark = line.symbol.endswith("-open")
-            own["mode"] = "lines+markers"
+            own["mode"] = "lines+markers" if line.width else "markers"
             own["marker"] = {
                 "symbol": line.symbol,
                 "size": place.theme.px(line.size),
@@ -101,6 +105,125 @@ def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
             own |= {"hoverinfo": "text", "hovertext": list(line.hover)}
         traces.append(trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **own))
     return traces
+
+
+def labels_of(place: PanelBox) -> list[Part]:
+    """Return the labels beside the last points of lines; one whose line has no points is hidden."""
+    notes = []
+    for line in (line for line in place.panel.lines if line.label):
+        x, y = (values[-1] if values else 0.0 for values in (line.x, line.y))
+        across, up = line.away
+        notes.append(
+            {
+                "x": place.on_axis(x),
+                "y": place.on_y(y),
+                "xref": place.x_name,
+                "yref": "y",
+                "text": f"<b>{line.label}</b>",
+                "name": line.key,
+                "showarrow": False,
+                "visible": bool(line.x),
+                "xanchor": "left" if across > 0 else "right" if across < 0 else "center",
+                "xshift": across,
+                "yshift": up,
+                "font": {"size": place.theme.px(14), "color": place.theme.colour(line.colour)},
+            }
+        )
+    return notes
+
+
+# -- maps -------------------------------------------------------------------------------------
+
+
+def cells_of(place: PanelBox) -> list[Part]:
+    """Return the cells of a map, the points that answer for them, and the chosen point."""
+    cells = place.panel.cells
+    if cells is None:
+        return []
+    traces = []
+    for k, (name, colour) in enumerate(cells.kinds):
+        for hatched in (False, True):
+            where = [
+                (i, j)
+                for i, row in enumerate(cells.shows)
+                for j, kind in enumerate(row)
+                if kind == k and cells.hatched[i][j] == hatched
+            ]
+            if where:
+                traces.append(_filled_cells(place, cells, where, name, colour, hatched=hatched))
+    every = [(x, y) for y in cells.y for x in cells.x]
+    unseen: Part = {"marker": {"opacity": 0}}
+    traces.append(
+        trace(
+            place,
+            x=[x for x, _ in every],
+            y=[y for _, y in every],
+            mode="markers",
+            marker={"size": 14, "opacity": 0, "symbol": "square"},
+            selected=unseen,
+            unselected=unseen,
+            customdata=every,
+            hoverinfo="text",
+            hovertext=[text for row in cells.hover for text in row],
+            name="cells",
+        )
+    )
+    ink = place.theme.colour(INK)
+    if cells.texts:
+        written = [text for row in cells.texts for text in row]
+        font = {"size": place.theme.px(12.5 if place.theme.size.ladder else 9), "color": ink}
+        x, y = zip(*every, strict=True)
+        traces.append(trace(place, x=x, y=y, mode="text", text=written, textfont=font))
+    size = 30 if cells.texts else 16  # around what is written
+    look = {
+        "symbol": "circle-open" if cells.texts else "circle-x-open",
+        "size": size,
+        "color": ink,
+        "line": {"width": 2.5},
+    }
+    x, y = cells.chosen
+    more = {"cliponaxis": False, "name": "chosen point"}
+    return [*traces, trace(place, x=[x], y=[y], mode="markers", marker=look, **more)]
+
+
+def _filled_cells(
+    place: PanelBox,
+    cells: Cells,
+    where: Sequence[tuple[int, int]],
+    name: str,
+    colour: Pair,
+    *,
+    hatched: bool,
+) -> Part:
+    columns, rows = cell_edges(cells.x), cell_edges(cells.y)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for i, j in where:
+        left, right, low, high = columns[j], columns[j + 1], rows[i], rows[i + 1]
+        x += [left, right, right, left, left, None]
+        y += [low, low, high, high, low, None]
+    plain, page = place.theme.colour(colour), place.theme.colour(PAGE)
+    fill: Part = {"fillcolor": translucent(plain, 0.55)}
+    if hatched:
+        ink = place.theme.colour(QUIET)
+        pattern = {"shape": "/", "size": 10, "solidity": 0.12, "fgcolor": ink, "fgopacity": 1}
+        fill = {"fillpattern": pattern | {"bgcolor": translucent(plain, 0.55)}}
+    line = {"color": page, "width": 1}
+    return trace(place, x=x, y=y, fill="toself", line=line, name=name, **fill)
+
+
+def cell_edges(middles: Sequence[float]) -> list[float]:
+    """Return where cells begin and end on a logarithmic axis.
+
+    Examples
+    --------
+    >>> [round(edge, 1) for edge in cell_edges([1, 100])]
+    [0.1, 10.0, 1000.0]
+    """
+    if len(middles) < 2:
+        return [middles[0] / 3, middles[0] * 3]
+    between = [math.sqrt(a * b) for a, b in pairwise(middles)]
+    return [middles[0] ** 2 / between[0], *between, middles[-1] ** 2 / between[-1]]
 
 
 def _more(place: PanelBox, line: Line, colour: str) -> list[Part]:

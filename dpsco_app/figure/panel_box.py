@@ -28,12 +28,15 @@ class PanelBox:
         low, high = self.on_axis(panel.x.low), self.on_axis(panel.x.high)
         span = (high - low) or 1.0
         self.low, self.high = low - PAD_LEFT * span, high + PAD_RIGHT * span
-        self.bottom, self.top = math.log10(y.low), math.log10(y.high)
+        self.bottom, self.top = self.on_y(y.low), self.on_y(y.high)
         self.paths: list[Path] = []  # what words keep clear of
 
     def on_axis(self, x: float) -> float:
         """Return x in the units of the axis: its logarithm, or itself."""
         return math.log10(x) if self.panel.x.log else x
+
+    def on_y(self, y: float) -> float:
+        return math.log10(y) if self.y.log else y
 
     def to_x(self, place: float) -> float:
         """Return the value at a place on the axis, in the units of the axis."""
@@ -44,7 +47,7 @@ class PanelBox:
 
     def up(self, y: float) -> float:
         return (
-            (math.log10(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
+            (self.on_y(max(y, self.y.low)) - self.bottom) / (self.top - self.bottom) * self.height
         )
 
     def at_pixel(self, across: float, up: float) -> Part:

@@ -4,6 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, bottom, width, height; up is positive
 Path = Sequence[Point]
@@ -75,23 +79,46 @@ def free_place(
     The nearest one to the wished place, all but as clear as can be up to `enough`; None if there is
     none.
     """
-    columns = range(4, max(5, int(panel[0] - size[0] - 3)), STEP)
-    rows = range(4, max(5, int(panel[1] - size[1] - 3)), STEP)
-    corners = [
-        (math.hypot(x - want[0], y - want[1]), float(x), float(y)) for x in columns for y in rows
-    ]
-    best, place = -math.inf, None
-    for away, x, y in sorted(corners):
-        cost = 0.02 * away
-        if enough - cost <= best:
-            return place
-        box = (x, y, *size)
-        if not allowed(box):
-            continue
-        clear = clearance(box, paths, enough)
-        if clear >= CLEAR and clear - cost > best:
-            best, place = clear - cost, (x, y)
-    return place
+    columns = np.arange(4, max(5, int(panel[0] - size[0] - 3)), STEP)
+    rows = np.arange(4, max(5, int(panel[1] - size[1] - 3)), STEP)
+    x, y = (grid.ravel() for grid in np.meshgrid(columns, rows, indexing="ij"))
+    inside = _counter(panel, paths, int(enough))
+    clear = np.zeros(len(x))
+    for away in range(1, int(enough) + 1):
+        right, top = np.ceil(x + size[0]).astype(int), np.ceil(y + size[1]).astype(int)
+        clear[inside(x - away, y - away, right + away, top + away) == 0] = away
+    score = np.where(clear >= CLEAR, clear - 0.02 * np.hypot(x - want[0], y - want[1]), -np.inf)
+    for k in np.argsort(-score, kind="stable"):
+        corner = float(x[k]), float(y[k])
+        if score[k] == -np.inf:
+            return None
+        if allowed((*corner, *size)):
+            return corner
+    return None
+
+
+Counter = Callable[[Ints, Ints, Ints, Ints], Ints]
+
+
+def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Counter:
+    """Return what counts the points of lines between left, bottom, right and top, in pixels."""
+    shape = int(panel[0]) + 2 * margin + 2, int(panel[1]) + 2 * margin + 2
+    sums = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int64)
+    for path in paths:
+        for a, b in pairwise(np.asarray(path, dtype=float)):
+            pieces = max(2, int(np.abs(b - a).max() / PIECE))
+            points = (a + np.linspace(0, 1, pieces + 1)[:, None] * (b - a)).astype(int) + margin
+            points = points[((points >= 0) & (points < shape)).all(axis=1)] + 1
+            sums[points[:, 0], points[:, 1]] = 1
+    sums = sums.cumsum(axis=0).cumsum(axis=1)
+
+    def count(left: Ints, bottom: Ints, right: Ints, top: Ints) -> Ints:
+        x0, x1 = (np.clip(v + margin, 0, shape[0]) for v in (left, right))
+        y0, y1 = (np.clip(v + margin, 0, shape[1]) for v in (bottom, top))
+        counted: Ints = sums[x1, y1] - sums[x0, y1] - sums[x1, y0] + sums[x0, y0]
+        return counted
+
+    return count
 
 
 def border(box: Box) -> Path:

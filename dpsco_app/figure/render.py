@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dpsco_app.figure.colours import FAINT, GRID, PAGE, QUIET
 from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words
-from dpsco_app.figure.marks import chosen_marks, lines_of, regions_of
+from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure
@@ -22,12 +22,14 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     data: list[Part] = []
     notes: list[Part] = []
     for i, place in enumerate(places):
+        data += cells_of(place)
         data += regions_of(place)
         data += lines_of(place, faded=figure.faded)
         marks, words = chosen_marks(place, figure)
         data += marks
         notes += words
         notes += [note for words in place.panel.words if (note := placed_words(place, words))]
+        notes += labels_of(place)
         notes += heads_of(place, figure, first=i == 0)
     if theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
@@ -58,6 +60,9 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
         "gridcolor": theme.colour(GRID),
         "domain": [0, 1],
     }
+    if figure.square:
+        for name, axis in axes.items():
+            axis |= {"constrain": "domain", "scaleanchor": "x" if name == "yaxis" else "y"}
     return axes | {
         "height": size.height,
         "margin": {

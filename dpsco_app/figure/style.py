@@ -7,6 +7,7 @@ def words_style(*, dark: bool) -> str:
     """Return the sheet; the heights of a head are fixed, so that nothing jumps."""
     quiet = QUIET[dark]
     return f"""
+.head {{ padding-top: 0.4rem; }}
 .head h1 {{ font-size: 1.0625rem; line-height: 1.5rem; font-weight: 400; color: {quiet};
   padding: 0; margin: 0; }}
 .head h2 {{ font-size: 1.6875rem; line-height: 2.0625rem; min-height: 4.125rem; font-weight: 700;
@@ -33,6 +34,7 @@ def words_style(*, dark: bool) -> str:
   background: {WINDOW.fill[dark]}; vertical-align: -0.1rem; }}
 .ladder i.edge {{ height: 0.7rem; border-top: 2px solid {IMPOSSIBLE.edge[dark]};
   background: {IMPOSSIBLE.fill[dark]}; vertical-align: -0.1rem; }}
+.ladder i.none {{ display: none; }}
 .heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }}
 @media (max-width: 760px) {{

@@ -33,7 +33,7 @@ class Line:
     y: Sequence[float]
     colour: Pair
     kind: Kind = "measured"
-    width: float = 1.9
+    width: float = 1.9  # none if 0: marks alone
     dash: Dash = "solid"
     symbol: str = ""  # Plotly's name of the mark at each point; none if empty
     size: float = 6.5  # of the marks
@@ -41,6 +41,9 @@ class Line:
     down: Sequence[float] = ()  # and downwards, where that is another one
     hover: Sequence[str] = ()  # what each point says
     opacity: float = 1.0
+    fill: float = 0.0  # opacity of the area inside a line that returns to its beginning
+    label: str = ""  # beside its last point
+    away: tuple[float, float] = (9, 9)  # where the label is, in pixels from there
     # what is shown only while this line is pointed at: where most trials lie, and a proven bound
     low: Sequence[float] = ()
     high: Sequence[float] = ()
@@ -60,6 +63,22 @@ class Region:
     edge: float = 1.3  # width of its edges
     hatched: Sequence[bool] = ()  # at which points a hypothesis fails
     hover: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """A map: cells over a grid, each with the name and the colour of what it shows."""
+
+    # the middles of the columns and the rows, increasing
+    x: Sequence[float]
+    y: Sequence[float]
+    kinds: Sequence[tuple[str, Pair]]
+    # row by row: which of the kinds, -1 for none; where two are tied; and what each cell says
+    shows: Sequence[Sequence[int]]
+    hatched: Sequence[Sequence[bool]]
+    hover: Sequence[Sequence[str]]
+    chosen: tuple[float, float]
+    texts: Sequence[Sequence[str]] = ()  # in the cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +111,10 @@ class Gap:
 class Panel:
     title: str
     x: Axis
+    about: str = ""  # below the title, in the place of the name of the vertical axis
     regions: Sequence[Region] = ()
     lines: Sequence[Line] = ()
+    cells: Cells | None = None
     words: Sequence[Words] = ()
     gap: Gap | None = None
     chosen: float | None = None  # the chosen value on the axis
@@ -109,7 +130,7 @@ class LadderRow:
     values: Sequence[str]
     end: float  # the height at the right edge of the last panel, in units of the axis
     bold: bool = False
-    swatch: Literal["line", "area", "edge"] = "line"
+    swatch: Literal["line", "area", "edge", "none"] = "line"
     sign: str = ""  # the mark of the line, as a letter
     note: str = ""  # what the table says below the name
 
@@ -129,6 +150,7 @@ class Figure:
     y: Axis
     ladder: Ladder
     alt: str
+    square: bool = False  # whether a unit is as long on both axes
     faded: bool = False  # what is measured is of settings that have changed since
     ink: Pair = INK
     fields: dict[str, float] = field(default_factory=dict)

@@ -193,7 +193,7 @@ def _whose(told: Sequence[_Told]) -> Words:
     about = f"{_capital(first.about)} of "
     leads = [one.lead for one in told if one.price is not None]
     if len(set(leads)) < 2:
-        best = (", the best private algorithm,", "")
+        best = (", the best private algorithm here,", "")
         return (about, ""), (_named(leads[0]), leads[0]), best, (over, "")
     return (
         (f"{about}the best private algorithm, ", ""),

@@ -24,6 +24,7 @@ from dpsco_app.front.titles import (
     column_name,
     formula_names,
     no_window,
+    panel_about,
     panel_title,
     ratio_text,
 )
@@ -285,6 +286,7 @@ class FrontPanel:
             words.insert(0, note)
         return Panel(
             title=self.title,
+            about=panel_about(self.study),
             x=self._axis(),
             regions=[*self.region, *self.window],
             lines=[*self.guides, *self._in_order()],

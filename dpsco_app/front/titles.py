@@ -21,7 +21,7 @@ WINDOW_WORDS = (
     "bottom proven unbeatable",
 )
 
-WINDOW_NOTE = "worst case: top reachable, bottom unbeatable"
+WINDOW_NOTE = "worst case: top reachable, bottom unbeatable; easier data can be lower"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
@@ -41,6 +41,13 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     if scenario.geometry != "l2":
         data += f", {geometry_name(scenario.geometry, scenario.q)}".replace("_q", "<sub>q</sub>")
     return data + (", pinned" if study.role == "pin" else "")
+
+
+def panel_about(study: Study) -> str:
+    """Return what the hardest data are like, where they are those of the lower bounds on means."""
+    if study.role != "hardest" or study.scenario.problem != MEAN or _sampling_decides(study):
+        return ""
+    return "a few records lie far out and carry the mean"
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:

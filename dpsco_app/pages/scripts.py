@@ -90,17 +90,17 @@ def anatomy_script(
     return text
 
 
-def regimes_script(point: Scenario, plane: str, reading: Reading, terms: str) -> str:
-    """Return the script of Who wins: the best method over a plane, and the terms of one bound."""
+def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
+    """Return the script of Who wins: the best method over a plane."""
     x, y = plane.split("-")
     columns, rows = SIZES[reading]
-    text = (
+    return (
         _head(
             "Who wins",
             _library(point),
             "from dpsco_core.base.limits import DASHBOARD",
             "from dpsco_core.explain.contest import contest, measured_plane",
-            "from dpsco_core.explain.regimes import Plane, axis_values, regimes",
+            "from dpsco_core.explain.regimes import Plane, axis_values",
         )
         + f"{_own_code(point)}point = {point.to_code()}\n"
         + "plane = Plane(\n"
@@ -115,130 +115,138 @@ def regimes_script(point: Scenario, plane: str, reading: Reading, terms: str) ->
         + "rows |= {name: found.values[k].ravel() for k, name in enumerate(names)}\n"
         + 'show("the best over the plane, row by row", rows)\n'
     )
-    if not terms:
-        return text
-    return (
-        text
-        + f'\n# %%\none = regimes(point, plane, ["{terms}"])\n'
-        + 'largest = [one.terms[i] if i >= 0 else "" for i in one.dominant.ravel()]\n'
-        + 'show("largest term", {"term": largest, "value": one.values[0].ravel()})\n'
-    )
 
 
 def geometry_script(view: GeometryView) -> str:
-    shape = repr(view.shape).replace("inf", 'float("inf")')
-    q = 'float("inf")' if view.q == float("inf") else repr(view.q)
-    return (
-        _head(
-            "Geometry",
-            "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
-            "    dual_square,\n    few_directions,\n    nearest,\n    running_mean,\n"
-            "    sweep,\n    width_table,\n)",
-        )
-        + f"shape = {shape}\n\n# %%\n"
-        + f"found = nearest(shape, {view.point})\n"
-        + 'show("projection", {"point": found.point, "projection": found.nearest})\n\n# %%\n'
-        + f"few = few_directions(shape, {view.seed})\n"
-        + 'show("reach of the first directions", {"reach": few.heights})\n'
-        + f"mean = running_mean(shape, {view.draws}, {view.seed})\n"
-        + 'names = ("draws", "means", "low", "high")\n'
-        + 'show("running mean", {name: getattr(mean, name) for name in names})\n\n# %%\n'
-        + f"rows = width_table({q})\n"
-        + "widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in rows]\n"
-        + 'show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))\n'
-        + "\n# %%\n"
-        + "for noise in NOISES:\n"
-        + f"    drawn = cloud({view.dimensions}, {view.noise_q!r}, noise, 1200, "
-        + f"{view.noise_seed}).draws\n"
-        + '    show(f"draws, {noise}", drawn)\n\n# %%\n'
-        + f"squares = list(sweep({view.noise_d}, {view.noise_seed}))\n"
-        + f"if all(row.q != {view.noise_q!r} for row in squares):\n"
-        + f"    at = ({view.noise_d}, {view.noise_q!r})\n"
-        + f"    squares += [dual_square(*at, noise, {view.noise_seed}) for noise in NOISES]\n"
-        + "rows = [(r.noise, r.q, r.mean, r.standard_error, r.bound) for r in squares]\n"
-        + 'names = ["noise", "q", "measured", "standard error", "bound"]\n'
-        + 'show("squared dual norm of the noise", pd.DataFrame(rows, columns=names))\n'
+    text = _head(
+        "Geometry",
+        "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
+        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)",
     )
+    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
+    numbers = {"shape": view.shape, "q": view.q, "point": view.point, **named}
+    for name, value in numbers.items():
+        text += f"{name} = {value!r}\n".replace("inf", 'float("inf")')
+    return text + GEOMETRY
 
 
-def users_script(view: UsersView) -> str:
+GEOMETRY = """
+# %%
+found = nearest(shape, point)
+show("projection", {"point": found.point, "projection": found.nearest})
+
+# %%
+few = few_directions(shape, seed)
+show("reach of the first directions", {"reach": few.heights})
+mean = running_mean(shape, 500, seed)
+names = ("draws", "means", "low", "high")
+show("running mean", {name: getattr(mean, name) for name in names})
+
+# %%
+widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in width_table(q)]
+show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))
+
+# %%
+for noise in NOISES:
+    show(f"draws, {noise}", cloud(2, noise_q, noise, 1200, seed).draws)
+
+# %%
+names = ["noise", "q", "mean", "standard_error", "bound"]
+rows = sweep(noise_d, seed)
+show("squared dual norm of the noise", [{n: getattr(r, n) for n in names} for r in rows])
+"""
+
+
+def users_script(view: UsersView, scenario: Scenario) -> str:
     """Return the script of the part of Users that is shown."""
-    return {
-        "crossing": _crossing_script,
-        "map": _map_script,
-        "feasibility": _feasibility_script,
-        "gradients": _gradients_script,
-    }[view.part](view)
-
-
-def _crossing_script(view: UsersView) -> str:
     return (
-        _head(
-            "Users",
-            "from dpsco_core import study",
-            "from dpsco_core.explain.users.crossing import crossing_scenario, errors_of",
-        )
-        + "scenario = crossing_scenario(\n"
-        + f"    n={view.n},\n    d={view.d},\n    epsilon={view.epsilon!r},\n"
-        + f"    delta={view.delta!r},\n    trials={view.trials},\n    seed={view.seed},\n"
-        + f"    methods={view.methods!r},\n)\n"
-        + "outcomes = list(study(scenario))\n"
-        + "for method in scenario.methods:\n"
-        + "    errors = errors_of(outcomes, method)\n"
-        + '    columns = {"m": errors.items, "mean": errors.mean, "se": errors.standard_error}\n'
-        + '    show(f"crossover, {method}", columns)\n'
+        _head("Users", "from dpsco_core import Scenario")
+        + "point = "
+        + scenario.to_code()
+        + {
+            "crossing": CROSSING,
+            "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
+            "feasibility": FEASIBILITY,
+            "gradients": GRADIENTS,
+        }[view.part].format(basis=view.basis, condition=view.condition)
     )
 
 
-def _map_script(view: UsersView) -> str:
-    if view.basis == "measured":
-        imports = (
-            "from dpsco_core import run_cell",
-            "from dpsco_core.explain.contest import contest_cells, measured_contest",
-            "from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells",
-        )
-        budget = f"{view.d}, {view.epsilon!r}, {view.delta!r}, {view.seed}"
-        made = (
-            "found = measured_contest(MEASURED_PLANE, MEASURED, {\n"
-            f"    at: [run_cell(cell) for cell in measured_cells(at, {budget})]\n"
-            "    for at in contest_cells(MEASURED_PLANE)\n})\n"
-        )
-    else:
-        imports = ("from dpsco_core.explain.users.regions import bounds_map",)
-        loss = view.loss if view.basis == "rates" else "smooth"
-        made = (
-            f'made = bounds_map("{view.basis}", "{loss}", {view.d}, {view.epsilon!r}, '
-            f"{view.delta!r}, {view.condition!r})\n"
-            "found = list(made)[-1]\n"
-        )
-    return (
-        _head("Users", *imports)
-        + made
-        + "rows = [(n, m) for n in found.plane.y for m in found.plane.x]\n"
-        + 'map_ = pd.DataFrame(rows, columns=["n", "m"])\n'
-        + "for k, method in enumerate(found.methods):\n"
-        + "    map_[method] = found.values[k].ravel()\n"
-        + 'show("map", map_)\n'
-    )
+CROSSING = """
 
+# %%
+from dpsco_core import study
+from dpsco_core.explain.users.crossing import crossing_scenario, errors_of
 
-def _feasibility_script(view: UsersView) -> str:
-    level = repr(view.level).replace("=inf", '=float("inf")')
-    return (
-        _head(
-            "Users",
-            "from dpsco_core.explain.users.frontier import EPSILONS, frontier",
-            "from dpsco_core.methods.user.level import UserLevel",
-        )
-        + f"needs = frontier({level}.with_users(2))\n"
-        + 'show("least users", {"epsilon": EPSILONS, **needs})\n'
-    )
+scenario = crossing_scenario(
+    n=point.n,
+    d=point.d,
+    epsilon=point.epsilon,
+    delta=point.delta,
+    trials=point.trials,
+    seed=point.seed,
+    methods=("user.accelerated", "user.clipped-means", "user.phased-sgd"),
+)
+outcomes = list(study(scenario))
+for method in scenario.methods:
+    errors = errors_of(outcomes, method)
+    columns = {{"m": errors.items, "mean": errors.mean, "se": errors.standard_error}}
+    show(f"crossover, {{method}}", columns)
+"""
+SHOW_MAP = """rows = [(n, m) for n in found.plane.y for m in found.plane.x]
+map_ = pd.DataFrame(rows, columns=["n", "m"])
+for k, method in enumerate(found.methods):
+    map_[method] = found.values[k].ravel()
+show("map", map_)
+"""
+MEASURED_MAP = (
+    """
 
+# %%
+from dpsco_core import run_cell
+from dpsco_core.explain.contest import contest_cells, measured_contest
+from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells
 
-def _gradients_script(view: UsersView) -> str:
-    return (
-        _head("Users", "from dpsco_core.explain.users.frontier import complexity_curves")
-        + f"for curve in complexity_curves({view.m}, {view.condition!r}):\n"
-        + '    columns = {"nm": curve.items, "gradients": curve.gradients}\n'
-        + '    show(f"gradients, {curve.slug}, {curve.loss}", columns)\n'
-    )
+budget = (point.d, point.epsilon, point.delta, point.seed)
+found = measured_contest(
+    MEASURED_PLANE,
+    MEASURED,
+    {{
+        at: [run_cell(cell) for cell in measured_cells(at, *budget)]
+        for at in contest_cells(MEASURED_PLANE)
+    }},
+)
+"""
+    + SHOW_MAP
+)
+BOUNDS_MAP = (
+    """
+
+# %%
+from dpsco_core.explain.users.regions import bounds_map
+
+made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, {condition!r})
+found = list(made)[-1]
+"""
+    + SHOW_MAP
+)
+FEASIBILITY = """
+
+# %%
+from dpsco_core.explain.users.frontier import EPSILONS, frontier
+from dpsco_core.methods.user.level import UserLevel
+
+at = UserLevel(
+    n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness={condition!r}
+)
+show("least users", {{"epsilon": EPSILONS, **frontier(at)}})
+"""
+GRADIENTS = """
+
+# %%
+from dpsco_core.explain.users.frontier import complexity_curves
+
+for curve in complexity_curves(point.m, {condition!r}):
+    columns = {{"nm": curve.items, "gradients": curve.gradients}}
+    show(f"gradients, {{curve.slug}}, {{curve.loss}}", columns)
+"""

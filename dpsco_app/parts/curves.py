@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dpsco_app.parts.look import Ends, Label, Look, lay_out, log_axes, place_labels, translucent
+from dpsco_app.parts.look import Ends, Label, Look, lay_out, log_axes, place_labels
 
 
 def add_curve(
@@ -29,29 +29,6 @@ def add_curve(
         "hovertemplate": f"{name}<br>{hover}<extra></extra>",
     }
     figure.add_scatter(x=x, y=y, name=name, **trace | more)
-
-
-def add_band(
-    figure: go.Figure,
-    x: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    colour: str,
-    name: str = "",
-    alpha: float = 0.18,
-) -> None:
-    """Shade what lies between two lines; a name puts it into the legend."""
-    figure.add_scatter(
-        x=[*x, *reversed(x)],
-        y=[*high, *reversed(low)],
-        name=name,
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=translucent(colour, alpha),
-        hoverinfo="skip",
-        showlegend=bool(name),
-    )
 
 
 def named_line(

@@ -252,8 +252,6 @@ Dual norm | sets
   The norm in which gradients are measured when parameters are measured in another.
 Support function | sets
   How far a set reaches in a direction.
-Polar set | sets
-  All directions in which a set reaches at most 1.
 Projection | sets
   The nearest point of a set.
 Packing | floors

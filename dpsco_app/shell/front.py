@@ -8,16 +8,11 @@ A page below the root would first ask for the server beside itself, in vain: it 
 import re
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import RedirectResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpsco_app.shell.old_addresses import OLD, at_present
 from dpsco_app.shell.places import EXPLORE, PLACES
 
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -95,13 +90,4 @@ def chunks() -> tuple[str, ...]:
     return tuple(found)
 
 
-async def to_present(request: Request) -> RedirectResponse:
-    """Send a visitor of an old address, or of ``/explore``, to the present one, with the query."""
-    slug = request.url.path.rsplit("/", 1)[-1]
-    page, query = at_present(slug, dict(request.query_params))
-    text = urlencode(query, safe=",")
-    return RedirectResponse(f"./{page}?{text}" if text else f"./{page}", status_code=308)
-
-
 MIDDLEWARE = (Middleware(Preload),)
-ROUTES = tuple(Route(f"/{slug}", to_present) for slug in OLD)

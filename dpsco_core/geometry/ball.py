@@ -17,7 +17,6 @@ from dpsco_core.geometry.base import (
     freeze_array,
 )
 from dpsco_core.geometry.norms import (
-    check_exponent,
     dual_exponent,
     lq_norm,
     norm_ratio,
@@ -238,68 +237,6 @@ class Box(Symmetric):
     def gaussian_width(self) -> Width:
         r"""Return :math:`\sqrt{2/\pi}\sum_j b_j`, exact."""
         return Width.known(math.sqrt(2 / math.pi) * math.fsum(self.half_widths))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ellipsoid(Symmetric):
-    r"""The set :math:`\{w \in R^d : \sum_j w_j^2/a_j^2 \le 1\}`."""
-
-    half_axes: Vector  # shape (d,): a, finite and positive
-    d: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        freeze_array(self, "half_axes", "a vector of finite positive numbers", ndim=1, least=0)
-
-    @property
-    def inradius(self) -> float:
-        return float(self.half_axes.min())
-
-    def project(self, w: Vector) -> Vector:
-        r"""Return the nearest point to the finite `w`, shape (d,).
-
-        It is :math:`w_j a_j^2/(a_j^2 + \nu)` at the nu that puts it on the boundary.
-        """
-        if self.minkowski_norm(w) <= 1:
-            return w
-        scale = max(float(np.abs(w).max()), float(self.half_axes.max()))
-        v, a = w / scale, self.half_axes / scale
-        square = a * a
-
-        def log_norm(log_nu: float) -> tuple[float, float]:
-            """ln of the Minkowski norm, and its slope in ln nu."""
-            shrink = square / (square + math.exp(log_nu))
-            y = shrink * (v / a)
-            size = lq_norm(y, 2.0)
-            y /= size
-            return math.log(size), -float((y * y) @ (1 - shrink))
-
-        # nu <= |a v|_2, at which the norm is at most 1 even without a_j^2 in the denominator.
-        high = math.log(lq_norm(a * v, 2.0))
-        root = safeguarded_root(log_norm, -math.inf, high, high)
-        found: Vector = v * (square / (square + math.exp(root)))
-        return found / lq_norm(found / a, 2.0) * scale
-
-    def support(self, g: Vector) -> float:
-        return lq_norm(self.half_axes * g, 2.0)
-
-    def support_point(self, g: Vector) -> Vector:
-        found: Vector = self.half_axes * unit_vector(self.half_axes * g, 2.0)
-        return found
-
-    def radius_in(self, exponent: float) -> float:
-        r"""Return :math:`\max a_j` for q >= 2, and :math:`\|a\|_c`, 1/c = 1/q - 1/2, below."""
-        check_exponent(exponent)
-        if exponent >= 2:
-            return float(self.half_axes.max())
-        return lq_norm(self.half_axes, 1 / (1 / exponent - 0.5))
-
-    def minkowski_norm(self, w: Vector) -> float:
-        return lq_norm(w / self.half_axes, 2.0)
-
-    def gaussian_width(self) -> Width:
-        r"""Return :math:`\sqrt{2/\pi}\|a\|_2 \le G \le \|a\|_2`."""
-        upper = lq_norm(self.half_axes, 2.0)
-        return Width.between(math.sqrt(2 / math.pi) * upper, upper)
 
 
 def lq_ball(d: int, exponent: float, radius: float) -> L1Ball | Ball | LqBall | Box:

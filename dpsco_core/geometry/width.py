@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, gammainc, gammaincc, gammaln, log_ndtr, ndtr
+from scipy.special import gammainc, gammaincc, gammaln, log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
@@ -78,24 +78,6 @@ def largest_block_mean(blocks: int, size: int) -> float:
         return found
 
     return _integral(tail, math.sqrt(size) + _end(blocks))
-
-
-@lru_cache(maxsize=1024)
-def top_absolute_mean(d: int, count: int) -> float:
-    r"""Return the mean of the sum of the `count` largest :math:`|\xi_j|`, exact.
-
-    It is :math:`\int_0^\infty E\min(s, N_t)\,dt` with :math:`N_t \sim Bin(d, 2\Phi(-t))`, and
-    :math:`E\min(s, N) = dp\,P(Bin(d-1, p) \le s-2) + s\,P(Bin(d, p) \ge s)`.
-    """
-    require(1 <= count <= d, "count", "between 1 and d", count)
-
-    def tail(t: Vector) -> Vector:
-        p = 2 * ndtr(-t)
-        few = d * p * bdtr(count - 2, d - 1, p) if count >= 2 else 0.0
-        found: Vector = few + count * bdtrc(count - 1, d, p)
-        return found
-
-    return _integral(tail, _end(d))
 
 
 def lq_ball_width_bounds(d: int, exponent: float) -> tuple[float, float]:

@@ -13,9 +13,20 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.marks import FADED
 from dpsco_app.live.running import Result
 from dpsco_app.shell import visit
+from dpsco_core.catalogue import default_methods
 from dpsco_core.scenario import Scenario
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
+# The scenarios that tests of a page start from, by its folder.
+BASES = {
+    "one_run": Scenario(problem="huber", methods=("sco.clipped",), n=2000, p=2.0, trials=3),
+    "who_wins": Scenario(
+        problem="quadratic",
+        methods=("sco.cwme", "sco.smoothed", "sco.cwme-strong", "sco.clipped", "sco.iterative"),
+        p=2.0,
+    ),
+    "bounds": Scenario(problem="quadratic", methods=default_methods("quadratic"), p=3.0),
+}
 SMALL = {"trials": "5", "grid": "1000,5000", "against": "none"}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpsco_app.live import running, stored
 from dpsco_app.pages.one_run import page as one_run
-from dpsco_app.pages.privacy import run_sections
+from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> No
         evaluations._starting_risk.cache_info().maxsize
     ]
     assert promised("stored._kept") == [stored._kept.cache_info().maxsize]
-    assert promised("run_sections._kept") == [run_sections.KEPT_AUDITS]
+    assert promised("audit._kept") == [audit.KEPT_AUDITS]
 
 
 def test_its_ranges_are_those_of_all_other_caches() -> None:

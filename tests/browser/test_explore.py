@@ -99,7 +99,7 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     page.keyboard.press("Enter")
     for _ in range(11):
         page.keyboard.press("Tab")
-        if "Run" in page.evaluate("document.activeElement.innerText"):
+        if "Run" in page.evaluate("document.activeElement.innerText ?? ''"):
             break
     else:
         pytest.fail("Run is not within twelve presses of Tab.")
@@ -358,7 +358,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     wait_for_address(page, "p=20")
     ready(page)
     expect(headline(page)).not_to_have_text(before)
-    expect(page.get_by_text(", the best private algorithm,")).to_be_visible()
+    expect(page.get_by_text(", the best private algorithm here,")).to_be_visible()
     # Beside the open sidebar the page is as narrow as a phone's.
     page.set_viewport_size({"width": 820, "height": 900})
     compact = figure(page, "compact")

@@ -9,24 +9,18 @@ import csv
 import io
 import json
 import math
-import re
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.pages.who_wins.state import SIZES
 from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
-SPACE = "/geometry?dimensions=3&geometry=l1"
 CELLS = math.prod(SIZES["rates"])
-BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
 
 
 def files_of(page: Page, name: str) -> Locator:
@@ -62,17 +56,6 @@ def words_in(svg: ElementTree.Element) -> str:
     return " ".join(" ".join(svg.itertext()).split())
 
 
-@contextmanager
-def opened(browser: Browser, address: str, ready: Ready, scheme: str) -> Iterator[Page]:
-    with browser.new_context(
-        color_scheme=scheme, viewport={"width": 1280, "height": 900}
-    ) as context:
-        page = context.new_page()
-        page.goto(address)
-        ready(page, seconds=60)
-        yield page
-
-
 def box_of(figure: Locator) -> tuple[int, int]:
     box = figure.bounding_box()
     assert box is not None
@@ -83,11 +66,12 @@ def box_of(figure: Locator) -> tuple[int, int]:
 def test_a_map_is_saved_as_picture_page_and_table(
     page: Page, dashboard: str, ready: Ready, tmp_path: Path
 ) -> None:
-    page.goto(dashboard + "/who-wins")
+    page.goto(dashboard + "/who-wins?reading=rates")
     ready(page, seconds=60)
     figure = page.locator(".st-key-winners_figure_wide .js-plotly-plot")
     title = page.locator(".st-key-winners_figure_wide [role=figure]").get_attribute("aria-label")
     assert title
+    title = " ".join(title.split())
     files = files_of(page, "winners")
     name, png = saved(page, files, "PNG", key="Enter")
     assert name == "dpsco-winners.png"
@@ -99,12 +83,12 @@ def test_a_map_is_saved_as_picture_page_and_table(
     expect(files.get_by_role("status")).to_have_text("Saved dpsco-winners.svg")
     # The page keeps the figure as it was: the picture's colours and fonts were for the file.
     family = figure.evaluate("e => e._fullLayout.font.family")
-    assert "Source Sans" in family and figure.locator(".gtitle").count() == 1
+    assert "Source Sans" in family and figure.locator(".gtitle").count() == 0
     name, made = saved(page, files, "CSV")
     rows = list(csv.DictReader(io.StringIO(made.decode())))
     assert len(rows) == CELLS and float(rows[0]["ε"]) == 0.01
     name, made = saved(page, files, "HTML")
-    assert name == "dpsco-winners.html" and title in made.decode()
+    assert name == "dpsco-winners.html" and title in " ".join(made.decode().split())
     _draws_without_a_network(page, made, tmp_path / "figure.html")
 
 
@@ -117,32 +101,7 @@ def _draws_without_a_network(page: Page, made: bytes, file: Path) -> None:
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert page.get_by_role("heading", level=1).inner_text()
-    page.locator("summary").click()
-    assert page.locator("tbody tr").count() == CELLS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_a_figure_in_space_has_the_page_behind_it(
-    browser: Browser, dashboard: str, ready: Ready, scheme: str
-) -> None:
-    with opened(browser, dashboard + SPACE, ready, scheme) as page:
-        files = files_of(page, "set")
-        title = page.locator(".st-key-set_figure_space p").first.inner_text()
-        _, png = saved(page, files, "PNG")
-        width, height = size_of(png)
-        assert width > 500 and height > 500
-        _, drawn = saved(page, files, "SVG")
-        svg = ElementTree.fromstring(drawn)
-        assert title in words_in(svg)
-        first = next(e for e in svg if e.tag.endswith("rect"))
-        assert re.search(r"fill: ([^;]+)", first.attrib["style"])
-        assert f"fill: {BACKGROUND[scheme]}" in first.attrib["style"]
-        # The picture itself is in it: what is drawn in space is an image inside.
-        images = [e for e in svg.iter() if e.tag.endswith("image")]
-        assert images and len(next(iter(images[0].attrib.values()))) > 0
-        report = Axe().run(page)
-        assert report.violations_count == 0, report.generate_report()
+    assert page.locator("tbody tr").count() > 1  # the ladder
 
 
 @pytest.mark.slow
@@ -163,7 +122,7 @@ def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, read
         page.locator(".st-key-who_wins_export button").click()
         page.get_by_role("button", name="Notebook: the same in Jupyter").click()
     made = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
-    assert made["nbformat"] == 4 and len(made["cells"]) == 3
+    assert made["nbformat"] == 4 and len(made["cells"]) == 2
 
 
 @pytest.mark.slow

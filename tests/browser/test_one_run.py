@@ -20,7 +20,7 @@ from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
-SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
+SMALL = "/one-run?problem=quadratic&n=500&d=3&trials=1&methods=sco.clipped&p=2"
 PLAYED = SMALL.replace("quadratic&n=500", "least-squares&n=5000")
 
 

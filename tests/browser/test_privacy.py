@@ -14,10 +14,10 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
 ) -> None:
     page.goto(dashboard + "/privacy")
     ready(page)
-    expect(figure(page, "privacy_ledger")).to_be_visible(timeout=20_000)
-    page.get_by_role("button", name="An honest mechanism").click()
+    expect(figure(page, "privacy")).to_be_visible(timeout=20_000)
+    page.get_by_role("radio", name="The audit").click()
     page.wait_for_url(lambda url: "part=audit" in url, timeout=20_000)
-    said = page.locator(".st-key-privacy_said")
+    said = page.locator(".head")
     expect(said).to_contain_text("is not refuted", timeout=20_000)
     page.get_by_role("radio", name="Half the noise").click()
     page.wait_for_url(lambda url: "fault=half-noise" in url, timeout=20_000)
@@ -25,19 +25,19 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
     expect(figure(page, "privacy_samples")).to_be_visible()
     page.get_by_role("slider", name="Claimed ε").press("ArrowRight")
     page.wait_for_url(lambda url: "claim=2" in url, timeout=20_000)
-    expect(said).to_contain_text("claims ε = 2", timeout=20_000)
+    expect(said).to_contain_text("ε = 2", timeout=20_000)
 
 
 @pytest.mark.slow
 def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
     address = dashboard + "/privacy?part=audit&fault=half-noise"
-    expect_to_fit_a_phone(page, address, ready, ("privacy_audit", "privacy_samples"))
+    expect_to_fit_a_phone(page, address, ready, ("privacy", "privacy_samples"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "query", "last"),
-    [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy_ledger")],
+    [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy")],
 )
 def test_axe_finds_nothing(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
@@ -48,5 +48,5 @@ def test_axe_finds_nothing(
         ready,
         scheme,
         last=last,
-        expander="How to read this page",
+        expander="What the symbols mean",
     )

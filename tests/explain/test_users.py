@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpsco_app.pages.users.words import law_title
+from dpsco_app.pages.users.words import crossing_small
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
@@ -143,9 +143,10 @@ def test_the_slope_of_the_distance_has_an_interval_over_the_trials() -> None:
     assert 250 <= covered < 300 and found.points == 3
     alone = fitted_slope(Errors(method=FILTERED, items=items, risks=risks[:, :1]))
     assert not alone.known
-    title, single = law_title(found, 500), law_title(alone, 1)
-    assert f"({found.low:.2f} to {found.high:.2f})".replace("-", "−") in title
-    assert " to " not in single
+    curve = Errors(method=FILTERED, items=items, risks=risks)
+    said, single = (crossing_small(None, [curve], slope) for slope in (found, alone))
+    interval = f"({found.low:.2f} to {found.high:.2f})".replace("-", "−")
+    assert interval in said and "(" not in single
     two = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 1000)
     assert two.points == 2 and not two.known
     with pytest.raises(InvalidInput, match="below two points"):

@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from dpsco_core.geometry import (
     Ball,
     Box,
-    CappedL1Ball,
     ConstraintSet,
-    Ellipsoid,
     GroupBall,
     L1Ball,
     LqBall,
@@ -81,9 +79,7 @@ def candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]
             yield from grouped(c, v, p)
         case SparseHull():
             yield from sparse(c, v, p)
-        case CappedL1Ball():
-            yield from capped(c, v, p)
-        case Ball() | Ellipsoid() | LqBall():
+        case Ball() | LqBall():
             yield from smooth(c, v, p)
         case _:
             raise TypeError(c)
@@ -179,29 +175,14 @@ def fitted(rest: Long, point: Long, l1: int, l2: int) -> tuple[np.longdouble, np
     return zero, max((rest * point).sum() / (point**2).sum(), zero)
 
 
-def capped(c: CappedL1Ball, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
-    signs, size, v, r = np.sign(v), np.abs(p), np.abs(v), np.longdouble(c.radius)
-    size = np.minimum(size, r)
-    yield signs * size, signs * np.where(size >= r, np.maximum(v - r, 0), 0)
-    total = c.sparsity * r
-    free = (size > 0) & (size < r)
-    if free.any():
-        point = np.where(free, np.clip(size + (total - size.sum()) / free.sum(), 0, r), size)
-        tau = max((v - point)[free].mean(), np.longdouble(0))
-    else:
-        point, tau = size, max(v[size == 0].max(initial=0.0), np.longdouble(0))
-    normal = np.where(point >= r, np.maximum(v - r, tau), np.where(point > 0, tau, 0))
-    yield signs * point, signs * np.where(point > 0, normal, np.minimum(v, tau))
-
-
-def smooth(c: Ball | Ellipsoid | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
+def smooth(c: Ball | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
     signs, size = np.sign(v), np.abs(p)
     zero = np.zeros(len(v), dtype=np.longdouble)
     if isinstance(c, LqBall):
         q, scale, r = c.exponent, np.ones(c.d), np.longdouble(c.radius)
     else:
         q, r = 2.0, np.longdouble(1)
-        scale = np.full(c.d, c.radius) if isinstance(c, Ball) else c.half_axes
+        scale = np.full(c.d, c.radius)
     length = power_norm(size / scale, q) / r
     yield signs * size / max(length, np.longdouble(1)), zero
     if length == 0:

@@ -7,12 +7,9 @@ import numpy as np
 from dpsco_core.geometry import (
     Ball,
     Box,
-    CappedL1Ball,
     ConstraintSet,
-    Ellipsoid,
     EntropyMirror,
     GroupBall,
-    Hull,
     L1Ball,
     LqBall,
     PowerMirror,
@@ -27,7 +24,6 @@ D = 12
 def all_sets(d: int = D, scale: float = 1.0) -> dict[str, ConstraintSet]:
     """Return one of every kind in `d` dimensions, a multiple of 3, times `scale`."""
     rng = np.random.default_rng(5)
-    vertices = rng.standard_normal((2 * d, d))
     return {
         "l2": Ball(d=d, radius=0.7 * scale),
         "l1": L1Ball(d=d, radius=1.3 * scale),
@@ -40,16 +36,12 @@ def all_sets(d: int = D, scale: float = 1.0) -> dict[str, ConstraintSet]:
         "box": Box(half_widths=rng.uniform(0.1, 1.0, d) * scale),
         "cube": Box.cube(d, 0.4 * scale),
         "group": GroupBall(d=d, group_size=3, radius=1.2 * scale),
-        "capped": CappedL1Ball(d=d, sparsity=4, radius=0.5 * scale),
         "sparse": SparseHull(d=d, sparsity=3, radius=0.8 * scale),
-        "ellipsoid": Ellipsoid(half_axes=scale / np.arange(1.0, d + 1)),
-        "hull": Hull(points=vertices * scale),
-        "flat hull": Hull(points=np.concatenate([vertices[:5], vertices[:1]]) * scale),
     }
 
 
 NAMES = tuple(all_sets())
-ASYMMETRIC = ("simplex", "solid simplex", "hull", "flat hull")
+ASYMMETRIC = ("simplex", "solid simplex")
 SYMMETRIC = tuple(name for name in NAMES if name not in ASYMMETRIC)
 
 

@@ -19,11 +19,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import (
     Ball,
     Box,
-    CappedL1Ball,
     ConstraintSet,
-    Ellipsoid,
     GroupBall,
-    Hull,
     L1Ball,
     LqBall,
     Simplex,
@@ -34,7 +31,7 @@ from dpsco_core.geometry import (
     sparse_width_bound,
     width_sample,
 )
-from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, top_absolute_mean
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean
 from tests.folded import each
 from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
@@ -75,11 +72,8 @@ TABLE = [
     (LqBall(d=100, exponent=1.25, radius=1.0), None, 3.5819, 0.0022, 3.6392),
     (LqBall(d=10, exponent=1.5, radius=1.0), None, 2.3916, 0.0039, 2.5176),
     (LqBall(d=1000, exponent=3.0, radius=1.0), None, 90.397, 0.029, 90.437),
-    (CappedL1Ball(d=10, sparsity=5, radius=1.0), None, 6.1692, 0.0100, 8.3256),
-    (CappedL1Ball(d=1000, sparsity=5, radius=1.0), None, 15.381, 0.013, 17.308),
     (GroupBall(d=10, group_size=5, radius=1.0), None, 2.5129, 0.0043, 3.4135),
     (GroupBall(d=1000, group_size=5, radius=1.0), None, 4.2395, 0.0049, 5.4913),
-    (Ellipsoid(half_axes=1 / np.arange(1.0, 101)), None, 1.1793, 0.0034, 1.2787),
 ]
 
 
@@ -106,9 +100,6 @@ def test_known_values() -> None:
     assert two == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
     assert L1Ball(d=1, radius=1.0).gaussian_width().value == pytest.approx(math.sqrt(2 / math.pi))
     assert largest_absolute_mean(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-12)
-    pair = Hull(points=np.array([[0.0, 0.0], [3.0, 4.0]])).gaussian_width()
-    assert pair == Width.known(5 / math.sqrt(2 * math.pi))
-    assert Hull(points=np.ones((1, 4))).gaussian_width() == Width.known(0.0)
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 299, 300, 301, 10**4, 10**9])
@@ -142,9 +133,6 @@ def test_the_quadratures_against_another_one(d: int) -> None:
 
 def test_exact_forms_agree_where_two_sets_are_one() -> None:
     for d in (1, 5, 60):
-        assert top_absolute_mean(d, 1) == pytest.approx(largest_absolute_mean(d), rel=1e-11)
-        total = d * math.sqrt(2 / math.pi)
-        assert top_absolute_mean(d, d) == pytest.approx(total, rel=1e-11)
         blocks = GroupBall(d=d, group_size=1, radius=1.0).gaussian_width().value
         assert blocks == pytest.approx(largest_absolute_mean(d), rel=1e-11)
         whole = GroupBall(d=d, group_size=d, radius=1.0).gaussian_width().value
@@ -158,7 +146,6 @@ def test_the_published_upper_bounds_hold(d: int) -> None:
         (L1Ball(d=d, radius=1.0), math.sqrt(2 * log(2 * d))),
         (Simplex(d=d, radius=1.0), math.sqrt(2 * log(d))),
         (SolidSimplex(d=d, radius=1.0), math.sqrt(2 * log(d + 1))),
-        (CappedL1Ball(d=d, sparsity=2, radius=1.0), 2 * math.sqrt(2 * log(d))),
         (GroupBall(d=d, group_size=2, radius=1.0), math.sqrt(2) + math.sqrt(2 * log(d / 2))),
     ]
     for constraint, bound in bounds:
@@ -185,28 +172,6 @@ def test_a_width_scales_with_its_set(name: str) -> None:
         width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name])
     )
     assert other.mean == pytest.approx(3 * one.mean, rel=1e-12)
-
-
-def test_a_translation_adds_the_mean_of_the_inner_products() -> None:
-    rng = np.random.default_rng(22)
-    points, shift = rng.standard_normal((9, 12)), rng.standard_normal(12)
-    before, after = (width_sample(Hull(points=p), DIRECTIONS) for p in (points, points + shift))
-    assert after.mean - before.mean == pytest.approx(float((DIRECTIONS @ shift).mean()), abs=1e-12)
-    ones = Hull(points=points).gaussian_width()
-    moved = Hull(points=points + 1e3 * shift).gaussian_width()
-    assert moved.upper == pytest.approx(ones.upper, rel=1e-9)
-
-
-def test_the_width_of_a_sum_of_sets_is_the_sum() -> None:
-    """The box is the sum of its edges; a sum of hulls is the hull of the sums."""
-    rng = np.random.default_rng(23)
-    a, b = rng.standard_normal((4, 12)), rng.standard_normal((5, 12))
-    both = Hull(points=(a[:, None] + b).reshape(-1, 12))
-    parts = [width_sample(Hull(points=p), DIRECTIONS).mean for p in (a, b)]
-    assert width_sample(both, DIRECTIONS).mean == pytest.approx(sum(parts), rel=1e-12)
-    edges = [np.array([e, -e]) * 0.4 for e in np.eye(12)]
-    total = sum(Hull(points=e).gaussian_width().value for e in edges)
-    assert Box.cube(12, 0.4).gaussian_width().value == pytest.approx(total, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)

@@ -42,14 +42,11 @@ from dpsco_core.explain.tables.table import (
 from dpsco_core.scenario import Scenario
 
 FRAME = "bounds_frame"
-HEIGHT = 430
+HEIGHT = 255
+COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant", "Paper")
 LIMITS = {  # of the columns, in pixels
-    "Bound": 300,
-    "Paper": 190,
-    "Statement": 260,
-    "Class": 260,
-    "Binds": 230,
-    "What fails": 520,
+    "Bound": 430,
+    "Paper": 200,
 }
 
 
@@ -150,13 +147,10 @@ def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
     frame = words.table_frame(found, [_slopes(point, r) for r in found], start)
     frame.insert(3, "Explore", [_address(point, r) for r in found])
     slugs = [r.bound.card.slug for r in found]
-    formats: dict[Any, Any] = {
-        "Value": "{:.3g}",
-        "Slope n": "{:.2f}",
-        "Slope d": "{:.2f}",
-        "Slope ε": "{:.2f}",
-    }
-    styled: Any = frame.style.format(formats, na_rep="")
+    frame["Holds"] = [
+        "yes, vacuous" if words.is_vacuous(r, start) else "yes" if r.holds else "no" for r in found
+    ]
+    styled: Any = frame[list(COLUMNS)].style.format({"Value": "{:.3g}"}, na_rep="")
     st.dataframe(
         styled,
         key=FRAME,
@@ -169,22 +163,17 @@ def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
     )
     st.caption(
         "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
-        "its details below. Slopes are given for rates."
+        "its details below. Vacuous: not below the error of an answer that ignores the data."
     )
 
 
 def _columns() -> dict[str, Any]:
     column = st.column_config
-    slope = {
-        name: column.NumberColumn(name, help=words.SLOPE_HELP)
-        for name in ("Slope n", "Slope d", "Slope ε")
-    }
     text = {name: column.TextColumn(name, width=width) for name, width in LIMITS.items()}
     return {
         "Explore": column.LinkColumn(
             "Explore", display_text="open", help="Opens Explore at this scenario, in a new tab."
         ),
-        **slope,
         **text,
     }
 

@@ -1,16 +1,29 @@
-"""Geometry: sets, their duals, projections, Gaussian widths, and noise shaped to a norm."""
+"""Geometry: a set and its projection, Gaussian widths, and noise shaped to a norm."""
 
 from functools import partial
 
 import streamlit as st
 
-from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
-from dpsco_app.pages.geometry.measures import projection_table
-from dpsco_app.pages.geometry.places import SHOWN, figure_of, remember
-from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
+from dpsco_app.figure.colours import INK, PAGE
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.geometry import words
+from dpsco_app.pages.geometry.figures import (
+    clouds_figure,
+    clouds_table,
+    growth_figure,
+    noise_table,
+    point_table,
+    reach_figure,
+    reach_table,
+    set_figure,
+    sweep_figure,
+    width_table_frame,
+)
 from dpsco_app.pages.geometry.state import (
+    DIMENSION_OPTIONS,
+    NOISE_Q_OPTIONS,
+    PARTS,
     Q_OPTIONS,
-    SCENES,
     SPAN,
     STATE,
     STEP,
@@ -19,77 +32,99 @@ from dpsco_app.pages.geometry.state import (
     set_of,
     shown_set,
 )
-from dpsco_app.pages.geometry.words import (
-    HOW_TO_READ,
-    INTRODUCTION,
-    LOOK_AT_SET,
-    SENTENCES,
-    SETS,
-    UNBOUNDED,
-    exponent_text,
-    headed,
-    plane_note,
-    polar_name,
-    projection_sentence,
-    projection_title,
-    set_name,
-)
 from dpsco_app.pages.scripts import geometry_script
-from dpsco_app.parts.export import PAGE, draw_page_files
+from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.look import Look
-from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider, to_explore
+from dpsco_app.parts.page import draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import (
-    KINDS,
     LARGEST_SEED,
-    SHORTEST_AXIS,
+    NOISES,
+    Cloud,
+    DualSquare,
+    cloud,
+    dual_square,
+    few_directions,
     nearest,
     outline,
-    unbounded_polar,
+    plane_width,
+    sweep,
+    width_table,
 )
+from dpsco_core.geometry.geometries import GEOMETRIES
 
 HAND = "geometry_hand"  # which moves the point in the picture of the plane
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
-STYLE = """<style>
-.st-key-geometry_scenes { gap: 0.5rem; }
-@media (max-width: 760px) {
-  .st-key-geometry_set > div > [data-testid="stHorizontalBlock"],
-  .st-key-geometry_set > [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; }
-}
-</style>"""
+CLOUD_DRAWS = 1200
+_kept = partial(st.cache_data, max_entries=200, show_spinner=False)
+_widths, _grid = _kept()(width_table), _kept()(sweep)
 
 
 def page() -> None:
-    st.html(STYLE)
     draw_views("geometry")
     STATE.restore()
     # The set of the visit's scenario is shown when that has changed, unless the address names one.
     mine = set_of(visit.mine())
-    if st.session_state.get(FOLLOWED) != mine and not {"geometry", "q"} & set(st.query_params):
+    followed = st.session_state.get(FOLLOWED, set_of(visit.BASE))
+    if followed != mine and not {"geometry", "q"} & set(st.query_params):
         _show(*mine)
     st.session_state[FOLLOWED] = mine
     view, wrong = opened(STATE)
-    st.title("Geometry: norms, sets, and the noise that fits them")
     draw_wrong(wrong)
-    st.markdown(INTRODUCTION)
-    draw_scenes(STATE, SCENES)
-    _choose(view)
-    # Each part runs again by itself when one of its own controls moves.
-    _set_part()
-    width_part()
-    growth_part(view)
-    noise_parts()
-    fold_words(
-        "How to read these figures, and what the symbols mean", HOW_TO_READ, "geometry_fold_reading"
-    )
+    STATE.remember(view)
+    DRAW[view.part](view)
+    fold_words("What the symbols mean", words.HOW_TO_READ, "geometry_fold_reading")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
+        draw_page_files("geometry", lambda: geometry_script(view))
+        link(STATE, view)
+        scenario = on_this_set(view, visit.mine())
+        if scenario is not None and view.part != "noise":
+            to_explore(scenario, "Run algorithms on this set in Explore")
 
 
 def _show(kind: str, q: float | None) -> None:
     STATE.change({"geometry": kind} | ({} if q is None else {"q": q}))
+
+
+def _choose(view: View, screen: FirstScreen) -> None:
+    """Draw the parts of the page, and what the part that is shown asks for."""
+    with (
+        screen.controls,
+        st.container(horizontal=True, vertical_alignment="bottom", key="geometry_choices"),
+    ):
+        st.segmented_control(
+            "Show",
+            list(PARTS),
+            format_func=PARTS.__getitem__,
+            key=STATE.key("part"),
+            required=True,
+            label_visibility="collapsed",
+        )
+        if view.part == "noise":
+            exponent = {"format_func": words.exponent_text}
+            slider(STATE, "Exponent q of the norm", "noise_q", NOISE_Q_OPTIONS, **exponent)
+            slider(STATE, "Dimension d", "noise_d", DIMENSION_OPTIONS)
+            return
+        st.selectbox(
+            "Set C",
+            GEOMETRIES,
+            format_func=lambda kind: words.SETS[kind].name,
+            key=STATE.key("geometry"),
+            width=240,
+        )
+        if view.geometry == "lq":
+            slider(
+                STATE,
+                "Exponent q of the norm",
+                "q",
+                Q_OPTIONS,
+                format_func=words.exponent_text,
+                help="1 is the ℓ₁ ball, 2 the round ball, ∞ the box.",
+            )
 
 
 def _apart(view: View) -> None:
@@ -100,7 +135,7 @@ def _apart(view: View) -> None:
     everywhere = on_this_set(view, mine)
     with st.container(horizontal=True, vertical_alignment="center", key="geometry_apart"):
         name = geometry_name(mine.geometry, mine.q)
-        st.markdown(f"**Here:** {set_name(view)} (yours: {name}).", width="content")
+        st.markdown(f"**Here:** {words.set_name(view)} (yours: {name}).", width="content")
         if everywhere is not None:
             st.button(
                 "Use it everywhere",
@@ -111,42 +146,6 @@ def _apart(view: View) -> None:
         st.button("Back to mine", key="geometry_back_to_mine", on_click=_show, args=set_of(mine))
 
 
-def _choose(view: View) -> None:
-    left, middle, right, apart = st.columns([6, 5, 5, 10], vertical_alignment="bottom")
-    with apart:
-        _apart(view)
-    left.selectbox(
-        "Set C",
-        KINDS,
-        format_func=lambda kind: SETS[kind].name,
-        key=STATE.key("geometry"),
-        help="The constraint set: where the parameter must lie.",
-    )
-    middle.segmented_control(
-        "Picture in",
-        [2, 3],
-        format_func=lambda d: f"{d} dimensions",
-        key=STATE.key("dimensions"),
-        required=True,
-    )
-    with right:
-        if view.geometry == "lq":
-            slider(
-                STATE,
-                "Exponent q of the norm",
-                "q",
-                Q_OPTIONS,
-                format_func=exponent_text,
-                help="1 is the ℓ₁ ball, 2 the round ball, ∞ the box.",
-            )
-        elif view.geometry == "ellipsoid":
-            st.slider(
-                "Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=STATE.key("half_axis")
-            )
-        elif view.geometry == "hull":
-            st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=STATE.key("hull"))
-
-
 def _moved() -> None:
     """Put the point where the hand has let it go."""
     x1, x2 = st.session_state[HAND]["chosen"]
@@ -154,65 +153,107 @@ def _moved() -> None:
         STATE.change({"x1": float(x1), "x2": float(x2)})
 
 
-@st.fragment
-def _set_part() -> None:
-    view = STATE.current()
-    remember(view)
-    words = SETS[view.geometry]
-    shape, found = view.shape, nearest(view.shape, view.point)
-    with st.container(key="geometry_set"):
-        controls, pictures = st.columns([1, 3])
-    with controls:
-        for j in range(view.dimensions):
-            label = f"Coordinate {j + 1} of the point x"
-            st.slider(label, -SPAN, SPAN, step=STEP, key=STATE.key(f"x{j + 1}"))
-        if view.dimensions == 3:
-            st.slider(
-                "Turn the pictures (degrees)",
-                0,
-                360,
-                step=5,
-                key=STATE.key("turn"),
-                help="Or drag a picture with the mouse or a finger.",
-            )
-        with st.container(key="geometry_said"):
-            look = Look(dark=st.context.theme.type == "dark")
-            component("point", "hand.css", "point.css")(
-                key=HAND,
-                data={
-                    "figure": "set_figure_",
-                    "set": outline(view.shape) if view.dimensions == 2 else None,
-                    "at": view.point,
-                    "limit": SPAN,
-                    "step": STEP,
-                    "said": projection_sentence(found),
-                    "sentences": SENTENCES,
-                    "colours": {"ink": look.ink, "page": look.colour(PAGE)},
-                },
-                on_chosen_change=_moved,
-                height="content",
-            )
-    title, table = projection_title(found), partial(projection_table, found)
-    with pictures:
-        if view.dimensions == 2:
-            figure_of("set", title, partial(set_figure, shape, found), table)
-        else:
-            left, right = st.columns(2)
-            with left:
-                draw = partial(space_figure, shape, found, view.turn)
-                figure_of("set", title, draw, table, space=True)
-            with right:
-                draw = partial(polar_figure, shape, found, view.turn)
-                figure_of("polar", f"Its polar: {polar_name(view)}", draw, table, space=True)
-    st.markdown(
-        f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
-        f"Its **polar set** is {polar_name(view)}."
+def _set(view: View) -> None:
+    screen = FirstScreen("set", beside=True)
+    _choose(view, screen)
+    shape, found, about = view.shape, nearest(view.shape, view.point), words.SETS[view.geometry]
+    figure = set_figure(shape, found, words.set_answer(view))
+    screen.say(words.QUESTIONS["set"], figure.alt)
+    screen.draw(figure)
+    said = words.sentences(symmetric=shape.symmetric)
+    with screen.beside, st.container(key="geometry_said"):
+        component("point", "hand.css", "point.css")(
+            key=HAND,
+            data={
+                "figure": "set_figure_",
+                "set": outline(shape),
+                "at": view.point,
+                "limit": SPAN,
+                "step": STEP,
+                "said": words.point_sentence(found, said),
+                "sentences": said,
+                "colours": {"ink": INK[is_dark()], "page": PAGE[is_dark()]},
+            },
+            on_chosen_change=_moved,
+            height="content",
+        )
+        st.markdown(f"${about.formula}$. {about.what}")
+        st.caption(words.LOOK_AT["set"])
+    with screen.foot:
+        _apart(view)
+    screen.draw_files(figure, lambda: point_table(found))
+
+
+def _width(view: View) -> None:
+    screen = FirstScreen("growth")
+    _choose(view, screen)
+    rows = _widths(view.q)
+    names = {kind: known.name for kind, known in words.SETS.items()}
+    names["lq"] = f"ℓ_q ball, q = {words.exponent_text(view.q)}"
+    figure = growth_figure(rows, names, view.geometry, words.width_answer(rows, view))
+    screen.say(words.QUESTIONS["width"], figure.alt)
+    screen.draw(figure)
+    screen.foot.caption(words.LOOK_AT["width"])
+    screen.draw_files(figure, lambda: width_table_frame(rows))
+    few, width = few_directions(view.shape, view.seed), plane_width(view.shape)
+    title = f"In the plane the width is {width:.4g}; {len(few.heights)} random directions reach "
+    below = FirstScreen("reach", beside=True)
+    drawn = reach_figure(view.shape, few, f"{title}{few.heights.mean():.2f} on average")
+    below.draw(drawn)
+    with below.beside:
+        st.subheader(drawn.alt)
+        st.caption(words.LOOK_AT["reach"])
+        _draw_again(view)
+    below.draw_files(drawn, lambda: reach_table(few))
+
+
+@_kept()
+def _clouds(q: float, seed: int) -> tuple[Cloud, ...]:
+    return tuple(cloud(2, q, noise, CLOUD_DRAWS, seed) for noise in NOISES)
+
+
+@_kept()
+def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
+    return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
+
+
+def _noise(view: View) -> None:
+    screen = FirstScreen("sweep")
+    _choose(view, screen)
+    d, q, seed = view.noise_d, view.noise_q, view.seed
+    rows, here = _grid(d, seed), _squares(d, q, seed)
+    rows = rows if any(row.q == q for row in rows) else (*rows, *here)
+    figure = sweep_figure(rows, q, words.noise_answer(*here, d))
+    screen.say(words.QUESTIONS["noise"], figure.alt)
+    screen.draw(figure)
+    screen.foot.caption(words.LOOK_AT["noise"])
+    screen.draw_files(figure, lambda: noise_table(rows))
+    clouds, exact = _clouds(q, seed), [square.exact for square in _squares(2, q, seed)]
+    title = (
+        f"In the plane, at q = {q:g}: {exact[0]:.2f} units with shaped noise, {exact[1]:.2f} with "
+        "Gaussian noise"
     )
-    st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
-        shown = st.session_state[SHOWN]  # at a download, other parts may have run by themselves
-        draw_page_files("geometry", lambda: geometry_script(shown["view"]))
-        link(STATE, view)
-        scenario = on_this_set(view, visit.mine())
-        if scenario is not None:
-            to_explore(scenario, "Run algorithms on this set in Explore")
+    below = FirstScreen("clouds", beside=True)
+    drawn = clouds_figure(clouds, title)
+    below.draw(drawn)
+    with below.beside:
+        st.subheader(title)
+        st.caption(
+            f"{words.shape_sentence(clouds[0], q)} Each dot is one draw; the curves hold 90 % of "
+            "either noise."
+        )
+        _draw_again(view)
+    below.draw_files(drawn, lambda: clouds_table(clouds))
+
+
+def _draw_again(view: View) -> None:
+    st.button(
+        "Draw again",
+        icon=":material/casino:",
+        key="geometry_again",
+        on_click=STATE.change,
+        args=({"seed": (view.seed + 1) % (LARGEST_SEED + 1)},),
+    )
+
+
+DRAW = {"set": _set, "width": _width, "noise": _noise}

@@ -1,29 +1,27 @@
-"""How far the best proven upper bound is from the floors: the page's first view."""
+"""How far the best proven upper bound is from the floors: over a field, and on a map."""
 
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds import tables
-from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
+from dpsco_app.pages.lower_bounds.gap_charts import map_figure, sweep_figure
 from dpsco_app.pages.lower_bounds.gap_words import (
     ABOUT_MAP,
     WHOM_NAMES,
     axis_name,
-    map_title,
-    ranks_title,
     shares_sentence,
-    standing_sentence,
-    sweep_title,
+    standing_words,
 )
 from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
-from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.export import setting_line, show_table
+from dpsco_app.parts.folding import fold
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import Notion, Standing, grid, standing, strength, swept, widths
 from dpsco_core.scenario import Scenario
 
+QUESTION = "How small an error can anybody promise?"
 SWEPT, ACROSS, UP = 25, 10, 9  # values of a sweep, and of a map
 
 
@@ -59,58 +57,61 @@ def _widths(point: Scenario, notion: Notion, field: str) -> tuple[Vector, Vector
     return x, y, widths(point, notion, ("n", x), (field, y))
 
 
-def draw_standing(scenario: Scenario) -> None:
-    """Say in one sentence what is proven at the scenario."""
-    with st.container(key="lower_standing"):
-        st.markdown(standing_sentence(_standing(bare(scenario))))
+def say_standing(screen: FirstScreen, scenario: Scenario) -> None:
+    """Say as the page's answer what is proven at the scenario."""
+    screen.say(QUESTION, *standing_words(_standing(bare(scenario))))
 
 
-def gap_part(view: View, scenario: Scenario) -> None:
-    """Draw the window over a field, each bound's share of it, and its map."""
+def gap_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the window over a field, and say what makes it wide."""
     point = bare(scenario)
     here = _standing(point)
-    fields = {"strength": strength(point)}
-
-    def name(key: str) -> str:
-        return axis_name(fields.get(key, key))
-
-    st.segmented_control("Over", SWEEPS, format_func=name, key=STATE.key("over"), required=True)
-    field = fields.get(view.over, view.over)
+    with screen.controls:
+        _choose("Over", SWEEPS, "over", point)
+    field = _field(view.over, point)
     values, found = _swept(point, field)
-    responsive(
-        "lower_sweep",
-        sweep_title(found, field),
-        lambda look: sweep_figure(values, found, here, field, look),
-        table=lambda: tables.sweep_table(values, found, field),
+    figure = sweep_figure(values, found, here, field)
+    screen.draw(figure)
+    with screen.foot:
+        st.markdown(f"{figure.alt}. {shares_sentence(here)}")
+        fold("Every bound here", lambda: show_table(tables.ranks_table(here)), "lower_fold_ranks")
+    screen.draw_files(
+        figure,
+        lambda: tables.sweep_table(values, found, field),
         setting=setting_line(point, runs=False),
     )
-    st.markdown(shares_sentence(here))
-    responsive(
-        "lower_ranks",
-        ranks_title(here),
-        lambda look: ranks_figure(here, look),
-        bar=False,
-        table=lambda: tables.ranks_table(here),
-        setting=setting_line(point, runs=False),
-    )
-    st.header("Where the window is narrow")
-    st.markdown(ABOUT_MAP)
-    left, right = st.columns(2)
-    with left:
-        st.segmented_control(
-            "n against", PLANES, format_func=name, key=STATE.key("plane"), required=True
-        )
-    if len(here.windows) > 1:
-        with right:
+
+
+def map_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw how wide the window is over n and a field."""
+    point = bare(scenario)
+    here = _standing(point)
+    with screen.controls, st.container(horizontal=True, key="lower_map_choices"):
+        _choose("n against", PLANES, "plane", point)
+        if len(here.windows) > 1:
             st.segmented_control(
                 "For", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
             )
-    up = fields.get(view.plane, view.plane)
+    up = _field(view.plane, point)
     x, y, ratios = _widths(point, view.about, up)
-    responsive(
-        "lower_map",
-        map_title(ratios, here.ratio(view.about), view.about),
-        lambda look: map_figure(x, y, np.minimum(ratios, 999.0), point, up, look),
-        table=lambda: tables.map_table(x, y, ratios, up),
+    figure = map_figure(x, y, ratios, point, up, view.about, here.ratio(view.about))
+    screen.draw(figure)
+    with screen.foot:
+        st.markdown(f"{figure.alt}. {ABOUT_MAP}")
+    screen.draw_files(
+        figure,
+        lambda: tables.map_table(x, y, ratios, up),
         setting=setting_line(point, runs=False),
     )
+
+
+def _choose(label: str, options: tuple[str, ...], held: str, point: Scenario) -> None:
+    def name(key: str) -> str:
+        return axis_name(_field(key, point))
+
+    st.segmented_control(label, options, format_func=name, key=STATE.key(held), required=True)
+
+
+def _field(key: str, point: Scenario) -> str:
+    """Return the field that is meant: the strength of a budget is its epsilon or its rho."""
+    return strength(point) if key == "strength" else key

@@ -1,149 +1,148 @@
 """The figures of the window between proven bounds; no Streamlit in here."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW, Pair
+from dpsco_app.figure.marks import cell_edges
+from dpsco_app.figure.values import (
+    Axis,
+    Cells,
+    Dash,
+    Figure,
+    Ladder,
+    LadderRow,
+    Line,
+    Panel,
+    Region,
+    Words,
+)
+from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.pages.lower_bounds.gap_words import (
     BOUND_LINE,
     LINE_NAMES,
     NO_DATA,
     SYMBOLS,
     axis_name,
-    ranked,
+    map_title,
+    sweep_title,
 )
-from dpsco_app.pages.lower_bounds.words import brief
-from dpsco_app.parts.curves import add_band, add_curve
-from dpsco_app.parts.look import (
-    GREY,
-    REGION,
-    SLATE,
-    Label,
-    Look,
-    lay_out,
-    log_axes,
-    log_rows,
-    place_labels,
-    wrapped,
-)
-from dpsco_app.parts.options import number_text
+from dpsco_app.pages.lower_bounds.words import brief, ratio_text
+from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.scenario import Scenario
 
-DASHES: dict[Notion, str] = {"approx": "dash", "zcdp": "solid", "pure": "solid"}
+DASHES: dict[Notion, Dash] = {"approx": "dash", "zcdp": "solid", "pure": "solid"}
+# From which width of the window on a cell of the map has the next shade.
+WIDTHS = (1.5, 2.0, 3.0, 5.0, 10.0)
+SHADES: tuple[Pair, ...] = (
+    ("#f1f4fa", "#1b2230"),
+    ("#e0e7f3", "#232d42"),
+    ("#ccd7eb", "#2c3a57"),
+    ("#b4c5e3", "#36486d"),
+    ("#9db3db", "#405784"),
+    ("#86a1d2", "#4b679c"),
+)
 
 
-def sweep_figure(
-    values: Vector, found: Sequence[Standing], here: Standing, field: str, look: Look
-) -> go.Figure:
-    """Return the best proven bounds over a field, the window between them shaded."""
-    figure = go.Figure()
-    upper = np.array([min(next(iter(s.windows.values())).ceiling, s.start) for s in found])
-    floors = {k: np.array([s.windows[k].floor for s in found]) for k in here.windows}
-    start = np.array([s.start for s in found])
-    top = list(floors.values())[-1]
-    add_band(figure, values, top, upper, look.colour(SLATE), alpha=0.12)
-    lines = [(NO_DATA, start, GREY, "dot"), (BOUND_LINE, upper, SLATE, "solid")]
-    lines += [(LINE_NAMES[k], y, REGION, DASHES[k]) for k, y in floors.items()]
-    labels = []
-    for rank, (name, y, pair, dash) in enumerate(lines):
-        colour = look.colour(pair)
-        about = [
-            ", ".join(f"{brief(s.ratio(k))} times {LINE_NAMES[k]}" for k in s.windows)
-            for s in found
-        ]
-        hover = f"{SYMBOLS[field]} = %{{x:,.4g}}: %{{y:.3g}}"
-        hover += "<br>%{customdata}" if name == BOUND_LINE else ""
-        add_curve(figure, values, y, name, colour, hover, width=2.4, dash=dash, customdata=about)
-        labels.append(Label(text=name, y=float(y[-1]), colour=colour, rank=rank))
-    own = float(getattr(here.point, field))
-    figure.add_vline(x=own, line={"color": look.ink, "width": 1.2, "dash": "dot"})
-    low = min(float(y[y > 0].min()) for y in floors.values() if (y > 0).any()) / 1.5
-    high = float(start.max()) * 1.5
-    ends = float(values[0]), float(values[-1])
-    log_axes(figure, look, ends, (low, high), f"{axis_name(field)} (log)", "Worst-case error (log)")
-    if not look.compact:
-        place_labels(figure, labels, low, high, lines=20)
-    lay_out(figure, look)
-    figure.update_layout(height=520 if look.compact else 430, margin={"t": 56, "b": 50})
-    return figure
+def sweep_figure(values: Vector, found: Sequence[Standing], here: Standing, field: str) -> Figure:
+    """Return the best proven bounds over a field, with the window between them as an area."""
+    x = [float(v) for v in values]
+    upper = [min(next(iter(s.windows.values())).ceiling, s.start) for s in found]
+    floors = {k: [s.windows[k].floor for s in found] for k in here.windows}
+    at = float(getattr(here.point, field))
 
+    def hover(name: str, y: Sequence[float]) -> list[str]:
+        where = zip(x, y, strict=True)
+        return [f"{name}<br>{SYMBOLS[field]} = {short_text(a)}: {brief(b)}" for a, b in where]
 
-def ranks_figure(here: Standing, look: Look) -> go.Figure:
-    """Return every proven bound that holds, one a row, from the largest to the smallest."""
-    rows = ranked(here)
-    names = [wrapped(r.name, 20) if look.compact else r.name for r in rows]
-    figure = go.Figure()
-    for row, name in zip(rows, names, strict=True):
-        colour = look.colour(SLATE if row.upper else REGION)
-        figure.add_scatter(
-            x=[row.value],
-            y=[name],
-            mode="markers+text",
-            marker={"symbol": "diamond" if row.best else "circle", "size": 11, "color": colour},
-            text=[f"  {brief(row.value)}"],
-            textposition="middle right",
-            textfont={"color": colour},
-            hovertemplate=f"{name}: {brief(row.value)}, {row.about}<extra></extra>",
-            cliponaxis=False,
-            name=row.name,
+    def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
+        return Line(
+            key=name,
+            name=name,
+            x=x,
+            y=[v if v > 0 else np.nan for v in y],
+            colour=colour,
+            kind="proven",
+            width=2,
+            dash=dash,
+            hover=hover(name, y),
         )
-    values = [r.value for r in rows]
-    ends = min(values) / 1.6, max(values) * 2.5
-    log_rows(figure, look, ends, "Worst-case error (log)", names)
-    lay_out(figure, look)
-    figure.update_layout(
-        height=(40 if look.compact else 28) * len(names) + 130,
-        showlegend=False,
-        margin={"t": 64, "b": 54, "l": 135 if look.compact else 300, "r": 16},
+
+    region = Region(
+        key="window",
+        name="the window",
+        x=x,
+        upper=upper,
+        lower=[max(v, 1e-300) for v in next(iter(floors.values()))],
+        look=WINDOW,
     )
-    return figure
+    start = [s.start for s in found]
+    lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, upper, WINDOW.ink, "solid")]
+    lines += [line(LINE_NAMES[k], y, IMPOSSIBLE.ink, DASHES[k]) for k, y in floors.items()]
+    own = [here.start, min(next(iter(here.windows.values())).ceiling, here.start)]
+    own += [w.floor for w in here.windows.values()]
+    rows = [
+        LadderRow(key=a.key, name=a.name, colour=a.colour, values=[brief(v)], end=float(a.y[-1]))
+        for a, v in zip(lines, own, strict=True)
+        if a.y[-1] > 0
+    ]
+    positive = [v for y in floors.values() for v in y if v > 0]
+    low, high = min(positive, default=min(upper) / 100) / 1.5, max(start) * 1.5
+    title = f"At {SYMBOLS[field]} = {short_text(at)}"
+    words = Words(lines=["<b>The window</b>"], colour=WINDOW.ink, want=(0.5, 0.8))
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis(axis_name(field), x[0], x[-1]),
+                regions=[region],
+                lines=[*lines, upright(at, low, high, "here")],
+                words=[words],
+            )
+        ],
+        y=log_axis("Worst-case error", low, high),
+        ladder=Ladder(title=title, columns=["error"], rows=rows),
+        alt=sweep_title(found, field),
+    )
 
 
 def map_figure(
-    x: Vector, y: Vector, ratios: Vector, point: Scenario, field: str, look: Look
-) -> go.Figure:
-    """Return upper over lower on a plane of n and a field, the number in each cell."""
-    across, up = (
-        [number_text(float(f"{v:.3g}")) for v in x],
-        [number_text(float(f"{v:.3g}")) for v in y],
+    x: Vector,
+    y: Vector,
+    ratios: Vector,
+    point: Scenario,
+    field: str,
+    notion: Notion,
+    here: float,
+) -> Figure:
+    """Return upper over lower on a plane of n and a field, in shades."""
+    kind = np.searchsorted(WIDTHS, ratios, side="right")
+    names = ["narrower", *(f"{width:g} times and more" for width in WIDTHS)]
+
+    def says(i: int, j: int) -> str:
+        where = f"n = {short_text(float(x[j]))}, {SYMBOLS[field]} = {short_text(float(y[i]))}"
+        return f"{where}: {ratio_text(float(ratios[i, j]))} times"
+
+    axes: list[Axis] = []
+    for name, values in (("n", x), (field, y)):
+        edges = cell_edges([float(v) for v in values])
+        axes.append(log_axis(axis_name(name), edges[0], edges[-1]))
+    cells = Cells(
+        x=[float(v) for v in x],
+        y=[float(v) for v in y],
+        kinds=list(zip(names, SHADES, strict=True)),
+        shows=kind.tolist(),
+        hatched=np.zeros_like(kind, dtype=bool).tolist(),
+        hover=[[says(i, j) for j in range(len(x))] for i in range(len(y))],
+        chosen=(float(point.n), float(getattr(point, field))),
+        texts=[[ratio_text(float(ratio)) for ratio in row] for row in ratios],
     )
-    page, ink = ("#171614", "#f2b8b5") if look.dark else ("#ffffff", "#b3261e")
-    logs = np.log(np.maximum(ratios, 1.0))
-    figure = go.Figure(
-        go.Heatmap(
-            x=across,
-            y=up,
-            z=logs,
-            zmin=0.0,
-            zmax=math.log(20.0),
-            text=[[brief(float(f"{v:.2g}")) for v in row] for row in ratios],
-            texttemplate="%{text}",
-            textfont={"size": 10 if look.compact else 13},
-            colorscale=[[0, page], [1, ink]],
-            showscale=False,
-            hovertemplate=f"n = %{{x}}, {SYMBOLS[field]} = %{{y}}: %{{text}} times<extra></extra>",
-            xgap=1,
-            ygap=1,
-        )
+    return Figure(
+        panels=[Panel(title="", x=axes[0], cells=cells)],
+        y=axes[1],
+        ladder=Ladder(title="", columns=[], rows=[]),
+        alt=map_title(ratios, here, notion),
     )
-    column = int(np.argmin(abs(x - point.n)))
-    row = int(np.argmin(abs(y - float(getattr(point, field)))))
-    figure.add_shape(
-        type="rect",
-        x0=column - 0.5,
-        x1=column + 0.5,
-        y0=row - 0.5,
-        y1=row + 0.5,
-        line={"color": look.ink, "width": 2.5},
-    )
-    figure.update_xaxes(type="category", title_text=axis_name("n"), showgrid=False)
-    figure.update_yaxes(type="category", title_text=axis_name(field), showgrid=False)
-    lay_out(figure, look)
-    figure.update_layout(height=460 if look.compact else 440, showlegend=False)
-    if not look.compact:
-        figure.update_layout(margin={"r": 20, "t": 56})
-    return figure

@@ -24,7 +24,7 @@ CHOSEN = "Best method, chosen by the setting"
 BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
 ABOUT_MAP = (
     "In each cell: the best proven upper bound, or the error of always answering 0 where that is "
-    "smaller, divided by the floor. Near 1, theory leaves nothing open; the frame is your scenario."
+    "smaller, over the floor. Near 1, theory leaves nothing open; the circle is your scenario."
 )
 ABOUT_TRACING = (
     "Can a spy tell whether your record was used? An accurate estimate must follow the records, "
@@ -56,30 +56,29 @@ def axis_name(field: str) -> str:
     return "Privacy budget ρ (zCDP)" if field == "rho" else AXIS_TITLES[field]
 
 
-def standing_sentence(here: Standing) -> str:
-    """Return the floors, the best proven upper bound, the answer without data, and their ratios."""
+def standing_words(here: Standing) -> tuple[str, str]:
+    """Return the answer, the floor and what is proven, and below it the floors for others."""
     windows = list(here.windows.values())
-    who = {
-        "approx": "every (ε, δ) algorithm has a worst-case error of at least",
-        "zcdp": f"every zCDP algorithm at ρ = {brief(here.point.setting.rho)}, such as "
-        "those that add Gaussian noise, one of at least",
-        "pure": "every ε-DP algorithm has a worst-case error of at least",
-    }
-    if len(windows) == 1:
-        who["zcdp"] = "every ρ-zCDP algorithm has a worst-case error of at least"
-    floors = ", and ".join(f"{who[w.notion]} **{brief(w.floor)}**" for w in windows)
-    s, last = here.point, windows[-1]
-    text = f"At n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}, {floors}. "
-    zero = f"Always answering 0 can have an error of **{brief(here.start)}**"
+    first, last, s = windows[0], windows[-1], here.point
+    who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
+    answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
+    where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
+    small = f"{where}. "
+    if len(windows) > 1:
+        small = (
+            f"{where}; no zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add "
+            f"Gaussian noise, can promise less than {brief(last.floor)}. "
+        )
     if last.upper is None or last.ceiling >= here.start:
-        return text + f"No method is proven to do better than the answer 0, {brief(here.start)}."
-    name = method_card(last.upper.card.method).name
-    ratios = " and ".join(f"**{ratio_text(here.ratio(w.notion))} times**" for w in windows)
-    which = "the floor" if len(windows) == 1 else "these floors"
-    return (
-        f"{text}{name} is proven to stay below **{brief(last.ceiling)}**, {ratios} {which}. "
-        f"{zero}, {ratio_text(here.start / last.ceiling)} times that bound."
+        return answer, small + f"Nothing is proven below the answer 0, {brief(here.start)}."
+    ratios = " and ".join(ratio_text(here.ratio(w.notion)) for w in windows)
+    times = "times that floor" if len(windows) == 1 else "times these floors"
+    name = inside(method_card(last.upper.card.method).name)
+    small += (
+        f"{ratios} {times} is proven possible, by {name}; always answering 0 may err by "
+        f"{brief(here.start)}."
     )
+    return f"{answer}; {brief(last.ceiling)} is proven possible", small
 
 
 def shares_sentence(here: Standing) -> str:
@@ -162,13 +161,6 @@ def ranked(here: Standing) -> list[Ranked]:
         if share * window.ceiling > VOID
     ]
     return sorted(rows, key=lambda row: -row.value)
-
-
-def ranks_title(here: Standing) -> str:
-    """Return what the list of bounds shows."""
-    rows = ranked(here)
-    lowers = sum(not row.upper for row in rows)
-    return f"{len(rows) - lowers - 2} proven upper bounds help here, above {lowers} lower ones"
 
 
 def map_title(ratios: Vector, here: float, notion: Notion) -> str:

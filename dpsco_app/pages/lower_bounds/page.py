@@ -4,8 +4,9 @@ from functools import partial
 
 import streamlit as st
 
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds.floor import floor_part
-from dpsco_app.pages.lower_bounds.gap import draw_standing, gap_part
+from dpsco_app.pages.lower_bounds.gap import QUESTION, gap_part, map_part, say_standing
 from dpsco_app.pages.lower_bounds.proof import builder_steps
 from dpsco_app.pages.lower_bounds.run import run_part
 from dpsco_app.pages.lower_bounds.sections import (
@@ -19,7 +20,8 @@ from dpsco_app.pages.lower_bounds.sections import (
 from dpsco_app.pages.lower_bounds.state import MODES, PARTS, SCENES, STATE, View
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES, PART_NAMES
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_scenes, draw_wrong, link
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.scenario import Scenario
 
 # The numbers of the proof stand out; rules between the steps.
@@ -36,27 +38,44 @@ STYLE = """<style>
 </style>"""
 
 
+DRAWN_FIRST = ("gap", "map")
+
+
 def page() -> None:
     """Draw the page."""
     st.html(STYLE)
-    found = opened_with_scenario(STATE, "Lower bounds: why no algorithm can do better")
-    if found is None:
+    wrong = STATE.restore()
+    scenario, refused = draw_controls(STATE)
+    draw_wrong(wrong)
+    part = st.session_state[STATE.key("part")]
+    # The other parts have figures of their own.
+    screen = FirstScreen(f"lower_{part if part in DRAWN_FIRST else 'head'}")
+    if scenario is not None:
+        try:
+            view = STATE.current(scenario)
+        except InvalidInput as problem:
+            scenario, refused = None, str(problem)
+    if scenario is None:
+        screen.say(QUESTION, "Not at these settings", refused)
         return
-    view, scenario = found
-    draw_standing(scenario)
-    draw_apart(STATE, scenario)
-    st.segmented_control(
-        "View",
-        PARTS,
-        format_func=lambda key: PART_NAMES[key],
-        key=STATE.key("part"),
-        required=True,
-        label_visibility="collapsed",
-    )
+    STATE.remember(view, scenario)
+    say_standing(screen, scenario)
+    with screen.controls:
+        draw_apart(STATE, scenario)
+        st.segmented_control(
+            "View",
+            PARTS,
+            format_func=lambda key: PART_NAMES[key],
+            key=STATE.key("part"),
+            required=True,
+            label_visibility="collapsed",
+        )
     foot = partial(_foot, view, scenario)
     match view.part:
         case "gap":
-            gap_part(view, scenario)
+            gap_part(screen, view, scenario)
+        case "map":
+            map_part(screen, view, scenario)
         case "build":
             _head(view)
             if view.mode == "data":

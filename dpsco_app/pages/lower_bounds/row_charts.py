@@ -194,7 +194,7 @@ def _method_name(slug: str, look: Look) -> str:
 
 def _rows_layout(figure: go.Figure, rows: int, look: Look, *, left: int) -> None:
     lay_out(figure, replace(look, short=True))
-    step = 44 if look.compact else 34
+    step = 44 if look.compact else 28
     figure.update_layout(
         height=step * rows + (180 if look.compact else 140),
         showlegend=False,

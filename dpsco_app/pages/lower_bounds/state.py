@@ -18,7 +18,7 @@ from dpsco_core.explain.fano.instance import PROOFS, MeanInstance, mean_instance
 from dpsco_core.explain.window import Notion, notions_of
 from dpsco_core.scenario import Scenario
 
-PARTS = ("gap", "build", "prove", "run")
+PARTS = ("gap", "map", "build", "prove", "run")
 MODES = ("instance", "data", "free")
 SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
 PLANES = ("d", "strength", "p")  # of a map, against n

@@ -12,7 +12,13 @@ from dpsco_core.explain.fano.measured import Measured
 
 VOID = 1e-12  # a bound below this says nothing
 
-PART_NAMES = {"gap": "The window", "build": "Build", "prove": "Prove", "run": "Run"}
+PART_NAMES = {
+    "gap": "The window",
+    "map": "Map",
+    "build": "Build",
+    "prove": "Prove",
+    "run": "Run",
+}
 MODE_NAMES = {
     "instance": "The hard mean problem",
     "data": "Your data",

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.page import draw_wrong, link, opened
 from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_app.shell.places import draw_views, link_to
@@ -25,12 +26,12 @@ from dpsco_core.explain.errata import (
 FRAME = "errata_frame"
 RAN = "errata_ran"  # slugs whose experiment has been run in this session
 HEIGHT = 360
-STYLE = """<style>
-.st-key-errata_filters { gap: 0.7rem; }
-.st-key-errata_said p, .st-key-errata_found p { font-size: 1.02rem; }
-</style>"""
-
-
+QUESTION = "What was wrong in print?"
+SMALL = (
+    "Found while the papers were worked out. Most results survive, with other constants or with a "
+    "condition more; an entry that is valid but loose is true as printed, and needs less than it "
+    "asks for."
+)
 ALL = "all"
 
 
@@ -38,7 +39,6 @@ ALL = "all"
 class View(PageView):
     paper: str = held(ALL, one_of, (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)))
     severity: str = held(ALL, one_of, (ALL, *SEVERITIES))
-    runs: str = held("no", one_of, ("no", "yes"))
     erratum: str = held("", one_of, ("", *SLUGS))
 
 
@@ -49,43 +49,30 @@ def listed(view: View) -> tuple[Erratum, ...]:
     return tuple(
         e
         for e in ERRATA
-        if view.paper in (ALL, e.slug.split(".")[0])
-        and view.severity in (ALL, e.severity)
-        and (view.runs == "no" or e.experiment is not None)
+        if view.paper in (ALL, e.slug.split(".")[0]) and view.severity in (ALL, e.severity)
     )
 
 
 def page() -> None:
-    st.html(STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
     draw_views("errata")
-    st.title("Errata: what was wrong in print")
     draw_wrong(wrong)
-    st.markdown(words.ERRATA_INTRODUCTION)
-    _filters()
+    screen = FirstScreen("errata")
+    with screen.controls, st.container(horizontal=True, key="errata_filters"):
+        _filter("paper", "Paper", words.PAPER_NAMES)
+        severities = {ALL: "every kind"} | {name: name for name in SEVERITIES}
+        _filter("severity", "What is wrong", severities)
     entries = listed(view)
-    st.container(key="errata_said").markdown(_said(entries))
+    screen.say(QUESTION, _said(entries), SMALL)
     if entries:
         _table(entries)
-        _one(next((i for i, e in enumerate(entries) if e.slug == view.erratum), 0), entries)
-    else:
-        st.info("No entry passes these filters.")
+        _one(next((e for e in entries if e.slug == view.erratum), entries[0]))
     link(STATE, view)
 
 
-def _filters() -> None:
-    severities = {ALL: "every kind"} | {name: name for name in SEVERITIES}
-    choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-        ("paper", "Paper", words.PAPER_NAMES),
-        ("severity", "What is wrong", severities),
-        ("runs", "Experiments", {"no": "with and without", "yes": "with an experiment"}),
-    )
-    with st.container(horizontal=True, key="errata_filters"):
-        for name, label, names in choices:
-            st.selectbox(
-                label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=250
-            )
+def _filter(name: str, label: str, names: Mapping[str, str]) -> None:
+    st.selectbox(label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=250)
 
 
 def _said(entries: Sequence[Erratum]) -> str:
@@ -93,8 +80,8 @@ def _said(entries: Sequence[Erratum]) -> str:
     grave = sum(e.severity == SEVERITIES[0] for e in entries)
     total = "" if len(entries) == len(ERRATA) else f" of {len(ERRATA)}"
     return (
-        f"**{len(entries)}{total} entries**, **{runs}** with an experiment. **{grave}** published "
-        f"{'statement is' if grave == 1 else 'statements are'} not private as printed."
+        f"{len(entries)}{total} entries, {runs} with an experiment; {grave} published "
+        f"{'statement is' if grave == 1 else 'statements are'} not private as printed"
     )
 
 
@@ -103,9 +90,6 @@ def _table(entries: Sequence[Erratum]) -> None:
         {
             "About": [words.about(e) for e in entries],
             "What is wrong": [e.severity for e in entries],
-            "Paper": [e.paper.key for e in entries],
-            "Statement": [e.statement for e in entries],
-            "Experiment": ["yes" if e.experiment else "" for e in entries],
         }
     )
     st.dataframe(
@@ -125,20 +109,9 @@ def _selected(entries: Sequence[Erratum]) -> None:
         STATE.change({"erratum": entries[chosen[0]].slug})
 
 
-def _one(place: int, entries: Sequence[Erratum]) -> None:
-    entry = entries[place]
+def _one(entry: Erratum) -> None:
     st.header(f"{words.about(entry)}: {entry.severity}")
-    with st.container(horizontal=True, key="errata_walk"):
-        for label, there in (("Previous", place - 1), ("Next", place + 1)):
-            inside = 0 <= there < len(entries)
-            st.button(
-                label,
-                key=f"errata_{label}",
-                disabled=not inside,
-                on_click=STATE.change,
-                args=({"erratum": entries[there if inside else place].slug},),
-            )
-    st.caption(f"{place + 1} of {len(entries)}. {entry.paper}, {entry.statement}.")
+    st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (
         ("Printed", entry.printed),
         ("Wrong or missing", entry.wrong),

@@ -5,20 +5,23 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.figure.colours import ACCENT, INK, METHODS, QUIET, Pair
 from dpsco_app.pages.bounds.words import about
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
 from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
-from dpsco_app.parts.options import in_print, number_text
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_apart, to_explore
-from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
-from dpsco_core.catalogue import BOUNDS, distribution_card, method_card, problem_card
+from dpsco_core.catalogue import BOUNDS, method_card
 from dpsco_core.explain.errata import errata_of
-from dpsco_core.explain.methods.source import Source, plan_source, release_source
+from dpsco_core.explain.methods.guide import comparison_point, refusal
+from dpsco_core.explain.methods.source import plan_source, release_source
 from dpsco_core.explain.methods.stories import story
 from dpsco_core.explain.methods.work import Work, work
 from dpsco_core.methods.story import Story
@@ -28,43 +31,51 @@ from dpsco_core.scenario import Scenario
 FOLKLORE_YEAR = 0
 
 
-def method_page(slug: str, scenario: Scenario) -> None:
+def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     """Draw the page of one method at a scenario, or at the nearest one where it runs."""
     near = method_scenario(scenario, slug)
     point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
     card, told = method_card(slug), story(slug)
-    st.html(code_style(Look(dark=st.context.theme.type == "dark")))
+    st.html(code_style())
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
-    st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
-    st.container(key="methods_said").markdown(told.what)
+    notion = names.NOTIONS[card.privacy]
+    screen.say(f"{card.name}: how does it work?", card.summary, f"{source} · {notion} · {slug}")
+    st.markdown(told.what)
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")
         if query := method_anatomy_query(scenario, slug):
             link_to("one-run", "Take a run apart", query)
         link_to("bounds", "Its place in the tables of the papers")
-    draw_apart(STATE, near, f"At your settings {card.name} cannot run.")
-    st.header("Its steps")
-    st.markdown(numbered(told.steps))
-    st.header("What it assumes")
-    st.markdown(listed(told.assumptions))
-    st.header("Why it is private")
-    _proof(told, card.level)
-    st.header("What it costs")
-    st.markdown(f"{told.cost} Time: ${told.order}$.")
-    st.markdown(cost_sentence(point, work(point, slug)))
+    here = comparison_point(scenario)
+    refused = refusal(here, slug) if slug in here.methods else None
+    reason = "." if refused is None else f": {in_print(refused.reason)}"
+    draw_apart(STATE, near, f"At your settings {card.name} cannot run{reason}")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header("Its steps")
+        st.markdown(numbered(told.steps))
+        st.header("When to choose it, and what goes wrong")
+        st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
+        st.header("What it assumes")
+        st.markdown(listed(told.assumptions))
+    with right:
+        st.header("Why it is private")
+        _proof(told, card.level)
+        st.header("What it costs")
+        st.markdown(f"{told.cost} Time: ${told.order}$.")
+        st.markdown(cost_sentence(point, work(point, slug)))
     st.header("What is proven of its error")
     _bounds(slug, point)
-    st.header("When to choose it, and what goes wrong")
-    st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
-    st.header("Known flaws in the paper")
+    fold("Known flaws in the paper", lambda: _errata(told, slug), f"{slug}_fold_flaws")
+    fold("The code that runs it", lambda: _code(slug), f"{slug}_fold_code")
+
+
+def _errata(told: Story, slug: str) -> None:
+    """Say what is wrong in the paper, and lead to each entry in full."""
     st.markdown(listed(told.errata) if told.errata else "None that concern its calibration.")
-    if entries := errata_of(slug):
-        st.markdown("What its code does otherwise than the paper, each in full:")
-        with st.container(horizontal=True, key="methods_errata"):
-            for entry in entries:
-                link_to("errata", about(entry), {"erratum": entry.slug})
-    st.header("The code that runs it")
-    _code(slug)
+    with st.container(horizontal=True, key="methods_errata"):
+        for entry in errata_of(slug):
+            link_to("errata", about(entry), {"erratum": entry.slug})
 
 
 def numbered(sentences: Sequence[str]) -> str:
@@ -95,7 +106,8 @@ def cost_sentence(point: Scenario, done: Work) -> str:
     """Say what one run of a point's only method asks for."""
     (slug,) = point.methods
     what = "records read" if "mean" in method_card(slug).problems else "gradients"
-    where = point_text(point)
+    tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
+    where = f"Here ({setting_line(point, runs=False)}{tuning})"
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
         return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
@@ -103,19 +115,6 @@ def cost_sentence(point: Scenario, done: Work) -> str:
     assert done.passes is not None
     passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")
     return f"{where}: {most}**{done.gradients:,} {what}**, which is {passes}; {seconds}."
-
-
-def point_text(point: Scenario) -> str:
-    sizes = f"n = {point.n:,}, d = {point.d}" + (f", m = {point.m:,}" if point.m > 1 else "")
-    budget = f"ε = {point.epsilon:g}" if point.epsilon is not None else f"ρ = {point.rho:g}"
-    delta = f", δ = {number_text(point.delta)}" if point.delta else ""
-    where = "" if point.geometry == "l2" else f" on the {geometry_name(point.geometry, point.q)}"
-    law = distribution_card(point.distribution).name
-    tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
-    return (
-        f"Here ({problem_card(point.problem).name}{where}, {law}, p = {point.p:g}, "
-        f"{sizes}, {budget}{delta}{tuning})"
-    )
 
 
 def _bounds(slug: str, point: Scenario) -> None:
@@ -144,6 +143,8 @@ def _bound(*evaluations: Evaluation) -> None:
             names.formula(card.latex),
             f"Bounds the {card.quantity}, {sense}; {kind}. Value there: **{value}**.",
         ]
+        if evaluation.bound.optimal is not None:
+            lines.append(f"Known to be optimal up to {evaluation.bound.optimal.text}.")
         if evaluation.failures:
             lines.append("Not proven there. " + in_print(" ".join(evaluation.failures)))
         with st.container(border=True):
@@ -152,32 +153,25 @@ def _bound(*evaluations: Evaluation) -> None:
 
 def _code(slug: str) -> None:
     release, *others = release_source(slug)
-    _source(release)
-    label = "How it chooses its parameters, without the data"
-    fold(label, lambda: _source(plan_source(slug)), f"{slug}_fold_plan")
-    if others:
-        label = "What it hands on to: " + ", ".join(part.title for part in others)
-        fold(label, lambda: _source(*others), f"{slug}_fold_others")
-
-
-def _source(*parts: Source) -> None:
-    for part in parts:
+    for part in (release, plan_source(slug), *others):
         st.caption(f"`{part.title}` in `{part.path}`")
         st.code(part.text.rstrip(), language="python", wrap_lines=True)
 
 
-def code_style(look: Look) -> str:
-    """Return a style sheet for code whose colours stand out enough from its ground.
+# The colours of code: those of Streamlit's theme have contrasts of 3.8 and 4.1 on its ground.
+CODE_COLOURS: dict[str, Pair] = {
+    ".token.comment": QUIET,
+    ".token.string, .stCode .token.triple-quoted-string": METHODS["green"],
+    ".token.keyword, .stCode .token.function, .stCode .token.builtin": ACCENT,
+    ".token.class-name, .stCode .token.decorator": ACCENT,
+    ".token.number, .stCode .token.boolean": METHODS["magenta"],
+    ".token.operator, .stCode .token.punctuation": INK,
+}
 
-    Those of Streamlit's theme have contrasts of 3.8 (light) and 4.1 (dark) there.
-    """
-    colours = {
-        ".token.comment": look.quiet,
-        ".token.string, .stCode .token.triple-quoted-string": look.colour(GREEN),
-        ".token.keyword, .stCode .token.function, .stCode .token.builtin": look.colour(BLUE),
-        ".token.class-name, .stCode .token.decorator": look.colour(BLUE),
-        ".token.number, .stCode .token.boolean": look.colour(PURPLE),
-        ".token.operator, .stCode .token.punctuation": look.ink,
-    }
-    rules = (f".stCode {names} {{ color: {to} !important; }}" for names, to in colours.items())
+
+def code_style() -> str:
+    rules = (
+        f".stCode {names} {{ color: {pair[is_dark()]} !important; }}"
+        for names, pair in CODE_COLOURS.items()
+    )
     return f"<style>{' '.join(rules)}</style>"

@@ -1,60 +1,69 @@
-"""Methods: one page a method, and which one when."""
+"""Methods: which one when, all of them, and a page for each."""
 
 import streamlit as st
 
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods.method import method_page
-from dpsco_app.pages.methods.overview import overview
-from dpsco_app.pages.methods.state import ORDER, STATE, View, neighbours
-from dpsco_app.pages.methods.words import method_label
+from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
+from dpsco_app.pages.methods.state import PARTS, STATE, View
+from dpsco_app.pages.methods.words import family
+from dpsco_app.parts import controls
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
 from dpsco_app.shell.places import draw_views
-from dpsco_core.catalogue import method_card
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
-STYLE = """<style>
-.st-key-methods_open, .st-key-methods_links { gap: 0.5rem; }
-.st-key-methods_said { min-height: 3rem; }
-.st-key-methods_table table { font-size: 0.85rem; }
-.st-key-methods_table td, .st-key-methods_table th { padding: 0.35rem 0.5rem; }
-@media (max-width: 760px) {
-  .st-key-methods_table th:nth-child(n+3), .st-key-methods_table td:nth-child(n+3) {
-    display: none;
-  }
-}
-</style>"""
+TAB = "methods_tab"
 
 
 def page() -> None:
-    st.html(STYLE)
     draw_views("methods")
     view, wrong = opened(STATE)
     scenario, refused = draw_controls(STATE)
     STATE.remember(view, scenario)
-    name = method_card(view.method).name if view.method else "which one when"
-    st.title(f"Methods: {name}")
     draw_wrong(wrong)
-    _choose(view)
+    screen = FirstScreen("methods_race")
+    _choose(view, screen)
     if scenario is None:
-        st.error(refused)
+        screen.say(WHICH, "Nothing can run at these settings", refused)
     elif view.method:
-        method_page(view.method, scenario)
+        method_page(screen, view.method, scenario)
     else:
-        draw_apart(STATE, scenario)
-        overview(view, scenario)
+        with screen.foot:
+            draw_apart(STATE, scenario)
+        {"which": which_part, "all": all_part}[view.part](screen, scenario)
     link(STATE, view, scenario)
 
 
-def _choose(view: View) -> None:
-    """Draw the selector of the method, and the buttons to the ones before and after."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    left.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
-    turns = zip(("Previous", "Next"), ("back", "forward"), neighbours(view.method), strict=True)
-    with right, st.container(horizontal=True, key="methods_turn"):
-        for label, way, to in turns:
-            st.button(
-                label,
-                icon=f":material/arrow_{way}:",
-                disabled=to is None,
-                help=None if to is None else method_label(to),
-                on_click=STATE.change,
-                args=({"method": to or ""},),
+def _choose(view: View, screen: FirstScreen) -> None:
+    """Draw the parts of the page, and the selector of the method that is told."""
+    st.session_state[TAB] = view.shown
+    with (
+        screen.controls,
+        st.container(horizontal=True, vertical_alignment="bottom", key="methods_choices"),
+    ):
+        st.segmented_control(
+            "Show",
+            list(PARTS),
+            format_func=PARTS.__getitem__,
+            key=TAB,
+            required=True,
+            label_visibility="collapsed",
+            on_change=_turn,
+        )
+        if view.method:
+            st.selectbox(
+                "Method",
+                METHOD_SLUGS,
+                format_func=lambda slug: f"{method_card(slug).name} ({family(slug).lower()})",
+                key=STATE.key("method"),
+                label_visibility="collapsed",
+                width=420,
             )
+
+
+def _turn() -> None:
+    """Show another part; the part of one method opens on the first of the visit's private ones."""
+    tab = st.session_state[TAB]
+    private = (m for m in controls.read().methods if method_card(m).privacy != "none")
+    first = next(private, METHOD_SLUGS[0])
+    STATE.change({"method": first} if tab == "one" else {"method": "", "part": tab})

@@ -8,41 +8,31 @@ from functools import lru_cache
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.scenario import Scenario
 
+PARTS = {"which": "Which one", "all": "All of them", "one": "One method"}
+
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    method: str = ""  # the slug of the method that is told; empty for the overview
-    slow: bool = False  # whether the methods that take their time are measured too
-    every: bool = True  # whether the table shows the methods that do not run here too
+class View(PageView):
+    # the slug of the method that is told; empty for the other parts of the page
+    method: str = held("", one_of, ("", *METHOD_SLUGS))
+    part: str = held("which", one_of, ("which", "all"))  # what is shown without a method
 
-    def validate(self) -> View:
-        if self.method:
-            one_of("method", self.method, METHOD_SLUGS)
-        return self
+    @property
+    def shown(self) -> str:
+        return "one" if self.method else self.part
 
 
-DEFAULT = View()
 STATE = PageState(
     name="methods",
-    default=DEFAULT,
+    default=View(),
     use=visit.Use(without=("methods", "axis", "grid", "trials")),
 )
-ORDER: tuple[str, ...] = ("", *METHOD_SLUGS)
-
-
-def neighbours(method: str) -> tuple[str | None, str | None]:
-    """Return the pages before and after that of a method; the overview comes first."""
-    padded = (None, *ORDER, None)
-    at = padded.index(method)
-    return padded[at - 1], padded[at + 1]
-
-
 method_scenario = lru_cache(maxsize=1000)(nearest)
 
 

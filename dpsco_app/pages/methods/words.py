@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from dpsco_core.catalogue import METHOD_SLUGS, METHODS, method_card
+from dpsco_core.catalogue import METHODS, method_card
 
 NOTIONS = {
     "none": "not private",
@@ -75,14 +75,6 @@ def family(slug: str) -> str:
     return "Optimisers" if card.geometry == "l2" else "Optimisers, other norms"
 
 
-def method_label(slug: str) -> str:
-    """Return how the selector names a method; the overview for none."""
-    if not slug:
-        return "Overview: which algorithm when"
-    number = METHOD_SLUGS.index(slug) + 1
-    return f"{number}. {method_card(slug).name} ({family(slug).lower()})"
-
-
 def parts(latex: str) -> tuple[str, ...]:
     r"""Return a formula and the definitions behind it, split at commas outside all brackets.
 
@@ -106,8 +98,3 @@ def formula(latex: str) -> str:
     first, *rest = parts(latex)
     text = rf"$\displaystyle {first}$"
     return text if not rest else f"{text}, with " + ", ".join(f"${part}$" for part in rest)
-
-
-def in_table(latex: str) -> str:
-    """Return the formula without its definitions, in a form that fits a cell of a table."""
-    return f"${parts(latex)[0]}$".replace(r"\|", r"\Vert ").replace("|", r"\vert ")

@@ -1,43 +1,302 @@
 """Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.privacy.budget_sections import budget_part
-from dpsco_app.pages.privacy.run_sections import audit_part, ledger_part
-from dpsco_app.pages.privacy.state import PARTS, SCENES, STATE
-from dpsco_app.pages.privacy.words import HOW_TO_READ, INTRODUCTION, PART_NAMES
+from dpsco_app.figure.values import Figure
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.privacy import words
+from dpsco_app.pages.privacy.audit import command, ran
+from dpsco_app.pages.privacy.figures import (
+    audit_figure,
+    audit_table,
+    compared_figure,
+    ledger_table,
+    numbers_of,
+    samples_figure,
+    samples_table,
+    shares_figure,
+)
+from dpsco_app.pages.privacy.state import (
+    AT_OPTIONS,
+    BATCH_OPTIONS,
+    CLAIM_OPTIONS,
+    DELTA_OPTIONS,
+    PARTS,
+    PRIVATE_SLUGS,
+    RECORD_OPTIONS,
+    RELEASE_OPTIONS,
+    RUN_OPTIONS,
+    STATE,
+    View,
+    ledger_run,
+    private,
+)
+from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
+from dpsco_app.parts.page import (
+    draw_apart,
+    draw_controls,
+    draw_wrong,
+    link,
+    slider,
+    to_explore,
+)
+from dpsco_core.audit.engine import FAULTS
+from dpsco_core.audit.samples import samples
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.budgets import (
+    Point,
+    advanced_range,
+    batched,
+    composed,
+    conversions,
+    epsilon_curves,
+    release_counts,
+    shuffling,
+    subsampled,
+    subsampling_curve,
+)
+from dpsco_core.explain.ledgers import account
+from dpsco_core.scenario import Scenario
 
-STYLE = """<style>
-.st-key-privacy_scenes { gap: 0.5rem; }
-.st-key-privacy_said { min-height: 3.4rem; }
-@media (max-width: 760px) { .st-key-privacy_said { min-height: 6.8rem; } }
-</style>"""
+Table = Callable[[], pd.DataFrame]
+SHUFFLED_RECORDS = (10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
+# What each tool asks for beside the scenario's budget: the names and values of its sliders.
+ASKED = {
+    "read_at": ("Read ε at δ (delta)", DELTA_OPTIONS),
+    "records": ("Records", RECORD_OPTIONS),
+    "batch": ("Records in the batch", BATCH_OPTIONS),
+    "releases": ("Releases k", RELEASE_OPTIONS),
+}
+SLIDERS: dict[str, tuple[str, ...]] = {
+    "convert": (),
+    "compose": ("releases",),
+    "shuffle": ("records",),
+    "subsample": ("records", "batch", "releases"),
+}
+kept = partial(
+    st.cache_data,
+    max_entries=200,
+    show_spinner=False,
+    hash_funcs={Point: repr, Scenario: lambda s: s.to_json()},
+)
+_curves, _composed, _shuffled, _batches, _account, _range = (
+    kept()(f)
+    for f in (epsilon_curves, composed, shuffling, subsampling_curve, account, advanced_range)
+)
 
 
 def page() -> None:
-    """Draw the page."""
-    st.html(STYLE)
-    found = opened_with_scenario(STATE, "Privacy: what a budget means, and who keeps it")
-    if found is None:
+    wrong = STATE.restore()
+    scenario, refused = draw_controls(STATE)
+    draw_wrong(wrong)
+    screen = FirstScreen("privacy")
+    view = STATE.current(scenario)
+    if scenario is None:
+        screen.say(words.QUESTIONS[view.part], refused)
         return
-    view, scenario = found
-    st.markdown(INTRODUCTION)
-    draw_scenes(STATE, SCENES)
-    draw_apart(STATE, scenario)
-    st.segmented_control(
-        "Show", PARTS, format_func=lambda key: PART_NAMES[key], key=STATE.key("part"), required=True
-    )
-    # What runs comes before the foot, which is drawn first.
-    part, foot = st.container(), st.container()
-    with foot:
-        fold_words(
-            "How to read this page, and what the symbols mean", HOW_TO_READ, "privacy_fold_reading"
+    STATE.remember(view, scenario)
+    with screen.controls:
+        key = STATE.key("part")
+        names = PARTS.__getitem__
+        st.segmented_control(
+            "Show",
+            list(PARTS),
+            format_func=names,
+            key=key,
+            required=True,
+            label_visibility="collapsed",
         )
-        link(STATE, view, scenario)
-    with part:
-        if view.part == "ledger":
-            ledger_part(view, scenario)
-        else:
-            {"budget": budget_part, "audit": audit_part}[view.part](view)
+    below = st.container()
+    st.markdown(words.ABOUT[view.part])
+    draw_apart(STATE, scenario)
+    fold_words("What the symbols mean", words.HOW_TO_READ, "privacy_fold_reading")
+    link(STATE, view, scenario)
+    try:
+        with below:
+            DRAW.get(view.part, _tool)(screen, view, scenario)
+    except (InvalidInput, NotApplicable) as problem:
+        screen.say(words.QUESTIONS[view.part], str(problem))
+
+
+def _show(screen: FirstScreen, view: View, figure: Figure, said: str, table: Table) -> None:
+    screen.say(words.QUESTIONS[view.part], figure.alt, said)
+    screen.draw(figure)
+    screen.draw_files(figure, table)
+
+
+# -- the calculator -----------------------------------------------------------------------------
+
+
+def _tool(screen: FirstScreen, view: View, _: Scenario) -> None:
+    """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
+    asked = ["read_at"] * (view.kind != "approx") + list(SLIDERS[view.part])
+    with screen.controls:
+        for column, name in zip(st.columns(4), asked, strict=False):
+            label, options = ASKED[name]
+            with column:
+                slider(STATE, label, name, options)
+    figure, said = TOOLS[view.part](view)
+    _show(screen, view, figure, said, lambda: numbers_of(figure))
+    st.markdown(words.said_odds(view.point))
+    if view.part == "convert":
+        st.markdown(f"{words.ABOUT_NEIGHBOURS}\n\n{words.said_neighbours(view.point)}")
+
+
+def _convert(view: View) -> tuple[Figure, str]:
+    found = conversions(view.point)
+    rhos = [c.rho for c in found]
+    curves, names = _curves(view.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
+    figure = compared_figure(
+        {name: (curves.rho, getattr(curves, key)) for key, name in names.items()},
+        {names[c.name]: (c.rho, c.epsilon) for c in found},
+        ("zCDP parameter ρ", "ε at the chosen δ"),
+        words.title_conversions(view, found),
+        told="ρ" if view.kind == "approx" else "ε",
+        across=view.kind == "approx",
+    )
+    return figure, words.said_conversions(view, found)
+
+
+def _compose(view: View) -> tuple[Figure, str]:
+    at, most = composed(view.point, view.releases), max(1000, view.releases)
+    counts, names = release_counts(most), words.accounting_names(pure=view.kind == "pure")
+    rows = [_composed(view.point, k) for k in counts]
+    figure = compared_figure(
+        {name: (counts, [getattr(row, key) for row in rows]) for key, name in names.items()},
+        {name: (at.releases, getattr(at, key)) for key, name in names.items()},
+        ("Releases k", "ε of all of them"),
+        words.title_composed(at),
+    )
+    better = words.said_advanced(_range(view.point, most), most)
+    return figure, f"{words.said_composed(view, at)} {better}"
+
+
+def _shuffle(view: View) -> tuple[Figure, str]:
+    point = _approximate(view)
+    rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
+    found = _shuffled(view.records, point.epsilon, point.delta)
+    names = words.ROUTE_NAMES.values()
+    figure = compared_figure(
+        {
+            name: (SHUFFLED_RECORDS, [row[i].noise_multiplier for row in rows])
+            for i, name in enumerate(names)
+        },
+        {name: (view.records, found[i].noise_multiplier) for i, name in enumerate(names)},
+        ("Shuffled records", "Noise over sensitivity"),
+        words.title_shuffled(view.records, found),
+        told="noise",
+    )
+    return figure, words.said_shuffled(view, point, found)
+
+
+def _subsample(view: View) -> tuple[Figure, str]:
+    point = _approximate(view)
+    budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
+    made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
+    sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
+    one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
+    figure = compared_figure(
+        {all_of_them: (sizes, together), "linear bound q(e^ε − 1)": (sizes, linear)}
+        | {one: (sizes, exact)},
+        {one: (view.batch, made.epsilon), all_of_them: (view.batch, many)},
+        ("Records in the batch", "ε"),
+        words.title_subsampled(view, point.epsilon, made, many),
+    )
+    bare = composed(point, view.releases).exact
+    return figure, words.said_subsampled(view, made, many, bare)
+
+
+def _approximate(view: View) -> Point:
+    """Return the budget as an (epsilon, delta) one, by the best conversion."""
+    return Point(kind="approx", epsilon=conversions(view.point)[-1].epsilon, delta=view.delta)
+
+
+TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}
+
+# -- a run's ledger, and the audit --------------------------------------------------------------
+
+
+def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the ledger of one run."""
+    offered = private(scenario)
+    if not offered:
+        raise InvalidInput("The scenario has no private algorithm: choose one.")
+    method = view.method if view.method in offered else offered[0]
+    if len(offered) > 1:
+        key = STATE.key("method")
+        st.session_state[key] = method
+        with screen.controls:
+            st.selectbox("Algorithm", offered, format_func=_name, key=key, width=360)
+    run = ledger_run(scenario, method)
+    found = _account(run)
+    if found.outcome.not_applicable is not None:
+        raise InvalidInput(found.outcome.not_applicable)
+    figure = shares_figure(found.spendings, method, words.title_ledger(found))
+    _show(screen, view, figure, words.said_ledger(found), lambda: ledger_table(found.spendings))
+    st.markdown(words.said_odds(view.point))
+    for note in found.outcome.notes:
+        st.caption(note)
+    to_explore(replace(run, trials=5), "Open this run in Explore")
+
+
+def _audit(screen: FirstScreen, view: View, _: Scenario) -> None:
+    """Draw the audit of a mechanism."""
+    with screen.controls:
+        first, second, third = st.columns([3, 5, 6])
+    with screen.foot if is_phone() else third:  # the figure comes first
+        rest = st.columns(3)
+    first.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
+    key, names = STATE.key("fault"), words.FAULT_NAMES.__getitem__
+    second.segmented_control("Break it", FAULTS, format_func=names, key=key, required=True)
+    for column, (label, name, options, about) in zip(
+        rest,
+        (
+            ("Claimed ε (epsilon)", "claim", CLAIM_OPTIONS, None),
+            ("at δ (delta)", "at", AT_OPTIONS, "Of a method that is pure, δ = 0 is audited."),
+            ("Runs", "runs", RUN_OPTIONS, "Half of them on each neighbour."),
+        ),
+        strict=True,
+    ):
+        with column:
+            slider(STATE, label, name, options, help=about)
+    task = view.audit()
+    done = ran(task, screen.foot)
+    if done is None:
+        screen.say(words.QUESTIONS["audit"], "This audit has not been run")
+        return
+    figure = audit_figure(task, done, words.title_audit(task, done))
+    _show(screen, view, figure, words.said_audit(task, done), lambda: audit_table(done))
+    fault = f"**{words.FAULT_NAMES[view.fault]}.** {words.ABOUT_FAULT[view.fault]}"
+    st.markdown(
+        f"{fault} The neighbours: {done.neighbours}. {words.WHY_DELTA if done.delta else ''}"
+    )
+    for flaw in dict.fromkeys(done.flaws):
+        st.markdown(f"**By its own ledger the claim does not hold.** {sentence(flaw)}")
+    if done.booked:
+        st.markdown(f"**Its ledger gives the record away.** {sentence(done.booked)}")
+    shown = samples(done)
+    below = samples_figure(shown, words.title_histogram(done))
+    second = FirstScreen("privacy_samples")
+    second.head.subheader(below.alt)
+    second.draw(below)
+    second.draw_files(below, lambda: samples_table(shown))
+    st.markdown("The same audit from the command line:")
+    st.code(command(task), language=None, wrap_lines=True)
+
+
+def sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _name(slug: str) -> str:
+    return method_card(slug).name
+
+
+DRAW = {"ledger": _ledger, "audit": _audit}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.parts.page import Scene
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.audit.engine import FAULTS, Audit
 from dpsco_core.audit.stages import at_printed_rho, stage
-from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import DASHBOARD, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
@@ -17,10 +15,15 @@ from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.explain.budgets import KINDS, MOST_RECORDS, Kind, Point
 from dpsco_core.scenario import Scenario
 
-PARTS = ("ledger", "budget", "audit")
-TOOLS = ("convert", "compose", "shuffle", "subsample")
-PRIVATE: tuple[MethodCard, ...] = tuple(m.card for m in METHODS if m.card.privacy != "none")
-PRIVATE_SLUGS = tuple(card.slug for card in PRIVATE)
+PARTS = {
+    "ledger": "The ledger of a run",
+    "convert": "Convert",
+    "compose": "Compose",
+    "shuffle": "Shuffle",
+    "subsample": "Subsample",
+    "audit": "The audit",
+}
+PRIVATE_SLUGS = tuple(m.card.slug for m in METHODS if m.card.privacy != "none")
 DELTA_OPTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 RELEASE_OPTIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000)
 RECORD_OPTIONS = (10, 100, 1000, 10_000, 100_000, 1_000_000)
@@ -34,11 +37,10 @@ RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 class View(PageView):
     """What the page shows."""
 
-    part: str = held("ledger", one_of, PARTS)
-    tool: str = held("convert", one_of, TOOLS)  # of the calculator
-    # of the budget of the calculator and of the ledger: "approx", "zcdp" or "pure"
+    part: str = held("ledger", one_of, tuple(PARTS))
+    # the budget that is converted, composed or amplified: "approx", "zcdp" or "pure"
     kind: str = held("approx", one_of, KINDS)
-    # that budget; delta is also where epsilon is read of a pure or a zCDP one
+    # delta is also where epsilon is read of a pure or a zCDP budget
     epsilon: float = held(1.0, real, 1e-6, 100)
     delta: float = held(1e-6, real, 1e-12, 0.5)
     rho: float = held(0.5, real, 1e-9, 50)
@@ -82,9 +84,6 @@ class View(PageView):
         return Audit(point=point, runs=self.runs, fault=fault, delta=at)
 
 
-DEFAULT = View()
-
-
 def fill(view: View, scenario: Scenario) -> View:
     """Return the view at the budget of a scenario."""
     pure = "approx" if scenario.delta else "pure"
@@ -111,51 +110,10 @@ def ledger_run(scenario: Scenario, method: str) -> Scenario:
 
 STATE = PageState(
     name="privacy",
-    default=DEFAULT,
+    default=View(),
     fill=fill,
     filled=("kind", "epsilon", "delta", "rho", "seed"),
     use=visit.Use(sampling=False, without=("axis", "grid", "trials")),
-)
-
-_AUDIT = {"part": "audit", "runs": 20_000, "claim": 1.0, "at": 0.05, "audited": "mean.clipped"}
-SCENES = (
-    Scene(
-        name="An honest mechanism",
-        look_for="The lower bound on ε rises with the number of runs, and stays below the claim.",
-        changes=_AUDIT | {"fault": "none"},
-    ),
-    Scene(
-        name="Half the noise is caught",
-        look_for="The same mechanism with half the noise that its ledger records: some thousand "
-        "runs refute the claim.",
-        changes=_AUDIT | {"fault": "half-noise"},
-    ),
-    Scene(
-        name="No clipping is caught",
-        look_for="One record moves the mean as far as it likes: a few hundred runs are enough.",
-        changes=_AUDIT | {"fault": "no-clipping"},
-    ),
-    Scene(
-        name="The printed constant",
-        look_for="The noise that a paper prints for noise smoothing is too small for its claim "
-        "where the smoothing is weak: 20,000 runs show it.",
-        changes=_AUDIT | {"fault": "printed-constant", "audited": "mean.smoothed", "at": 0.2},
-    ),
-    Scene(
-        name="A hundred releases",
-        look_for="Adding up epsilons costs many times what adding up rho does.",
-        changes={"part": "budget", "tool": "compose", "releases": 100, "read_at": 1e-6},
-        scenario={"rho": 0.001, "epsilon": None, "delta": None},
-    ),
-    Scene(
-        name="Blocks in parallel",
-        look_for="Each phase looks at records of its own, so that each may spend all of the "
-        "budget.",
-        changes={"part": "ledger", "method": "sco.phased-sgd"},
-        scenario={"problem": "logistic", "methods": ("sco.phased-sgd",), "n": 5000, "d": 10}
-        | {"m": 1, "rho": None, "epsilon": 1.0, "delta": 1e-6, "geometry": "l2", "q": None}
-        | {"axis": None, "grid": (), "calibration": "tight"},
-    ),
 )
 
 

@@ -10,21 +10,6 @@ from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, pr
 from dpsco_core.explain.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
-INTRODUCTION = (
-    "A method is private if its output hardly depends on any one record. A privacy **budget** says "
-    "how little: ε bounds by what factor an output can become more likely when one record is "
-    "replaced, and δ is a small probability of failing that. This page shows "
-    "where your own run spends its budget, converts budgets, and tests by experiment whether "
-    "methods keep their promise."
-)
-NEIGHBOUR_NAMES = {"replace": "One record is replaced", "remove": "One record is taken out"}
-ABOUT_NEIGHBOURS = (
-    "Budgets here are for neighbours that **replace** one record. Many other libraries mean "
-    "neighbours of which one lacks a record (**add or remove**). Replacing a record in a ball of "
-    "radius R moves a sum by up to 2R, taking it out by up to R: the same noise on a sum, with a "
-    "public n, has half the sensitivity, half the ε of pure DP and a quarter of the ρ. Compare "
-    "budgets only after this conversion."
-)
 # Up to which share of right guesses; what that is.
 VERDICTS = (
     (0.55, "hardly better than tossing a coin"),
@@ -33,14 +18,21 @@ VERDICTS = (
     (0.999, "close to certain"),
     (1.0, "as good as certain, so that this budget hides little"),
 )
-PART_NAMES = {"ledger": "The ledger of a run", "budget": "The calculator", "audit": "The audit"}
-TOOL_NAMES = {
-    "convert": "Convert",
-    "compose": "Compose",
-    "shuffle": "Shuffle",
-    "subsample": "Subsample",
+ABOUT_NEIGHBOURS = (
+    "Budgets here are for neighbours that **replace** one record. Many other libraries mean "
+    "neighbours of which one lacks a record (**add or remove**). Replacing a record in a ball of "
+    "radius R moves a sum by up to 2R, taking it out by up to R: the same noise on a sum, with a "
+    "public n, has half the sensitivity, half the ε of pure DP and a quarter of the ρ. Compare "
+    "budgets only after this conversion."
+)
+QUESTIONS = {
+    "ledger": "Where does a run spend its privacy budget?",
+    "convert": "What does a budget promise, in every notion of privacy?",
+    "compose": "What do many releases cost together?",
+    "shuffle": "How much noise does a shuffle save?",
+    "subsample": "How much privacy does a secret batch give?",
+    "audit": "Does a method keep its promise?",
 }
-KIND_NAMES = {"approx": "(ε, δ)", "zcdp": "zCDP: ρ", "pure": "pure: ε"}
 CONVERSION_NAMES = {
     "paper": "the papers' formula",
     "tight": "best for any zCDP",
@@ -66,57 +58,50 @@ FAULT_NAMES = {
     "no-clipping": "No clipping",
     "printed-constant": "Printed constant",
 }
-ABOUT_TOOL = {
+ABOUT = {
+    "ledger": (
+        "In this library no noise is drawn without an entry in a **ledger**. It knows how far "
+        "one record (at user level one user) can move the value, its *sensitivity*, and what "
+        "the release costs. It refuses what does not fit into the budget. This is one run at "
+        "your scenario, with every entry."
+    ),
     "convert": "**zCDP** (zero-concentrated DP) counts privacy in one number ρ that adds up over "
     "releases; Gaussian noise of standard deviation σ on a value that one record moves by at most "
     "Δ has ρ = Δ²/(2σ²). A report needs ε and δ. The same ρ gives three different ε: by the "
     "formula that the papers print (Bun and Steinke), by the best formula for every zCDP mechanism "
-    "(Canonne, Kamath and Steinke), and by the exact curve of Gaussian noise (Balle and Wang).",
+    "(Canonne, Kamath and Steinke), and by the exact curve of Gaussian noise (Balle and Wang). The "
+    "gap between the lines is noise that can be saved, without a new algorithm.",
     "compose": "k releases of the same data, each at the same budget. **Basic** composition adds "
     "their ε and their δ; **advanced** composition (Dwork, Rothblum and Vadhan) is here for "
     "reference; **zCDP** adds ρ and converts once. The fourth line is **exact**: for Gaussian "
     "releases the curve of Gaussian noise at the sum of ρ, for releases of pure DP the optimal "
     "composition (Kairouz, Oh and Viswanath). All four are true: the lowest is the best proof of "
-    "the same thing.",
+    "the same thing. Basic composition grows like k; adding ρ grows like √k until ρ·k is large.",
     "shuffle": "Every record gets noise of its own, and nobody learns in which order the records "
     "came. Hiding among the others, each record may use less noise. Four arguments for how much "
     "less, at the (ε, δ) of all of them together: the formula that Zhao et al. print; that of the "
     "**clones** (Feldman, McMillan and Talwar: every other record may pass for the one in "
     "question), as its closed form and as its exact sum; and the exact sum for steps that depend "
-    "on each other.",
+    "on each other. See where the printed formula starts, and how far above the others it is; and "
+    "that few records gain nothing from shuffling.",
     "subsample": "The mechanism sees a secret random batch of the records only. A record that is "
     "not in the batch is hidden perfectly, so that the whole is more private than the mechanism "
     "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017). Releases "
     "with Gaussian noise, each on a **new** secret batch, are composed by their moments, bounded "
-    "from the curve of one release: what private SGD spends.",
+    "from the curve of one release: what private SGD spends. The straight line is the bound that "
+    "is often quoted, q(e^ε − 1) with q the share of the records; the exact one bends below it. "
+    "With batches of 1 % ten thousand releases cost hardly more than one on all records.",
+    "audit": (
+        "A proof can be wrong, and so can code. The **audit** takes a data set with one record "
+        "far out, and two neighbours of it: in one the record is as far out on the other side, "
+        "in the other it is 0. It runs the mechanism thousands of times on all three, and looks"
+        " at what it lets out and at what its ledger books. On half of the runs it looks for "
+        "the event that tells two neighbours apart best; on the other half it counts that "
+        "event, and computes with Clopper and Pearson's exact intervals how large ε **must at "
+        "least** be. If that is above the claim, the claim is refuted; if not, nothing is "
+        "proven: an audit catches liars, it does not certify the honest."
+    ),
 }
-LOOK_AT_TOOL = {
-    "convert": "**Look for:** the gap between the lines. At a fixed budget it is noise that can be "
-    "saved, without a new algorithm.",
-    "compose": "**Look for:** basic composition grows like k; adding ρ grows like √k until ρ·k is "
-    "large.",
-    "shuffle": "**Look for:** where the printed formula starts, and how far above the others it "
-    "is; and that few records gain nothing from shuffling.",
-    "subsample": "**Look for:** the straight line is the bound that is often quoted, q(e^ε − 1) "
-    "with q the share of the records; the exact one bends below it. And how many releases a small "
-    "batch pays for: with batches of 1 % ten thousand cost hardly more than one on all records.",
-}
-ABOUT_LEDGER = (
-    "In this library no noise is drawn without an entry in a **ledger**. It knows how far one "
-    "record (at user level one user) can move the value, its *sensitivity*, and what the release "
-    "costs. It refuses what does not fit into the budget. This is one run at your scenario, with "
-    "every entry."
-)
-ABOUT_AUDIT = (
-    "A proof can be wrong, and so can code. The **audit** takes a data set with one record far "
-    "out, and two neighbours of it: in one the record is as far out on the other side, in the "
-    "other it is 0. It runs the mechanism thousands of times on all three, and looks at what it "
-    "lets out and at what its ledger books. On half of the runs it looks for the event that "
-    "tells two neighbours apart best; on the other half it counts that event, and computes with "
-    "Clopper and Pearson's exact intervals how large ε **must at least** be. If that is above "
-    "the claim, the claim is refuted; if not, nothing is proven: an audit catches liars, it "
-    "does not certify the honest."
-)
 ABOUT_FAULT = {
     "none": "The method as it is in the catalogue.",
     "half-noise": "A ledger made for this audit records honestly and then halves the noise.",
@@ -153,22 +138,22 @@ def said_conversions(view: View, found: Sequence[Conversion]) -> str:
     last = found[-1]
     if view.kind == "pure":
         return (
-            f"**{number_text(view.epsilon)}-DP** implies ρ = {last.rho:.4g}; read back at "
-            f"δ = {number_text(view.delta)} that is ε = **{last.epsilon:.4g}**, never more than "
+            f"{number_text(view.epsilon)}-DP implies ρ = {last.rho:.4g}; read back at "
+            f"δ = {number_text(view.delta)} that is ε = {last.epsilon:.4g}, never more than "
             "the pure ε itself. Gaussian noise cannot give pure DP."
         )
     if view.kind == "zcdp":
-        eps = ", ".join(f"**{c.epsilon:.4g}** ({CONVERSION_NAMES[c.name]})" for c in found)
+        eps = ", ".join(f"{c.epsilon:.4g} ({CONVERSION_NAMES[c.name]})" for c in found)
         return (
             f"ρ = {number_text(view.rho)} at δ = {number_text(view.delta)} is ε = {eps}. "
             f"Its Gaussian noise is {last.noise_multiplier:.4g} times the sensitivity."
         )
     saved = 1 - last.noise_multiplier / found[0].noise_multiplier
     eps, delta = number_text(view.epsilon), number_text(view.delta)
-    noises = ", ".join(f"**{c.noise_multiplier:.4g}** ({CONVERSION_NAMES[c.name]})" for c in found)
+    noises = ", ".join(f"{c.noise_multiplier:.4g} ({CONVERSION_NAMES[c.name]})" for c in found)
     return (
         f"For ({eps}, {delta})-DP one Gaussian release needs noise of {noises} times the "
-        f"sensitivity: the exact curve saves **{100 * saved:.0f} %** of the papers' noise."
+        f"sensitivity: the exact curve saves {100 * saved:.0f} % of the papers' noise."
     )
 
 
@@ -179,7 +164,7 @@ def said_odds(point: Point) -> str:
     verdict = next(words for most, words in VERDICTS if right <= most)
     text = (
         f"If a spy knows all other records and thinks your two possible records equally likely "
-        f"(50 %), a guess after the release is right at most **{percent(right)}** of the time, "
+        f"(50 %), a guess after the release is right at most {percent(right)} of the time, "
         f"whatever the method: {verdict}."
     )
     if promise.delta:
@@ -188,6 +173,17 @@ def said_odds(point: Point) -> str:
             "than ε allows; with n records it should be far below 1/n."
         )
     return text
+
+
+def said_neighbours(point: Point) -> str:
+    """Return what the same noise promises for both kinds of neighbours."""
+    full, less = promises(point)
+    delta = f", δ = {number_text(full.delta)}" if full.delta else ""
+    return (
+        f"Replaced: ε = **{full.epsilon:.4g}**{delta}, a guess is right at most "
+        f"{percent(full.guess)} of the time. Taken out: ε = **{less.epsilon:.4g}**{delta}, "
+        f"{percent(less.guess)}."
+    )
 
 
 def percent(share: float) -> str:
@@ -245,14 +241,14 @@ def said_composed(view: View, at: Composed) -> str:
     if view.kind == "pure":
         return (
             f"{at.releases:,} releases, each {number_text(view.epsilon)}-DP, are together "
-            f"**{at.basic:.4g}**-DP by basic composition. At δ = {number_text(view.delta)} they "
-            f"are (ε, δ)-DP with ε = **{at.exact:.4g}** by the optimal composition of pure DP, "
-            f"**{at.zcdp:.4g}** by zCDP and **{at.advanced:.4g}** by advanced composition."
+            f"{at.basic:.4g}-DP by basic composition. At δ = {number_text(view.delta)} they "
+            f"are (ε, δ)-DP with ε = {at.exact:.4g} by the optimal composition of pure DP, "
+            f"{at.zcdp:.4g} by zCDP and {at.advanced:.4g} by advanced composition."
         )
     return (
         f"{at.releases:,} Gaussian releases of ρ = {at.rho:.4g} each are, at δ = "
-        f"{number_text(view.delta)}, (ε, δ)-DP with ε = **{at.exact:.4g}** by the exact curve, "
-        f"**{at.zcdp:.4g}** by zCDP, **{at.advanced:.4g}** by advanced and **{at.basic:.4g}** by "
+        f"{number_text(view.delta)}, (ε, δ)-DP with ε = {at.exact:.4g} by the exact curve, "
+        f"{at.zcdp:.4g} by zCDP, {at.advanced:.4g} by advanced and {at.basic:.4g} by "
         "basic composition."
     )
 
@@ -270,7 +266,7 @@ def said_shuffled(view: View, point: Point, found: Sequence[Shuffled]) -> str:
     """Return the sentence on what shuffling is worth."""
     parts = [
         f"{ROUTE_NAMES[s.name]}: "
-        + ("nothing, its conditions fail" if s.rho is None else f"**{s.noise_multiplier:.4g}**")
+        + ("nothing, its conditions fail" if s.rho is None else f"{s.noise_multiplier:.4g}")
         for s in found
     ]
     return (
@@ -284,9 +280,9 @@ def said_subsampled(view: View, made: ApproxDP, many: float, bare: float) -> str
     k = f"{view.releases:,} Gaussian releases" if view.releases > 1 else "A Gaussian release"
     return (
         f"On a secret batch of {view.batch:,} of {view.records:,} records one release is "
-        f"**({made.epsilon:.4g}, {number_text(made.delta)})-DP**. "
+        f"({made.epsilon:.4g}, {number_text(made.delta)})-DP. "
         f"{k} of this budget, each on a new batch, as in private SGD: together ε = "
-        f"**{many:.4g}** at δ = {number_text(view.delta)}; on all records ε = {bare:.4g}."
+        f"{many:.4g} at δ = {number_text(view.delta)}; on all records ε = {bare:.4g}."
     )
 
 
@@ -325,11 +321,11 @@ def said_ledger(found: Account) -> str:
     within = "all of" if spent == found.budget else "within"
     said = "nothing" if spent is None else budget_text(spent)
     text = (
-        f"**{count:,} {noun}**; spent **{said}**, {within} the budget "
+        f"{count:,} {noun}; spent {said}, {within} the budget "
         f"{budget_text(found.budget)}.{parallel}"
     )
     if found.outcome.flaws:
-        text += " **Flawed:** " + "; ".join(dict.fromkeys(found.outcome.flaws)) + "."
+        text += " Flawed: " + "; ".join(dict.fromkeys(found.outcome.flaws)) + "."
     return text
 
 
@@ -350,14 +346,14 @@ def said_audit(task: Audit, found: Found) -> str:
     at = f" at δ = {number_text(found.delta)}" if found.delta else " at δ = 0"
     if found.caught_at is None:
         verdict = (
-            f"lets {runs:,} runs prove ε ≥ **{found.epsilon_lower_bound:.3f}**{at}. Its claim of "
-            f"ε = **{found.claimed_epsilon:.3g}** is {found.verdict}"
+            f"lets {runs:,} runs prove ε ≥ {found.epsilon_lower_bound:.3f}{at}. Its claim of "
+            f"ε = {found.claimed_epsilon:.3g} is {found.verdict}"
             + (" by these runs, but it does not hold: see below." if found.flaws else ".")
         )
     else:
         verdict = (
-            f"claims ε = **{found.claimed_epsilon:.3g}**{at}, and **{found.caught_at:,}** runs "
-            f"refute it; {runs:,} prove ε ≥ **{found.epsilon_lower_bound:.3f}**."
+            f"claims ε = {found.claimed_epsilon:.3g}{at}, and {found.caught_at:,} runs "
+            f"refute it; {runs:,} prove ε ≥ {found.epsilon_lower_bound:.3f}."
         )
     confidence = f" Confidence {100 * task.confidence:g} %, all looks together."
     return f"{name}{how} {verdict}{confidence}"

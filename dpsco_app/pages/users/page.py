@@ -1,50 +1,202 @@
 """Users: what hiding a whole user costs, and from how many items per user on a filter pays."""
 
+import math
+from collections.abc import Iterator
+from functools import partial
+
 import streamlit as st
 
+from dpsco_app.live.running import cached_cell, run_here
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.scripts import users_script
-from dpsco_app.pages.users.sections import crossing_part, frontier_part, gradients_part, map_part
-from dpsco_app.pages.users.state import PARTS, SCENES, STATE
-from dpsco_app.pages.users.words import INTRODUCTION, PART_NAMES, SYMBOLS
+from dpsco_app.pages.users import words
+from dpsco_app.pages.users.figures import (
+    crossing_figure,
+    crossing_table,
+    frontier_figure,
+    frontier_table,
+    gradients_figure,
+    gradients_table,
+)
+from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
+from dpsco_app.pages.who_wins.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened, slider
 from dpsco_app.shell.places import draw_views
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured_contest
+from dpsco_core.explain.users.crossing import (
+    FILTERED,
+    PLAIN,
+    command,
+    crossing,
+    crossing_scenario,
+    errors_of,
+    fitted_slope,
+)
+from dpsco_core.explain.users.frontier import (
+    NEEDS,
+    batch_shortfall,
+    complexity_curves,
+    frontier,
+    most_users,
+    printed_accelerated_run,
+)
+from dpsco_core.explain.users.regions import (
+    GROUPS,
+    MEASURED,
+    MEASURED_PLANE,
+    bounds_map,
+    measured_cells,
+)
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
 
-STYLE = """<style>
-.st-key-users_scenes { gap: 0.5rem; }
-.st-key-users_said { min-height: 3.4rem; }
-</style>"""
-
-DRAW = {
-    "crossing": crossing_part,
-    "map": map_part,
-    "feasibility": frontier_part,
-    "gradients": gradients_part,
-}
+METHODS = (FILTERED, PLAIN, GROUPS)
+LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
+_kept = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
+_frontier, _gradients = _kept()(frontier), _kept()(complexity_curves)
 
 
 def page() -> None:
-    st.html(STYLE)
     draw_views("users")
-    found = opened_with_scenario(STATE, "Users: what hiding a whole user costs")
-    if found is None:
+    view, wrong = opened(STATE)
+    scenario, refused = draw_controls(STATE)
+    draw_wrong(wrong)
+    screen = FirstScreen(f"users_{view.part}")
+    if scenario is None:
+        screen.say(words.QUESTIONS[view.part], refused)
         return
-    view, scenario = found
-    st.markdown(INTRODUCTION)
-    draw_scenes(STATE, SCENES)
-    draw_apart(STATE, scenario)
-    st.segmented_control(
-        "Show", PARTS, format_func=lambda key: PART_NAMES[key], key=STATE.key("part"), required=True
-    )
+    STATE.remember(view, scenario)
+    with screen.controls:
+        _choose(view)
+    with screen.foot:
+        st.caption(words.LOOK_AT.get(view.part) or words.LOOK_AT_MAP[view.basis])
+        draw_apart(STATE, scenario)
     # What runs comes before the foot, which is drawn first.
     part, foot = st.container(), st.container()
     with foot:
-        fold_words(
-            "How to read these figures, and what the symbols mean", SYMBOLS, "users_fold_reading"
-        )
+        fold_words("What the symbols mean", words.SYMBOLS, "users_fold_reading")
         with st.container(horizontal=True, key="users_row"):
-            draw_page_files("users", lambda: users_script(view))
+            draw_page_files("users", lambda: users_script(view, scenario))
             link(STATE, view, scenario)
     with part:
-        DRAW[view.part](view)
+        DRAW[view.part](screen, view, scenario)
+
+
+def _choose(view: View) -> None:
+    """Draw the parts of the page, and what the part that is shown asks for."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="users_choices"):
+        st.segmented_control(
+            "Show",
+            list(PARTS),
+            format_func=PARTS.__getitem__,
+            key=STATE.key("part"),
+            required=True,
+            label_visibility="collapsed",
+        )
+        if view.part == "map":
+            st.segmented_control(
+                "Compare",
+                list(READING_NAMES),
+                format_func=READING_NAMES.__getitem__,
+                key=STATE.key("basis"),
+                required=True,
+                label_visibility="collapsed",
+            )
+        if view.part == "gradients" or (view.part == "map" and view.basis != "measured"):
+            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS)
+
+
+def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    assert scenario.epsilon is not None and scenario.delta is not None
+    asked = crossing_scenario(
+        n=scenario.n,
+        d=scenario.d,
+        epsilon=scenario.epsilon,
+        delta=scenario.delta,
+        trials=scenario.trials,
+        seed=scenario.seed,
+        methods=METHODS,
+    ).validate(DASHBOARD)
+    outcomes = run_here(asked)
+    for method, why in {o.method: o.not_applicable for o in outcomes if o.not_applicable}.items():
+        st.info(f"{method_card(method).name} cannot run at some of these points: {why}")
+    every = [errors_of(outcomes, method) for method in METHODS]
+    curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
+    if [c.method for c in curves[:2]] != [FILTERED, PLAIN]:
+        return
+    found = crossing(curves[0], curves[1])
+    slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
+    figure = crossing_figure(curves, found, scenario.m)
+    small = words.crossing_small(found, curves, slope)
+    screen.say(words.QUESTIONS["crossing"], figure.alt, small)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: crossing_table(curves))
+    st.code(command(asked), language="bash", wrap_lines=True)
+
+
+def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
+    stages = _measured(scenario) if view.basis == "measured" else iter([_bounds(view, scenario)])
+    draw_contest(
+        screen, words.QUESTIONS["map"], "", stages, scenario, view.basis, limits={"n": N_ENDS}
+    )
+
+
+def _bounds(view: View, scenario: Scenario) -> Contest:
+    at = level(view, scenario)
+    return _kept_bounds(view.basis, at.d, at.epsilon, at.delta, view.condition)
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _kept_bounds(basis: Reading, d: int, epsilon: float, delta: float, condition: float) -> Contest:
+    return list(bounds_map(basis, "smooth", d, epsilon, delta, condition))[-1]
+
+
+def _measured(scenario: Scenario) -> Iterator[Contest]:
+    """Yield the map of measured risks, from the chosen point outwards."""
+    assert scenario.epsilon is not None and scenario.delta is not None
+    outcomes: dict[tuple[int, int], list[Outcome]] = {}
+    for at in contest_cells(MEASURED_PLANE, nearest_cell(MEASURED_PLANE, scenario)):
+        todo = measured_cells(at, scenario.d, scenario.epsilon, scenario.delta, scenario.seed)
+        todo[0].point.validate(DASHBOARD)
+        outcomes[at] = [cached_cell(cell) for cell in todo]
+        yield measured_contest(MEASURED_PLANE, MEASURED, outcomes)
+
+
+@_kept()
+def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
+    """Return the least users at a point, those of the printed run, and the printed shortfall."""
+    least = {need.slug: need.least(at) for need in NEEDS}
+    return least, printed_accelerated_run(at), batch_shortfall(at)
+
+
+def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    at = level(view, scenario)
+    needs, most = _frontier(at.with_users(2)), most_users(at)
+    here, runs, shortfall = _here(at)
+    figure = frontier_figure(needs, here, most, scenario)
+    small = words.frontier_small(here, runs, most, shortfall, scenario)
+    screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: frontier_table(needs))
+
+
+def _gradients_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    curves = _gradients(scenario.m, view.condition)
+    figure = gradients_figure(curves, scenario.n * scenario.m)
+    screen.say(words.QUESTIONS["gradients"], figure.alt)
+    screen.draw(figure)
+    screen.draw_files(figure, lambda: gradients_table(curves))
+
+
+DRAW = {
+    "crossing": _crossing,
+    "map": _map,
+    "feasibility": _feasibility,
+    "gradients": _gradients_part,
+}

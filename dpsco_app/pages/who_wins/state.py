@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from dpsco_app.parts import page
-from dpsco_app.parts.shown_bounds import cards, lower_cards, rates
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
-from dpsco_core.base.errors import InvalidInput
+from dpsco_app.shell.page_state import PageState, PageView, held
 from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.explain.regimes import Plane, axis_values
-from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+from dpsco_core.scenario import Scenario
 
 PLANES = {"n-epsilon": "n and ε", "d-epsilon": "d and ε", "n-p": "n and p"}
 ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
-# Columns and rows of a map; of the coarse one that comes first, and in the planes of the terms.
+# Columns and rows of a map, and of the coarse one that comes first.
 SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), "measured": (9, 7)}
 COARSE = (9, 7)
-FIRST = "first"  # see `first_terms`
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    plane: str = "n-epsilon"  # the axes of the maps: one of `PLANES`
-    # by what methods are compared: one of `dpsco_core.explain.contest.READINGS`
-    reading: Reading = "measured"
-    terms: str = FIRST  # the bound whose terms are shown; see `first_terms`
-
-    def validate(self) -> View:
-        one_of("plane", self.plane, tuple(PLANES))
-        one_of("reading", self.reading, READINGS)
-        one_of("terms", self.terms, (FIRST, *(b.card.slug for b in BOUNDS)))
-        return self
+class View(PageView):
+    plane: str = held("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
+    reading: Reading = held("measured", one_of, READINGS)  # by what methods are compared
 
 
 STATE = PageState(
@@ -49,7 +36,7 @@ STATE = PageState(
 )
 
 
-def plane(name: str, point: Scenario, size: tuple[int, int] = SIZES["rates"]) -> Plane:
+def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
     """Return the plane of a name, such as ``"n-epsilon"``; the point is one of its cells."""
     x, y = name.split("-")
     return Plane(
@@ -65,27 +52,3 @@ def planes_for(scenario: Scenario) -> tuple[str, ...]:
     without = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
     return tuple(name for name in PLANES if without not in name and not (grouped and "d-" in name))
-
-
-def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
-    """Return the methods' rates and the lower bounds'; without any, every rate for the problem."""
-    lower = lower_cards(scenario.problem, scenario.level)
-    own = (*rates(scenario), *(c.slug for c in lower if c.constant == "rate"))
-    every = cards(scenario.problem, scenario.level)
-    return own or tuple(c.slug for c in every if c.constant == "rate" and c.kind == "upper")
-
-
-def first_terms(slugs: tuple[str, ...]) -> str:
-    """Return the bound whose terms are shown first: one that is optimal only up to a frontier."""
-    return next((slug for slug in slugs if bound(slug).optimal), slugs[0])
-
-
-def explore_query(point: Scenario, axis: str) -> dict[str, str]:
-    """Return Explore's address at a point, with a sweep if it is allowed; raises `InvalidInput`."""
-    single = replace(point, axis=None, grid=())
-    try:
-        return page.explore_query(
-            replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), ("lower bounds", "rates")
-        )
-    except InvalidInput:  # too large at an end of the grid: the single point is enough
-        return page.explore_query(single, ("lower bounds", "rates"))

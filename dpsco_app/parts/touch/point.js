@@ -17,13 +17,11 @@ const across = (point, [x, y]) => {
 }
 
 // The points of each mark and line, by the names that Python gives them.
-const partsOf = ({ x, nearest, normal, dualPoint, farthest, foot }) => ({
+const partsOf = ({ x, nearest, normal, farthest, foot }) => ({
   across: farthest.length ? across(foot, x) : [],
   reach: farthest.length ? [[0, 0], foot] : [],
   touching: normal ? across(nearest, normal) : [],
-  ray: dualPoint ? [[0, 0], dualPoint] : [],
   residual: normal ? [x, nearest] : [],
-  dual: dualPoint ? [dualPoint] : [],
   farthest,
   nearest: [nearest],
   point: [x],
@@ -36,23 +34,15 @@ const coordinates = (point) =>
 
 const short = (value) => Number((value * (1 + HALF_UP)).toPrecision(3)).toString()
 
-const filled = (text, { x, nearest, distance, dualPoint, norm, dualNorm, farthest }) => {
+const sentence = (sentences, { x, nearest, normal, distance, dualNorm, farthest }) => {
   const values = {
     x: coordinates(x), nearest: coordinates(nearest), distance: short(distance),
-    dual: dualPoint && coordinates(dualPoint), dual_norm: short(dualNorm), norm: short(norm),
-    farthest: farthest.length && coordinates(farthest[0]),
+    reach: short(dualNorm), farthest: farthest.length && coordinates(farthest[0]),
   }
+  const parts = [normal ? "outside" : "inside"]
+  if (farthest.length) parts.push(farthest.length > 1 ? "edge" : "farthest", "reach")
+  const text = parts.map((part) => sentences[part]).join("")
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name])
-}
-
-const sentence = (sentences, seen) => {
-  const { normal, dualPoint, norm, farthest } = seen
-  const parts = [normal ? "outside" : "inside", dualPoint && "dual"]
-  if (farthest.length) {
-    const isNorm = Number.isFinite(norm)
-    parts.push(farthest.length > 1 ? "edge" : "farthest", isNorm ? "norms" : "no norm")
-  }
-  return filled(parts.map((part) => sentences[part] ?? "").join(""), seen)
 }
 
 const create = (name, fields) => Object.assign(document.createElement(name), fields)
@@ -88,20 +78,20 @@ const named = ({ text, font, xanchor, xshift, yshift }, [x, y]) => tag("text", {
   "font-weight": 700, "text-anchor": xanchor === "left" ? "start" : "end",
 }, text.replace(/<[^>]*>/g, ""))
 
-// The figure's own marks of what moves, and its title, while they are old.
-const hide = (gd, hidden) => {
-  const old = [...gd.querySelectorAll(".g-gtitle")]
+// The figure's own marks of what moves, while they are old.
+const hide = (gd, hidden, moves) => {
+  const old = []
   gd.data.forEach(({ meta }, i) => {
-    if (meta) old.push(gd.querySelector(`.scatterlayer .trace${gd._fullData[i].uid}`))
+    if (meta in moves) old.push(gd.querySelector(`.scatterlayer .trace${gd._fullData[i].uid}`))
   })
   gd.layout.annotations.forEach(({ name }, i) => {
-    if (name) old.push(gd.querySelector(`.annotation[data-index="${i}"]`))
+    if (name in moves) old.push(gd.querySelector(`.annotation[data-index="${i}"]`))
   })
   for (const node of old) node?.style.setProperty("visibility", hidden ? "hidden" : "visible")
 }
 
 const drawOver = (hand, seen) => {
-  const { data, gd } = hand
+  const { gd } = hand
   const { xaxis, yaxis } = gd._fullLayout
   const inside = tag("svg", {
     x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length,
@@ -110,8 +100,8 @@ const drawOver = (hand, seen) => {
   const pixels = ([x, y]) => [xaxis.d2p(x), yaxis.d2p(y)]
   for (const { meta, mode, line, marker } of gd.data) {
     const points = (parts[meta] ?? []).map(pixels)
-    if (mode === "lines" && points.length > 1) inside.append(stroke(line, points))
-    if (mode === "markers") inside.append(...points.map((point) => mark(marker, point)))
+    if (mode.includes("lines") && points.length > 1) inside.append(stroke(line, points))
+    if (mode.includes("markers")) inside.append(...points.map((point) => mark(marker, point)))
   }
   hand.drawn.append(inside)
   for (const one of gd.layout.annotations) {
@@ -120,12 +110,6 @@ const drawOver = (hand, seen) => {
     const [x, y] = pixels(last)
     hand.drawn.append(named(one, [x + xaxis._offset, y + yaxis._offset]))
   }
-  const title = gd.querySelector(".gtitle")?.cloneNode()
-  if (!title) return
-  title.removeAttribute("class")
-  title.style.fontWeight = 700
-  title.textContent = filled(data.sentences[seen.normal ? "away" : "in"], seen)
-  hand.drawn.append(title)
 }
 
 const same = (a, b) => a[0] === b[0] && a[1] === b[1]
@@ -138,7 +122,6 @@ const shownIn = (gd) => {
 
 const draw = (hand) => {
   const { data, gd, at, held, root } = hand
-  if (!data.set) return // in space, sliders move the point
   const seen = seenFrom(data.set, at)
   const said = root.querySelector(".said")
   said.setAttribute("aria-busy", held) // while the point moves nobody is told of every place
@@ -146,7 +129,7 @@ const draw = (hand) => {
   if (!gd?._fullLayout?.xaxis || !gd.layout.annotations) return // on its way to another page
   const { xaxis, yaxis } = gd._fullLayout
   const still = !held && same(shownIn(gd), at)
-  hide(gd, !still)
+  hide(gd, !still, partsOf(seen))
   hand.drawn.replaceChildren()
   if (!still) drawOver(hand, seen)
   placeGrip(hand, [xaxis._offset + xaxis.d2p(at[0]), yaxis._offset + yaxis.d2p(at[1])], {
@@ -184,10 +167,9 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const hand = (root.hand ??= newHand(root, draw, "move", moving))
   hand.shows = shownIn
   root.querySelector(".hint").textContent =
-    data.set ? "Drag x in the figure, or focus it and press the arrow keys." : ""
+    "Drag x in the figure, or focus it and press the arrow keys."
   hand.data = data
   hand.tell = (chosen) => setTriggerValue("chosen", chosen)
   if (!hand.held) hand.at = data.at
-  if (data.set) draw(hand)
-  else write(root.querySelector(".said"), data.said)
+  draw(hand)
 }

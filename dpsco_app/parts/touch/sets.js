@@ -1,6 +1,6 @@
 // What Geometry computes of a point x and a set of the plane, and nothing drawn. A set is
-// {corners, polar}, each corner in order and the first again at the end, or the points w with
-// |w1/a1|^q + |w2/a2|^q <= 1: {exponent: q, axes: a}.
+// {corners}, in order and the first again at the end, or the points w with |w1|^q + |w2|^q <= 1:
+// {exponent: q}.
 
 const ZERO = 1e-9 // what is nearer to 0 is rounding
 const HALVINGS = 80
@@ -13,12 +13,6 @@ const cross = (a, b) => a[0] * b[1] - a[1] * b[0]
 const powerNorm = (x, q) => {
   const [small, top] = x.map(Math.abs).sort((a, b) => a - b)
   return top && top * (1 + (small / top) ** q) ** (1 / q)
-}
-
-// The norm whose unit ball the set is; infinite where there is none.
-const normOf = ({ corners, polar, exponent, axes }, x) => {
-  if (!corners) return powerNorm(x.map((one, j) => one / axes[j]), exponent)
-  return polar ? Math.max(...polar.map((y) => inner(x, y))) : Infinity
 }
 
 const onSide = (x, [from, to]) => {
@@ -39,29 +33,29 @@ const onPolygon = (corners, x) => {
 
 // The residual is a multiple of the normal. Along the part of the boundary in the quadrant of an x
 // outside, the side of the normal on which x lies changes once: its place is found by halving.
-const onRound = (set, x) => {
-  if (normOf(set, x) <= 1) return x
-  const { exponent, axes } = set
+const onRound = (exponent, x) => {
+  if (powerNorm(x, exponent) <= 1) return x
   const size = x.map(Math.abs)
   const at = (angle) => {
     const way = [Math.cos(angle), Math.sin(angle)]
-    return times(way, 1 / normOf(set, way))
+    return times(way, 1 / powerNorm(way, exponent))
   }
   let [low, high] = [0, Math.PI / 2]
   for (let i = 0; i < HALVINGS; i++) {
     const middle = (low + high) / 2
     const w = at(middle)
-    const normal = w.map((one, j) => (one / axes[j]) ** (exponent - 1) / axes[j])
+    const normal = w.map((one) => one ** (exponent - 1))
     if (cross(minus(size, w), normal) > 0) high = middle
     else low = middle
   }
   return at((low + high) / 2).map((one, j) => one * Math.sign(x[j]))
 }
 
-const nearestOf = (set, x) => (set.corners ? onPolygon(set.corners, x) : onRound(set, x))
+const nearestOf = ({ corners, exponent }, x) =>
+  corners ? onPolygon(corners, x) : onRound(exponent, x)
 
 // Where <g, w> is largest: one point, or the two ends of a side; for g other than 0.
-const farthestOf = ({ corners, exponent, axes }, g) => {
+const farthestOf = ({ corners, exponent }, g) => {
   if (corners) {
     const heights = corners.map((w) => inner(w, g))
     const top = Math.max(...heights)
@@ -69,20 +63,18 @@ const farthestOf = ({ corners, exponent, axes }, g) => {
     const all = corners.filter((w, i) => i < last && heights[i] >= top - ZERO)
     return all.sort((a, b) => a[1] - b[1] || a[0] - b[0])
   }
-  const pull = g.map((one, j) => one * axes[j])
-  const top = Math.max(...pull.map(Math.abs))
-  const sizes = pull.map((one) => Math.sign(one) * Math.abs(one / top) ** (1 / (exponent - 1)))
+  const top = Math.max(...g.map(Math.abs))
+  const sizes = g.map((one) => Math.sign(one) * Math.abs(one / top) ** (1 / (exponent - 1)))
   const norm = powerNorm(sizes, exponent)
-  return [sizes.map((one, j) => (axes[j] * one) / norm)]
+  return [sizes.map((one) => one / norm)]
 }
 
-// A point with its projection, the dual point there, and how far the set reaches towards x.
+// A point with its projection, and how far the set reaches towards it.
 export const seenFrom = (set, x) => {
   const nearest = nearestOf(set, x)
   const residual = minus(x, nearest)
   const length = Math.hypot(...residual)
   const normal = length > ZERO ? times(residual, 1 / length) : null
-  const height = normal && inner(farthestOf(set, normal)[0], normal)
   const square = inner(x, x)
   const farthest = square > ZERO * ZERO ? farthestOf(set, x) : []
   const dualNorm = farthest.length ? inner(farthest[0], x) : 0
@@ -91,8 +83,6 @@ export const seenFrom = (set, x) => {
     nearest,
     distance: normal ? length : 0,
     normal,
-    dualPoint: height > ZERO ? times(normal, 1 / height) : null,
-    norm: normOf(set, x),
     dualNorm,
     farthest,
     foot: farthest.length ? times(x, dualNorm / square) : x,

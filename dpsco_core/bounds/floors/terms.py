@@ -169,7 +169,7 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 def near(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
     """Return floor B, its family and its costs; None where the law or the budget says nothing."""
     known, budget = shape(setting), budget_of(setting, notion)
-    if known is None or budget is None:
+    if known is None or budget is None or setting.m > 1:  # its families are of single values
         return None
     return _near(setting.n, known[0], budget)
 

@@ -1,24 +1,17 @@
 """Sets, widths and noise as plain arrays, for pictures: what the page Geometry draws."""
 
 from dpsco_core.explain.geometry.boundaries import (
-    Mesh,
     curve,
-    mesh,
     outline,
-    polar_curve,
-    polar_mesh,
-    polar_vertices,
-    unbounded_polar,
 )
 from dpsco_core.explain.geometry.mean_widths import (
-    COMPARED,
     GUIDES,
     MANY,
     Directions,
     RunningMean,
     WidthRow,
     few_directions,
-    plane_or_space_width,
+    plane_width,
     running_mean,
     width_table,
 )
@@ -34,26 +27,20 @@ from dpsco_core.explain.geometry.noise_shapes import (
     sweep,
 )
 from dpsco_core.explain.geometry.shapes import (
-    KINDS,
     LARGEST_SEED,
-    SHORTEST_AXIS,
     Shape,
     support_values,
 )
 
 __all__ = [
-    "COMPARED",
     "GUIDES",
-    "KINDS",
     "LARGEST_SEED",
     "MANY",
     "NOISES",
-    "SHORTEST_AXIS",
     "SWEEP",
     "Cloud",
     "Directions",
     "DualSquare",
-    "Mesh",
     "Nearest",
     "RunningMean",
     "Shape",
@@ -64,16 +51,11 @@ __all__ = [
     "dual_square",
     "few_directions",
     "line_across",
-    "mesh",
     "nearest",
     "outline",
-    "plane_or_space_width",
-    "polar_curve",
-    "polar_mesh",
-    "polar_vertices",
+    "plane_width",
     "running_mean",
     "support_values",
     "sweep",
-    "unbounded_polar",
     "width_table",
 ]

@@ -14,17 +14,12 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-from dpsco_core.explain.geometry.shapes import Shape, support_values
+from dpsco_core.explain.geometry.shapes import D, Shape, support_values
 from dpsco_core.geometry import (
-    CappedL1Ball,
-    ConstraintSet,
-    Ellipsoid,
-    Hull,
-    LqBall,
     Width,
     WidthSample,
 )
-from dpsco_core.geometry.geometries import GEOMETRIES, SPARSITY, Geometry
+from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.width import chi_mean
 
 SHOWN_DIRECTIONS = 6
@@ -36,7 +31,6 @@ GUIDES: dict[str, Callable[[float], float]] = {
     "√d": math.sqrt,
     "√(2 ln d)": lambda d: math.sqrt(2 * math.log(d)),
 }
-COMPARED = (*GEOMETRIES, "capped", "ellipsoid")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +68,7 @@ def normal_directions(d: int, count: int, seed: int) -> Matrix:
 
 def few_directions(shape: Shape, seed: int, count: int = SHOWN_DIRECTIONS) -> Directions:
     """Return `count` random directions with the support function at each."""
-    directions = normal_directions(shape.d, count, seed)
+    directions = normal_directions(D, count, seed)
     heights = support_values(shape.constraint, directions)
     squares = np.einsum("ij,ij->i", directions, directions)
     feet: Matrix = directions * (heights / squares)[:, None]
@@ -85,7 +79,7 @@ def running_mean(shape: Shape, draws: int, seed: int) -> RunningMean:
     """Return the running mean of the support function over `draws` directions, at least 2."""
     require(draws >= 2, "draws", "at least 2", draws)
     constraint = shape.constraint
-    directions = normal_directions(shape.d, draws, seed)
+    directions = normal_directions(D, draws, seed)
     values = support_values(constraint, directions)
     shown = np.unique(np.geomspace(1, draws, 120).round().astype(np.intp))
     means = np.cumsum(values)[shown - 1] / shown
@@ -100,19 +94,17 @@ def running_mean(shape: Shape, draws: int, seed: int) -> RunningMean:
 
 
 @lru_cache(maxsize=256)
-def plane_or_space_width(shape: Shape) -> Width:
-    """Return the width: exact where the set knows it, or by quadrature to a relative 1e-4.
+def plane_width(shape: Shape) -> float:
+    """Return the width: as the set knows it, or by quadrature to a relative 1e-4.
 
-    :math:`E h(\\xi) = E\\|\\xi\\|_2` times the mean of h over the unit sphere. The sparse hull in
-    three dimensions keeps its two proven bounds.
+    :math:`E h(\\xi) = E\\|\\xi\\|_2` times the mean of h over the unit circle.
     """
     constraint = shape.constraint
     known = constraint.gaussian_width()
-    if known.exact or not isinstance(constraint, (LqBall, Ellipsoid, Hull)):
-        return known
-    directions, weights = sphere(shape.d)
-    mean = float(weights @ support_values(constraint, directions))
-    return Width.known(chi_mean(shape.d) * mean)
+    if known.exact:
+        return known.value
+    directions, weights = sphere(D)
+    return chi_mean(D) * float(weights @ support_values(constraint, directions))
 
 
 @lru_cache(maxsize=2)
@@ -144,24 +136,15 @@ class WidthRow:
 
 @lru_cache(maxsize=64)
 def width_table(q: float) -> tuple[WidthRow, ...]:
-    """Return the widths of the sets of `COMPARED` in the dimensions of `MANY`, set after set.
+    """Return the widths of the sets of radius 1 in the dimensions of `MANY`, set after set.
 
-    The group-l1 ball has groups of 5 coordinates, the sparse hull and the capped ball sparsity 5,
-    the ellipsoid the half-axes 1/j, and ``"lq"`` the exponent `q`.
+    The group-l1 ball has groups of 5 coordinates, the sparse hull sparsity 5, and ``"lq"`` the
+    exponent `q`.
     """
     require(q >= 1, "q", "at least 1", q)
+    sets = {kind: Geometry(kind=kind, q=q if kind == "lq" else None) for kind in GEOMETRIES}
     return tuple(
-        WidthRow(kind=kind, d=d, width=large_set(kind, d, q).gaussian_width())
-        for kind in COMPARED
+        WidthRow(kind=kind, d=d, width=known.constraint(d, 1.0).gaussian_width())
+        for kind, known in sets.items()
         for d in MANY
     )
-
-
-def large_set(kind: str, d: int, q: float) -> ConstraintSet:
-    """Return the set of radius 1 that `width_table` measures."""
-    if kind in GEOMETRIES:
-        return Geometry(kind=kind, q=q if kind == "lq" else None).constraint(d, 1.0)
-    if kind == "capped":
-        return CappedL1Ball(d=d, sparsity=SPARSITY, radius=1.0)
-    require(kind == "ellipsoid", "kind", f"one of {', '.join(COMPARED)}", kind)
-    return Ellipsoid(half_axes=1 / np.arange(1.0, d + 1))

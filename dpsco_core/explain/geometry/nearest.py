@@ -1,4 +1,4 @@
-"""A point, its projection on a set, the dual point there, and how far the set reaches."""
+"""A point, its projection on a set, and how far the set reaches towards it."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-from dpsco_core.explain.geometry.shapes import Shape
+from dpsco_core.explain.geometry.shapes import D, Shape
 from dpsco_core.geometry import LqBall, lq_norm
 
 ZERO = 1e-9  # what is nearer to 0 is rounding
@@ -24,9 +24,6 @@ class Nearest:
     # shape (d,): the residual at length 1; None for a point of the set. The set lies on one side of
     # the plane through `nearest` that is orthogonal to it.
     normal: Vector | None
-    # shape (d,): :math:`y = g/h(g)` for the normal g: where the polar's boundary has the direction
-    # of the residual, and <P(x), y> = 1 is largest. None where h(g) <= 0.
-    dual_point: Vector | None
     # Of x; the first is infinite where the set has no norm. The second is the support function at
     # x.
     norm: float
@@ -40,17 +37,15 @@ class Nearest:
 
 def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
     """Return the projection of `point`, one finite number a dimension, on the set."""
-    ok = len(point) == shape.d and all(math.isfinite(x) for x in point)
-    require(ok, "point", f"{shape.d} finite numbers", point)
+    ok = len(point) == D and all(math.isfinite(x) for x in point)
+    require(ok, "point", f"{D} finite numbers", point)
     x, constraint = np.array(point, dtype=float), shape.constraint
     w = constraint.project(x)
     residual = x - w
     distance = lq_norm(residual, 2.0)
-    normal = dual_point = None
+    normal = None
     if distance > ZERO:
         normal = residual / distance
-        height = constraint.support(normal)
-        dual_point = normal / height if height > ZERO else None
     else:
         distance = 0.0
     tiny = 0.0 if isinstance(constraint, LqBall) else ZERO  # what is small there is not 0
@@ -66,7 +61,6 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         nearest=w,
         distance=distance,
         normal=normal,
-        dual_point=dual_point,
         norm=constraint.minkowski_norm(x) if shape.symmetric else math.inf,
         dual_norm=height,
         farthest=farthest,

@@ -188,8 +188,7 @@ def projection_accuracy(constraint: ConstraintSet) -> float:
     Relative to the larger of the largest norm of the set and the norm of what is projected. It is
     tested and not proven, on random and adversarial vectors of up to 10^4 entries against a bound
     that holds for every algorithm (tests/geometry/test_projection_accuracy.py): errors are below
-    2e-14, and below 2e-15 q on an l_q ball of large exponent. For the hull of given points it is
-    tested on small hulls alone.
+    2e-14, and below 2e-15 q on an l_q ball of large exponent.
     """
     if isinstance(constraint, LqBall):
         return max(PROJECTION, PROJECTION_PER_EXPONENT * constraint.exponent)

@@ -24,7 +24,6 @@ from dpsco_app.parts.look import (
     wrapped,
 )
 from dpsco_app.parts.options import number_text
-from dpsco_app.parts.point_chart import point_figure
 from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.shell.teaching import enlarged
@@ -41,7 +40,7 @@ from dpsco_core.catalogue import (
 from dpsco_core.fields.field import series
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
-from tests.app.results import FLOORS, SWEEP, bounds, run, table
+from tests.app.results import FLOORS, SWEEP, bounds, table
 
 RATE = "upper.mean.clipped"
 PROVEN = "upper.mean.clipped-expected"
@@ -234,19 +233,6 @@ def test_a_label_whose_line_ends_outside_takes_no_room() -> None:
     outside = [Label(text="far", y=1e9, colour="#000000", rank=0)] * 30
     place_labels(figure, [*outside, Label(text="near", y=1.0, colour="#000000", rank=2)], 0.1, 10)
     assert written(figure) == ["near"]
-
-
-def test_a_single_point_draws_every_trial() -> None:
-    scenario = replace(SWEEP, axis=None, grid=(), methods=(*SWEEP.methods, "mean.cwme-pure"))
-    figure = point_figure(scenario, run(scenario).outcomes, Look(), 1.0)
-    boxes = [t for t in figure.data if t.type == "box"]
-    assert [t.name for t in boxes] == [method_card(m).name for m in scenario.methods]
-    for box, method in zip(boxes, scenario.methods, strict=True):
-        errors = [o.error for o in run(scenario).outcomes if o.method == method]
-        assert list(box.x) == errors
-    refused = replace(scenario, delta=0.0, methods=("mean.clipped",))
-    assert not point_figure(refused, [], Look()).data
-    assert not point_figure(refused, run(refused).outcomes, Look()).data
 
 
 def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,7 +20,6 @@ from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, bound
@@ -27,10 +27,10 @@ from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, texts
+from tests.app.pages import BASES, checked, texts
 from tests.app.places.test_one_run import open_at
 
-BASE = BASES["theory"]
+BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
 
 
@@ -206,7 +206,7 @@ def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous(
     (line,) = [s for s in specs(page)[0]["layout"]["shapes"] if s["type"] == "line"]
     assert line["x0"] == pytest.approx(start)
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
-    vacuous = frame["Vacuous"] == "yes"
+    vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
     assert (kept["Value"] < start).all()
@@ -291,8 +291,9 @@ def test_filters_leave_what_they_say() -> None:
     page = open_theory(problem="mean", table="kamath", kind="lower", scope="all")
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
     assert set(frame["Kind"]) == {"lower"}
-    about_others = frame["What fails"].str.startswith("It is about")
-    assert about_others.any() and not about_others.all()
+    found = rows(canonical_point(replace(BASE, problem="mean")), paper_table("kamath").slugs)
+    lower = {words.short(r.bound.card): r.here for r in found if r.bound.card.kind == "lower"}
+    assert set(frame["Bound"]) == set(lower) and set(lower.values()) == {True, False}
     lq = View(space="lq")
     assert [b.card.slug for b in BOUNDS if fits(b.card, lq)] == [
         b.card.slug for b in BOUNDS if ".lp." in b.card.slug

@@ -57,8 +57,8 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
         for text, price in zip(said, prices, strict=True)
     )
     assert below(page) == (
-        "Error of coordinate-wise, Gaussian, the best private algorithm, over that of the sample "
-        "mean (n = 5,000, d = 20, ε = 1)."
+        "Error of coordinate-wise, Gaussian, the best private algorithm here, over that of the "
+        "sample mean (n = 5,000, d = 20, ε = 1)."
     )
     brackets = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
     assert brackets == [f"<b>×{ratio_text(price)}</b>" for price in prices]
@@ -225,4 +225,5 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes == {"the window": WINDOW_NOTE, "Sample mean": "not private"}
     said = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    assert said.count("a few records lie far out and carry the mean") == 1
     assert said.count("not private") == 1  # in the panel where its line is in the region

@@ -13,33 +13,33 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.geometry.charts import cloud_figure, reach_figure, set_figure, space_figure
-from dpsco_app.pages.geometry.measures import (
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import COMPACT, Theme
+from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.geometry.figures import (
     NOISE_COLOURS,
-    SET_COLOURS,
+    clouds_figure,
     growth_figure,
     noise_table,
-    running_figure,
+    reach_figure,
+    set_figure,
     sweep_figure,
-    width_frame,
+    width_table_frame,
 )
-from dpsco_app.pages.geometry.state import DEFAULT, SCENES, STATE, View, on_this_set
+from dpsco_app.pages.geometry.state import PARTS, STATE, View, on_this_set
 from dpsco_app.pages.geometry.words import (
     NOISE_NAMES,
+    QUESTIONS,
     SETS,
-    clouds_sentence,
-    plane_note,
-    projection_sentence,
-    projection_title,
+    noise_answer,
+    point_sentence,
+    sentences,
+    set_answer,
     set_name,
-    sweep_title,
-    width_title,
+    shape_sentence,
 )
-from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.explain.geometry import (
-    COMPARED,
-    KINDS,
     NOISES,
     Shape,
     cloud,
@@ -47,29 +47,20 @@ from dpsco_core.explain.geometry import (
     curve,
     dual_square,
     few_directions,
-    mesh,
     nearest,
     outline,
-    plane_or_space_width,
-    running_mean,
     sweep,
     width_table,
 )
-from dpsco_core.geometry import Width
-from dpsco_core.geometry.geometries import GEOMETRIES
-from tests.app.pages import checked, press, texts
-from tests.app.places.test_one_run import named, open_at, values
+from dpsco_core.geometry import GEOMETRIES
+from tests.app.pages import checked, headline, html, press, texts
+from tests.app.places.test_one_run import open_at
 
-NAMES = {kind: SETS[kind].name for kind in COMPARED}
-FIGURES = ("set", "reach", "running", "growth", "cloud_0", "cloud_1", "sweep")
+NAMES = {kind: SETS[kind].name for kind in GEOMETRIES}
 
 
 def open_geometry(**query: str) -> AppTest:
     return open_at("geometry", **query)
-
-
-def specs(page: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
 def hand(page: AppTest) -> dict[str, Any]:
@@ -83,164 +74,180 @@ def set_field(page: AppTest, name: str, value: object) -> AppTest:
     return checked(page.run())
 
 
-@pytest.mark.parametrize("dimensions", [2, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_set_is_drawn_and_said_in_the_plane_and_in_space(kind: str, dimensions: int) -> None:
-    page = open_geometry(geometry=kind, dimensions=str(dimensions))
+def lines(figure: Figure) -> dict[str, Line]:
+    """Return the lines of a figure by their names; it can be drawn in every look."""
+    for theme in (Theme(), Theme(dark=True, size=COMPACT)):
+        assert plotly(figure, theme)["data"]
+    return {line.name: line for line in figure.panels[0].lines}
+
+
+def points(line: Line) -> list[tuple[float, float]]:
+    return list(zip(line.x, line.y, strict=True))
+
+
+@pytest.mark.parametrize("kind", GEOMETRIES)
+def test_every_set_is_drawn_and_said(kind: str) -> None:
+    page = open_geometry(geometry=kind)
     assert not page.warning
-    drawn = specs(page)
-    assert len(drawn) == (7 if dimensions == 2 else 8)  # in space, the polar stands beside
-    solid = [s for s in drawn if any(t["type"] == "mesh3d" for t in s["data"])]
-    assert len(solid) == (0 if dimensions == 2 else 3)
-    text = texts(page)
-    view = View(geometry=kind, dimensions=dimensions)
-    title = projection_title(nearest(view.shape, view.point))
-    alternatives = [chart.proto.alt for chart in page.get("plotly_chart")]
-    assert title in alternatives and all(len(alt) > 20 for alt in alternatives)
-    assert SETS[kind].what in text and "Look for:" in text
-    assert ("cut off" in text) == ("simplex" in kind)
+    (chart,) = page.get("plotly_chart")
+    assert headline(page) == chart.proto.alt == set_answer(View(geometry=kind))
+    assert SETS[kind].what in texts(page) and QUESTIONS["set"] in html(page)
 
 
-def test_the_plane_picture_holds_the_boundary_the_point_and_its_projection() -> None:
+def test_what_a_set_is_said_to_do_it_does() -> None:
+    """Corners and boxes give exact zeros and ones; round sets do not."""
+
+    def moved(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
+        a, b = nearest(Shape(kind=kind, q=q), x).nearest
+        return a, b
+
+    x = (1.4, 0.2)
+    assert moved("l1", x) == (1, 0) and moved("linf", x) == (1, 0.2)
+    assert moved("l2", x) == pytest.approx(np.array(x) / math.hypot(*x))
+    assert 0 < moved("lq", x)[1] < 0.2 and moved("simplex", x) == (1, 0)
+    assert moved("solid-simplex", (-0.5, 0.4)) == (0, 0.4)
+    assert moved("group-l1", x) == pytest.approx(moved("l2", x))
+    assert moved("sparse", x) == pytest.approx(moved("l1", x))
+    for q, same in ((1.0, "l1"), (2.0, "l2"), (math.inf, "linf")):
+        assert set_answer(View(geometry="lq", q=q)) == SETS[same].does
+
+
+def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
     shape = Shape(kind="l1")
-    figure = json.loads(set_figure(shape, nearest(shape, (1.4, 0.2)), Look()).to_json())
-    assert values(named(figure, "the set")) == pytest.approx(curve(shape)[:, 1])
-    box = values(named(figure, "its polar set"))
-    assert max(box) == 1 and min(box) == -1
-    assert values(named(figure, "residual x − P(x)")) == pytest.approx([0.2, 0.0])
-    assert values(named(figure, "dual point y")) == pytest.approx([0.5])
-    assert values(named(figure, "farthest point")) == pytest.approx([0.0])
-    assert values(named(figure, "reach in the direction of x")) == pytest.approx([0, 0.14])
-    inside = json.loads(set_figure(shape, nearest(shape, (0.1, 0.1)), Look()).to_json())
-    for name in ("residual x − P(x)", "supporting line at P(x)", "dual point y"):
-        assert values(named(inside, name)) == []
-    assert values(named(inside, "point x")) == [0.1]
-    assert sorted(values(named(inside, "farthest edge"))) == [0, 1]
+    drawn = lines(set_figure(shape, nearest(shape, (1.4, 0.2)), ""))
+    assert np.array(points(drawn["the set"])) == pytest.approx(curve(shape))
+    assert points(drawn["residual"]) == [(1.4, 0.2), (1.0, 0.0)]
+    assert points(drawn["point"]) == [(1.4, 0.2)] and points(drawn["nearest"]) == [(1, 0)]
+    assert points(drawn["farthest"]) == [(1, 0)]
+    assert points(drawn["reach"])[0] == (0, 0)
+    assert points(drawn["reach"])[1] == pytest.approx((0.98, 0.14))
+    inside = lines(set_figure(shape, nearest(shape, (0.1, 0.1)), ""))
+    assert points(inside["residual"]) == points(inside["touching"]) == []
+    assert points(inside["point"]) == [(0.1, 0.1)]
+    assert sorted(points(inside["farthest"])) == [(0, 1), (1, 0)]
 
 
 def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
     def drawn(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        shape = Shape(kind="capped")
-        figure = json.loads(set_figure(shape, nearest(shape, x), Look()).to_json())
-        return {t["name"]: t for t in figure["data"]}, figure["layout"]["annotations"]
+        shape = Shape(kind="l1")
+        figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
+        named = [note for note in figure["layout"]["annotations"] if "name" in note]
+        return {t["meta"]: t for t in figure["data"]}, named
 
-    (before, names), (after, moved) = drawn((1.4, 0.2)), drawn((-0.3, 1.3))
-    for name, trace in before.items():
-        same = (trace["x"], trace["y"]) == (after[name]["x"], after[name]["y"])
-        assert same == ("meta" not in trace), name
-    roles = {trace.get("meta") for trace in before.values()}
-    for one, other in zip(names, moved, strict=True):
-        same = (one["x"], one["y"]) == (other["x"], other["y"])
-        assert same == ("name" not in one) and one.get("name") in roles
+    (before, labels), (after, moved) = drawn((1.4, 0.2)), drawn((-0.3, 1.3))
+    for key, trace in before.items():
+        same = (trace["x"], trace["y"]) == (after[key]["x"], after[key]["y"])
+        assert same == (key == "the set"), key
+    for one, other in zip(labels, moved, strict=True):
+        assert (one["x"], one["y"]) != (other["x"], other["y"]) and one["name"] in before
 
 
-def test_the_picture_in_space_holds_the_mesh_and_is_seen_from_where_one_turns_it() -> None:
-    shape = Shape(kind="group-l1", d=3)
-    found = nearest(shape, (0.3, 0.2, 1.6))
-    figure = space_figure(shape, found, 90, Look())
-    solid = next(t for t in figure.data if t.type == "mesh3d")
-    assert np.asarray(solid.x) == pytest.approx(mesh(shape).points[:, 0])
-    assert len(solid.i) == len(mesh(shape).faces)
-    eye = figure.layout.scene.camera.eye
-    assert eye.x == pytest.approx(0) and eye.y > 1
-    other = space_figure(shape, found, 0, Look())
-    assert other.layout.uirevision != figure.layout.uirevision
-    assert figure.layout.scene.dragmode == "turntable"
-    assert space_figure(shape, found, 0, Look(compact=True)).layout.scene.dragmode is False
+def test_a_unit_is_as_long_on_both_axes() -> None:
+    shape = Shape(kind="l1")
+    layout = plotly(set_figure(shape, nearest(shape, (1.4, 0.2)), ""), Theme())["layout"]
+    assert layout["yaxis"]["scaleanchor"] == "x" and layout["xaxis"]["constrain"] == "domain"
+    assert layout["yaxis"]["type"] == layout["xaxis"]["type"] == "linear"
+    assert layout["yaxis"]["range"] == [-1.6, 1.6]
+    far = plotly(set_figure(shape, nearest(shape, (-1.9, 0.2)), ""), Theme())["layout"]
+    assert far["yaxis"]["range"][1] > 1.9
 
 
 def test_supporting_lines_stand_on_their_directions() -> None:
     shape = Shape(kind="linf")
     found = few_directions(shape, 1)
-    figure = reach_figure(shape, found, Look())
-    lines = [t for t in figure.data if t.name == "supporting lines"]
-    assert len(lines) == len(found.heights) and sum(t.showlegend for t in lines) == 1
-    for line, xi, height in zip(lines, found.directions, found.heights, strict=True):
-        ends = np.stack([line.x, line.y], axis=1)
-        assert ends @ xi == pytest.approx([height, height])
-    needles = reach_figure(Shape(kind="l2", d=3), few_directions(Shape(d=3), 1), Look())
-    assert [t.name for t in needles.data].count("as far as the set reaches") == 6
+    drawn = lines(reach_figure(shape, found, ""))
+    ends = np.array(points(drawn["supporting lines"])).reshape(-1, 3, 2)[:, :2]  # and a gap
+    assert len(ends) == len(found.heights)
+    for line, xi, height in zip(ends, found.directions, found.heights, strict=True):
+        assert line @ xi == pytest.approx([height, height])
 
 
-def test_the_running_mean_is_drawn_against_the_width_or_its_bounds() -> None:
-    for shape, name in (
-        (Shape(kind="l1"), "the width, exact"),
-        (Shape(kind="sparse", d=3), "proven bounds of the width"),
-    ):
-        running, width = running_mean(shape, 100, 0), plane_or_space_width(shape)
-        figure = json.loads(running_figure(running, width, Look()).to_json())
-        assert values(named(figure, "mean of the draws so far")) == pytest.approx(running.means)
-        levels = [values(t)[0] for t in figure["data"] if t["name"] == name]
-        assert sorted(levels) == pytest.approx(sorted({width.lower, width.upper}))
-
-
-def test_the_widths_are_drawn_with_the_chosen_set_thick() -> None:
+def test_the_widths_are_drawn_with_the_chosen_set_in_colour() -> None:
     rows = width_table(1.5)
-    assert set(SET_COLOURS) == set(COMPARED)
-    figure = json.loads(growth_figure(rows, NAMES, "linf", Look()).to_json())
-    for kind in COMPARED:
-        line = named(figure, NAMES[kind])
-        expected = [row.width.value for row in rows if row.kind == kind]
-        assert values(line) == pytest.approx(expected)
-        assert (line["line"]["width"] > 4) == (kind == "linf")
-    assert values(named(figure, "√d, a guide"))[-1] == pytest.approx(math.sqrt(1000))
-    bands = [t for t in figure["data"] if t.get("fill") == "toself"]
-    assert len(bands) == len({row.kind for row in rows if not row.width.exact})
+    figure = growth_figure(rows, NAMES, "linf", "")
+    drawn = lines(figure)
+    for kind in GEOMETRIES:
+        line = drawn[NAMES[kind]]
+        mine = [row.width for row in rows if row.kind == kind]
+        assert line.y == pytest.approx([width.value for width in mine])
+        assert line.low == pytest.approx([width.lower for width in mine])
+        assert (line.width > 3) == (kind == "linf")
+    assert drawn["√d"].y[-1] == pytest.approx(math.sqrt(1000))
+    ends = {row.name: row.end for row in figure.ladder.rows}
+    assert ends[NAMES["linf"]] == pytest.approx(drawn[NAMES["linf"]].y[-1])
 
 
 def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     assert set(NOISE_NAMES) == set(NOISE_COLOURS) == set(NOISES)
     rows = sweep(10, 0)
-    figure = json.loads(sweep_figure(rows, 1.25, Look()).to_json())
+    drawn = lines(sweep_figure(rows, 1.25, ""))
     for noise, name in NOISE_NAMES.items():
-        mine = [row for row in rows if row.noise == noise]
-        assert values(named(figure, f"{name}: measured")) == pytest.approx([r.mean for r in mine])
-        assert values(named(figure, f"{name}: proven bound")) == pytest.approx(
-            [r.bound for r in mine]
-        )
+        mine = sorted((row for row in rows if row.noise == noise), key=lambda row: -row.q)
+        assert drawn[name].y == pytest.approx([r.mean for r in mine])
+        assert drawn[name].x == pytest.approx([r.q for r in mine])
+        assert drawn[f"{name}, bound"].y == pytest.approx([r.bound for r in mine])
+    assert drawn["q = 1.25"].x == [1.25, 1.25]
 
 
-def test_a_cloud_is_drawn_with_both_contours() -> None:
-    found = cloud(2, 1.25, "gaussian", 50, 0)
-    curves = [("own", contour(found), NOISE_COLOURS["gaussian"])]
-    figure = json.loads(
-        cloud_figure(found.draws, curves, NOISE_COLOURS["gaussian"], 4.0, Look()).to_json()
-    )
-    assert values(named(figure, "one draw of the noise")) == pytest.approx(found.draws[:, 1])
-    assert len(values(named(figure, "own"))) == len(contour(found))
+def test_the_clouds_are_drawn_with_both_contours() -> None:
+    clouds = [cloud(2, 1.25, noise, 150, 0) for noise in NOISES]
+    figure = clouds_figure(clouds, "")
+    assert [panel.title for panel in figure.panels] == list(NOISE_NAMES.values())
+    for panel, found in zip(figure.panels, clouds, strict=True):
+        dots, *curves = panel.lines
+        assert np.array(points(dots)) == pytest.approx(found.draws)
+        for line, each in zip(curves, clouds, strict=True):
+            assert np.array(points(line)) == pytest.approx(contour(each))
+    layout = plotly(figure, Theme())["layout"]
+    assert layout["xaxis2"]["scaleanchor"] == "y" and layout["yaxis"]["scaleanchor"] == "x"
 
 
 # -- the page -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_asks_one_question_and_has_at_most_two_figures(part: str) -> None:
+    page = open_geometry(part=part)
+    charts = page.get("plotly_chart")
+    assert len(charts) == (1 if part == "set" else 2) and QUESTIONS[part] in html(page)
+    assert headline(page) == charts[0].proto.alt and len(headline(page)) > 20
+    labels = [b.label for b in page.get("download_button")]
+    assert labels.count("HTML") == labels.count("CSV") == len(charts) == len(page.dataframe)
+
+
+def test_the_page_opens_on_the_l1_ball_unless_the_scenario_has_a_set_of_its_own() -> None:
+    """On the ℓ₂ ball the projection and the farthest point of many an x are one."""
+    assert headline(open_geometry()) == SETS["l1"].does
+    assert dict(open_geometry().query_params.items()) == {}
+    page = open_geometry()
+    page.session_state[visit.MINE] = replace(visit.BASE, geometry="linf")
+    assert headline(checked(page.run())) == SETS["linf"].does
+
+
 def test_a_link_restores_the_whole_page() -> None:
     query = {
+        "part": "noise",
         "geometry": "lq",
         "q": "inf",
-        "dimensions": "3",
         "x1": "-0.5",
-        "turn": "120",
-        "draws": "50",
+        "x2": "0.4",
         "seed": "3",
         "noise_q": "1.1",
         "noise_d": "10",
-        "noise_seed": "4",
-        "half_axis": "0.4",
-        "hull": "2",
     }
     page = open_geometry(**query)
     assert dict(page.query_params.items()) == query and not page.warning
     again = open_geometry(**query)
-    assert texts(again) == texts(page)
-    assert set(query) | {"x2", "x3"} == set(View.__dataclass_fields__)
+    assert (texts(again), html(again)) == (texts(page), html(page))
+    assert set(query) == set(View.__dataclass_fields__)
 
 
 def test_values_between_the_options_are_kept() -> None:
-    page = open_geometry(geometry="lq", q="1.33", draws="77", noise_q="1.234", noise_d="33")
-    assert page.query_params["q"] == "1.33" and not page.warning
-    assert "ℓ_q ball, q = 1.33" in texts(page)
-    assert "After 77 draws" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
-    assert "At q = 1.234 in 33 dimensions" in page.get("plotly_chart")[-1].proto.alt
+    page = open_geometry(part="noise", noise_q="1.234", noise_d="33")
+    assert page.query_params["noise_q"] == "1.234" and not page.warning
+    assert headline(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
+    page = open_geometry(part="width", geometry="lq", q="1.33")
+    assert "ℓ_q ball, q = 1.33" in headline(page)
 
 
 @pytest.mark.parametrize(
@@ -250,29 +257,26 @@ def test_values_between_the_options_are_kept() -> None:
         ({"q": "0.5"}, "q must be between 1 and 100, or inf, got q=0.5."),
         ({"q": "nan"}, "q must be between 1 and 100, or inf"),
         ({"q": "-inf"}, "q must be between 1 and 100, or inf"),
-        ({"dimensions": "4"}, "dimensions must be 2 or 3, got dimensions=4."),
-        ({"dimensions": "two"}, "dimensions must be an integer"),
+        ({"part": "space"}, "part must be one of set, width"),
         ({"x1": "5"}, "x1 must be at least -2 and at most 2"),
-        ({"draws": "1e9"}, "draws must be at least 10 and at most 5000"),
-        ({"draws": "10.5"}, "draws must be an integer"),
         ({"noise_q": "1"}, "noise_q must be at least 1.01 and at most 2"),
         ({"noise_d": "0"}, "noise_d must be at least 2 and at most 1000"),
         ({"seed": "-1"}, "seed must be at least 0"),
-        ({"half_axis": "0"}, "half_axis must be at least 0.3"),
+        ({"seed": "1.5"}, "seed must be an integer"),
     ],
 )
 def test_a_bad_value_costs_one_sentence_and_leaves_the_others(
     query: dict[str, str], words: str
 ) -> None:
-    view, problems = STATE.from_query(query | {"turn": "50"})
+    view, problems = STATE.from_query(query | {"x2": "0.5"})
     assert len(problems) == 1 and words in problems[0]
-    assert view.turn == 50 and STATE.to_query(view) == {"turn": "50"}
+    assert view.x2 == 0.5 and STATE.to_query(view) == {"x2": "0.5"}
 
 
 def test_the_page_says_what_is_wrong_in_its_address() -> None:
     page = open_geometry(geometry="l3", seed="2")
     assert "geometry must be one of" in page.warning[0].value and len(page.warning) == 1
-    assert len(specs(page)) == 7 and dict(page.query_params.items()) == {"seed": "2"}
+    assert dict(page.query_params.items()) == {"seed": "2"}
 
 
 def test_controls_move_the_figures_and_the_address() -> None:
@@ -284,122 +288,73 @@ def test_controls_move_the_figures_and_the_address() -> None:
     assert page.query_params["x2"] == "1.4"
     page = set_field(page, "geometry", "linf")
     assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
-    page = set_field(page, "dimensions", 3)
-    assert "(1.40, 1.40, 0.60) goes to **P(x) = (1.00, 1.00, 0.60)**" in hand(page)["said"]
-    assert hand(page)["set"] is None  # the hand moves it in the plane alone
-    page = set_field(page, "noise_q", 2)
-    assert "the two are the same noise" in texts(page)
+    page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
+    assert headline(page).endswith("the two are the same noise")
 
 
 def test_what_a_hidden_control_holds_is_kept() -> None:
-    page = set_field(open_geometry(geometry="lq", q="3"), "geometry", "l2")
+    page = set_field(open_geometry(part="width", geometry="lq", q="3"), "geometry", "l2")
     assert not any(s.label == "Exponent q of the norm" for s in page.select_slider)
-    assert "ℓ_q ball, q = 3" in texts(set_field(page, "geometry", "lq"))
+    assert "ℓ_q ball, q = 3" in headline(set_field(page, "geometry", "lq"))
 
 
 def test_draw_again_takes_another_seed() -> None:
-    page = open_geometry()
-    first, second = [b for b in page.button if b.label == "Draw again"]
-    checked(first.click().run())
-    assert page.query_params["seed"] == "1" and "noise_seed" not in page.query_params
-    checked(second.click().run())
-    assert page.query_params["noise_seed"] == "1"
+    for part in ("width", "noise"):
+        page = press(open_geometry(part=part), "Draw again")
+        assert page.query_params["seed"] == "1"
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_a_scene_shows_what_it_promises(scene: Any) -> None:
-    page = press(open_geometry(), scene.name)
-    view = View(**{f: page.session_state[STATE.key(f)] for f in View.__dataclass_fields__})
-    assert set(scene.changes.items()) <= set(vars(view).items())
-    found = nearest(view.shape, view.point)
-    promised = {"Corners make zeros": 1, "Groups vanish together": 2}
-    assert found.zeros >= promised.get(scene.name, 0)
-    assert scene.name in promised or found.zeros == 0
-    if scene.name == "The cube clips":
-        assert found.nearest == pytest.approx([1, 0.2, 1])
-
-
-def test_the_visits_scenario_takes_the_set_where_a_scenario_knows_it() -> None:
-    for kind in KINDS:
+def test_the_visits_scenario_takes_the_set() -> None:
+    for kind in GEOMETRIES:
         scenario = on_this_set(View(geometry=kind, q=1.25), visit.BASE)
-        assert (scenario is not None) == (kind in GEOMETRIES)
-        if scenario is not None:
-            assert (scenario.geometry, scenario.q) == (kind, 1.25 if kind == "lq" else None)
-            kept = {"geometry": "l2", "q": None, "d": visit.BASE.d}
-            assert replace(scenario, **kept) == visit.BASE
+        assert scenario is not None
+        assert (scenario.geometry, scenario.q) == (kind, 1.25 if kind == "lq" else None)
+        kept = {"geometry": "l2", "q": None, "d": visit.BASE.d}
+        assert replace(scenario, **kept) == visit.BASE
 
 
-def test_the_page_opens_on_the_visits_set_and_says_what_it_changes() -> None:
+def test_the_page_follows_the_visits_set_and_says_what_it_changes() -> None:
     page = open_geometry()
     page.session_state[visit.MINE] = replace(visit.BASE, geometry="lq", q=1.5)
     checked(page.run())
     assert "**Here:**" not in texts(page)
     assert page.query_params["geometry"] == "lq"
-    press(page, "Corners make zeros")
+    set_field(page, "geometry", "l1")
     assert "**Here:** ℓ₁ ball (yours: ℓ_q ball, q = 1.5)." in texts(page)
     press(page, "Back to mine")
     assert page.query_params["geometry"] == "lq" and "**Here:**" not in texts(page)
-    press(page, "The cube clips")
+    set_field(page, "geometry", "linf")
     press(page, "Use it everywhere")
     assert page.session_state[visit.MINE].geometry == "linf"
     assert "**Here:**" not in texts(page)
 
 
-def test_a_unit_set_fills_its_picture_and_has_its_name_beside_it() -> None:
-    shape = Shape(kind="l2")
-    figure = set_figure(shape, nearest(shape, (1.4, 0.2)), Look())
-    assert figure.layout.xaxis.range[1] <= 1.6 and figure.layout.xaxis.constrain == "domain"
-    names = [a.text for a in figure.layout.annotations if a.visible]
-    shown = ("x", "the set", "its polar set", "farthest", "y", "P(x)")
-    assert names == [f"<b>{n}</b>" for n in shown]
-    assert figure.layout.showlegend is False
-
-
-# -- words and files ----------------------------------------------------------------------------
-
-
-def test_words_follow_the_numbers() -> None:
-    assert set(SETS) == set(KINDS)
+def test_sentences_hold_the_numbers() -> None:
+    parts = sentences(symmetric=True)
+    assert point_sentence(nearest(Shape(kind="l1"), (1.4, 0.2)), parts) == (
+        "x = (1.40, 0.20) goes to **P(x) = (1.00, 0.00)**, **0.447** away.\n\nThe farthest point "
+        "in the direction of x is **(1.00, 0.00)**: the largest ⟨x, w⟩ in the set is **1.4**, the "
+        "dual norm of x."
+    )
+    edge = point_sentence(nearest(Shape(kind="linf"), (0.5, 0.0)), parts)
+    assert "stays where it is" in edge and "a whole edge" in edge
+    flat = sentences(symmetric=False)
+    assert "norm" not in point_sentence(nearest(Shape(kind="simplex"), (1.4, 0.2)), flat)
+    assert point_sentence(nearest(Shape(kind="l2"), (0.0, 0.0)), parts).count("\n") == 0
     assert set_name(View(geometry="lq", q=math.inf)) == "ℓ_q ball, q = ∞"
-    assert "look in space" in plane_note(View(geometry="group-l1"))
-    assert plane_note(View(geometry="group-l1", dimensions=3)) == ""
-    shape = Shape(kind="l1")
-    assert projection_title(nearest(shape, (0.0, 0.0))).startswith("The point lies in the set")
-    assert "a whole edge" in projection_sentence(nearest(shape, (0.3, -0.3)))
-    flat = projection_sentence(nearest(Shape(kind="simplex"), (0.3, -2.0)))
-    assert flat.endswith("the largest ⟨x, w⟩ in the set is **0.3**.")
-    assert "P(x) = (0.80, 0.21)" in projection_sentence(nearest(shape, (1.18, 0.59)))
-    nowhere = projection_sentence(nearest(shape, (0.0, 0.0)))
-    assert nowhere == "x = (0.00, 0.00) lies in the set and stays where it is."
-    assert projection_title(nearest(shape, (1.4, 0.2))).endswith("1 of 2 coordinates exactly 0")
-    running = running_mean(shape, 100, 0)
-    assert f"the mean is {running.sample.mean:.3f}" in width_title(running, Width.known(1.0))
-    assert "between 1 and 2" in width_title(running, Width.between(1.0, 2.0))
-    gg, gaussian = (dual_square(2, 1.25, noise, 0) for noise in NOISES)
-    shown = cloud(2, 1.25, "generalized gaussian", 2, 0)
-    said = clouds_sentence(shown, gg, gaussian)
-    assert f"**{gg.exact / gaussian.exact:.2g} times**" in said and "2 ln d + 1 = 2.39" in said
-    rows = (*sweep(100, 0), dual_square(100, 1.25, "gaussian", 0))
-    assert sweep_title(rows, 2.0, 100).endswith("the same: 1 unit")
+    gg, gaussian = (dual_square(100, 1.25, noise, 0) for noise in NOISES)
+    said = noise_answer(gg, gaussian, 100)
+    assert f"{gg.mean / gaussian.mean:.2g} times" in said
+    assert "2 ln d + 1 = 2.39" in shape_sentence(cloud(2, 1.25, "generalized gaussian", 2, 0), 1.25)
+    assert "falls with the dual norm" in shape_sentence(
+        cloud(2, 1.9, "generalized gaussian", 2, 0), 1.9
+    )
 
 
 def test_files_parse_to_what_is_shown() -> None:
     rows = width_table(1.5)
-    read = pd.read_csv(io.StringIO(width_frame(rows, NAMES).to_csv(index=False)))
+    read = pd.read_csv(io.StringIO(width_table_frame(rows).to_csv(index=False)))
     assert len(read) == len(rows)
     assert list(read["At most"]) == pytest.approx([row.width.upper for row in rows])
     noise = noise_table(sweep(3, 0))
     assert (noise["Proven bound"] + 1e-9 >= noise["Exact"]).all()
-
-
-def test_every_figure_offers_its_page_and_its_numbers() -> None:
-    page = open_geometry()
-    labels = [b.label for b in page.get("download_button")]
-    charts = len(page.get("plotly_chart"))
-    assert labels.count("HTML") == labels.count("CSV") == charts == 7
-    assert len(page.dataframe) == charts + 1  # and the short one under the clouds
-
-
-def test_defaults_need_no_address() -> None:
-    assert STATE.to_query(DEFAULT) == {} and STATE.from_query({}) == (DEFAULT, [])
-    assert dict(open_geometry().query_params.items()) == {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.pages.lower_bounds import gap, tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
 from dpsco_app.pages.lower_bounds.expectile import expectile_steps
-from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
-from dpsco_app.pages.lower_bounds.gap_words import map_title, standing_sentence, sweep_title
+from dpsco_app.pages.lower_bounds.gap_charts import WIDTHS, map_figure, sweep_figure
+from dpsco_app.pages.lower_bounds.gap_words import (
+    LINE_NAMES,
+    map_title,
+    standing_words,
+    sweep_title,
+)
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
 from dpsco_app.pages.lower_bounds.run import RESULT
@@ -48,7 +54,7 @@ from dpsco_core.explain.fano.measured import Measured, measured, own_floor
 from dpsco_core.explain.window import grid, standing, swept, widths
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, press, texts
+from tests.app.pages import below, checked, headline, press, texts
 from tests.app.places.test_one_run import named, open_at, values
 from tests.app.places.test_privacy import alts
 
@@ -298,7 +304,7 @@ def test_what_the_page_does_not_allow_is_said() -> None:
     for name in ("rho", "hard", "method"):
         assert f"In the address: {name} must be" in written
     refused = open_lower(hard="spike", d="1")
-    assert "d must be at least 2" in texts(refused)
+    assert "d must be at least 2" in below(refused)
 
 
 def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
@@ -316,44 +322,53 @@ WINDOW = {"p": "2", "n": "10000", "d": "20"}
 
 def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> None:
     page = open_at("lower_bounds", **WINDOW)
-    (sentence,) = [m.value for m in page.container(key="lower_standing").markdown]
     here = standing(Scenario(p=2.0, diameter=4.0))
     windows = here.windows
-    for number in (windows["approx"].floor, windows["zcdp"].floor, windows["zcdp"].ceiling):
-        assert f"**{brief(number)}**" in sentence
-    assert (
-        "**2.2 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
+    floor, ceiling = brief(windows["approx"].floor), brief(windows["zcdp"].ceiling)
+    assert headline(page) == (
+        f"No (ε, δ)-private algorithm can promise less than {floor}; {ceiling} is proven possible"
     )
+    assert f"less than {brief(windows['zcdp'].floor)}. 2.2 and 1.9 times these" in below(page)
+    assert "0 may err by 2." in below(page)
     assert "**Privacy noise** makes the window wide" in texts(page)
-    page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="zcdp")
+    page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
-    assert "The window for every zCDP algorithm is 1.9 times wide at your" in alts(page)[2]
+    page = open_at("lower_bounds", **WINDOW, part="map", plane="p", whom="zcdp")
+    assert "The window for every zCDP algorithm is 1.9 times wide at your" in alts(page)[0]
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     point = gap.bare(Scenario(p=2.0, diameter=4.0))
     here, sizes = standing(point), grid(point, "d", 4)
     found = swept(point, "d", sizes)
-    for look in (Look(), Look(dark=True, compact=True)):
-        made = json.loads(sweep_figure(sizes, found, here, "d", look).to_json())
-        drawn = named(made, "Worst case, every zCDP algorithm")
-        assert values(drawn) == pytest.approx([s.windows["zcdp"].floor for s in found])
-        rows = json.loads(ranks_figure(here, look).to_json())
-        best = named(rows, "CDP rate distortion")
-        assert best["x"] == pytest.approx([here.windows["zcdp"].floor])
-        assert best["marker"]["symbol"] == "diamond"
+    made = sweep_figure(sizes, found, here, "d")
+    for notion in ("zcdp", "approx"):
+        (drawn,) = [e for e in made.panels[0].lines if e.name == LINE_NAMES[notion]]
+        assert drawn.y == [s.windows[notion].floor for s in found]
+        (row,) = [row for row in made.ladder.rows if row.name == LINE_NAMES[notion]]
+        assert row.values == [brief(here.windows[notion].floor)]
+    (area,) = made.panels[0].regions
+    assert area.lower == [s.windows["approx"].floor for s in found]
+    assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in found]
     assert len(tables.sweep_table(sizes, found, "d")) == 2 * len(sizes)
-    assert list(tables.ranks_table(here)["Error"]) == sorted(
-        tables.ranks_table(here)["Error"], reverse=True
-    )
+    ranks = tables.ranks_table(here)
+    assert list(ranks["Error"]) == sorted(ranks["Error"], reverse=True)
+    best = ranks[ranks["Bound"] == "CDP rate distortion"]["Error"]
+    assert list(best) == pytest.approx([here.windows["zcdp"].floor])
     n = grid(point, "n", 3)
     ratios = widths(point, "zcdp", ("n", n), ("d", sizes))
     assert ratios[list(sizes).index(20), list(n).index(10_000)] == here.ratio("zcdp")
-    cells = json.loads(map_figure(n, sizes, ratios, point, "d", Look()).to_json())["data"][0]
-    assert cells["text"][0][0] == brief(float(f"{ratios[0, 0]:.2g}"))
+    drawn_map = map_figure(n, sizes, ratios, point, "d", "zcdp", here.ratio("zcdp"))
+    cells = drawn_map.panels[0].cells
+    assert cells is not None and cells.texts[0][0] == ratio_text(ratios[0, 0])
+    shades = np.array(cells.shows)
+    assert all(
+        (ratios[shades == k] >= low).all() and (ratios[shades == k] < high).all()
+        for k, (low, high) in enumerate(pairwise((0.0, *WIDTHS, np.inf)))
+    )
     assert len(tables.map_table(n, sizes, ratios, "d")) == ratios.size
     hopeless = standing(replace(point, n=100, d=500))
-    assert "No method is proven to do better than the answer 0" in standing_sentence(hopeless)
+    assert "Nothing is proven below the answer 0" in standing_words(hopeless)[1]
 
 
 @pytest.mark.parametrize("whom", ["every", "zcdp"])
@@ -373,7 +388,7 @@ def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
     page = open_at("lower_bounds", n="1000000", d="20", part="prove", hard="tracing")
     assert "She is put to work where" in texts(page)
     page = open_at("lower_bounds", d="1", part="prove", hard="tracing")
-    assert "d must be at least 2" in texts(page)
+    assert "d must be at least 2" in below(page)
 
 
 def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() -> None:

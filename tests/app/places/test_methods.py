@@ -5,41 +5,35 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.methods.method import cost_sentence, point_text
-from dpsco_app.pages.methods.overview import answer, comparison, exact, start_with
-from dpsco_app.pages.methods.state import (
-    DEFAULT,
-    STATE,
-    View,
-    method_anatomy_query,
-    neighbours,
-    with_method,
+from dpsco_app.pages.methods.method import cost_sentence
+from dpsco_app.pages.methods.overview import (
+    ALL,
+    START,
+    WHICH,
+    answer,
+    comparison,
+    in_order,
+    slow_ones,
+    start_with,
+    why,
 )
-from dpsco_app.pages.methods.words import (
-    NOTIONS,
-    family,
-    formula,
-    guide,
-    in_table,
-    method_label,
-    parts,
-)
-from dpsco_app.parts.charts import START
+from dpsco_app.pages.methods.page import TAB
+from dpsco_app.pages.methods.state import STATE, View, method_anatomy_query, with_method
+from dpsco_app.pages.methods.words import NOTIONS, family, formula, guide, parts
 from dpsco_app.parts.evaluations import evaluations, without_data
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import at_present
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     BOUNDS,
     METHOD_SLUGS,
     METHODS,
-    default_methods,
     method_card,
     methods_for,
 )
@@ -49,7 +43,7 @@ from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
 from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, press, texts
+from tests.app.pages import below, checked, headline, html, ladder, press, texts
 from tests.app.places.test_one_run import open_at
 
 QUICK = {"problem": "mean", "p": "4", "n": "1000"}
@@ -68,7 +62,8 @@ def test_every_method_has_a_page() -> None:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         checked(page.run())
         found, shown = story(slug), texts(page)
-        assert page.title[0].value == f"Methods: {method_card(slug).name}"
+        assert f"{method_card(slug).name}: how does it work?" in html(page)
+        assert headline(page) == method_card(slug).summary
         assert found.what in shown and all(step in shown for step in found.steps)
         private = found.privacy is not None
         assert ("It is not private" in shown) != private
@@ -83,16 +78,15 @@ def test_every_method_has_a_page() -> None:
             pytest.fail(warning.value)
 
 
-def test_the_buttons_turn_the_pages() -> None:
-    page = open_algorithms(method="mean.clipped")
-    press(page, "Next")
-    assert page.title[0].value == "Methods: Iterative updating"
-    press(page, "Previous")
-    press(page, "Previous")
-    assert page.title[0].value == "Methods: Median of means"
-    assert neighbours("") == (None, METHOD_SLUGS[0])
-    assert neighbours(METHOD_SLUGS[-1]) == (METHOD_SLUGS[-2], None)
-    assert neighbours(METHOD_SLUGS[0])[0] == ""
+def test_the_tabs_lead_from_one_part_to_another() -> None:
+    page = open_algorithms(**QUICK)
+    assert WHICH in html(page)
+    for tab, said in (("all", ALL), ("one", "Simple clipping: how"), ("which", WHICH)):
+        page.get_by_key(TAB).set_value(tab)
+        checked(page.run())
+        assert said in html(page)
+        assert ("method" in page.query_params) == (tab == "one")
+    assert "part" not in page.query_params
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -112,7 +106,7 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
 def test_a_methods_page_is_about_the_visits_scenario() -> None:
     page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
     said = [m.value for m in page.markdown if m.value.startswith("Here (")]
-    assert "p = 4, n = 2,000, d = 20, ρ = 0.1)" in said[0]
+    assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in said[0]
     assert "Values at the same settings." in texts(page)
     assert not any(b.label == "Use it everywhere" for b in page.button)
     point, _ = visit.read({"n": "2000", "p": "4", "rho": "0.1"})
@@ -144,10 +138,19 @@ def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
     shown = texts(page)
     assert "Logistic regression (yours: Mean estimation)" in shown
     assert "At your settings Objective perturbation cannot run" in shown
-    assert "n = 2,000, d = 20, ε = 1, δ = 10⁻⁶)" in shown
+    assert "n = 2,000, d = 20, p = 2, ε = 1, δ = 10⁻⁶)" in shown
     press(page, "Use it everywhere")
     assert "cannot run." not in texts(page)
     assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
+
+
+def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
+    page = open_algorithms(method="mean.iterative", delta="0", n="2000", d="5")
+    point = comparison_point(visit.read({"delta": "0", "n": "2000", "d": "5"})[0])
+    (fit,) = [fit for fit in fitting(point) if fit.slug == "mean.iterative"]
+    assert not fit.runs
+    said = f"At your settings Iterative updating cannot run: {in_print(fit.refusal)}"
+    assert said in texts(page)
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
@@ -168,51 +171,57 @@ def test_the_cost_is_said_in_words() -> None:
     assert "**100 records read**, which is 1 pass;" in cost_sentence(
         example_point("mean.clipped"), one
     )
-    where = point_text(example_point("lp.shuffled-mirror-descent"))
-    assert "the theorem's parameters" in where and "ε = 0.5" in where
+    theory = cost_sentence(example_point("lp.shuffled-mirror-descent"), one)
+    assert "the theorem's parameters" in theory and "ε = 0.5" in theory
 
 
 # -- the overview -------------------------------------------------------------------------------
 
 
+def spec(page: AppTest) -> dict[str, Any]:
+    (drawn,) = page.get("plotly_chart")
+    return dict(json.loads(drawn.proto.spec))
+
+
 def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scenario() -> None:
     page = open_algorithms(**QUICK)
-    shown = texts(page)
     point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
     running = [f.slug for f in fitting(point) if f.quick]
-    found = advice([run_cell(c) for c in cells(replace(point, methods=tuple(running)))])
-    assert start_with(found, 1.0) in shown
-    assert shown.index("Start with") < shown.index("What do you estimate?")  # then the guide
-    assert "| Simple clipping | **yes** |" in shown
-    opened = [b.label for b in page.button if (b.key or "").startswith("methods_open_")]
-    assert opened == [method_card(m).name for m, _ in found.ranked]
-    (wide,) = page.get("plotly_chart")
-    figure = json.loads(wide.proto.spec)
-    rows = [row.replace("<br>", "") for row in figure["layout"]["yaxis"]["categoryarray"]]
-    private = [row for row in rows if row in opened]
-    assert private == opened  # sorted by error
-    press(page, opened[0])
-    assert page.title[0].value == f"Methods: {opened[0]}"
+    outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
+    found = advice(outcomes)
+    assert headline(page) == start_with(found, 1.0)
+    assert why(found, 1.0) in below(page)
+    assert "What do you estimate?" in texts(page)  # the guide
+    best = method_card(found.ranked[0][0]).name
+    rows = ladder(page)
+    assert [name for name in rows if name in {method_card(m).name for m, _ in found.ranked}] == [
+        method_card(m).name for m, _ in found.ranked
+    ]
+    for method, error in found.ranked:
+        assert float(rows[method_card(method).name][0]) == pytest.approx(error, rel=0.06)
+    dots = [t for t in spec(page)["data"] if t.get("mode") == "markers"]
+    drawn = sorted(x for t in dots for x in t["x"])
+    assert drawn == pytest.approx(sorted(o.error for o in outcomes if o.error > 0))
+    press(page, f"About {best}")
+    assert f"{best}: how does it work?" in html(page)
 
 
 def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     """Users' gradients in noise: over ten times the error of the centre of the set."""
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
     page = open_algorithms(**users, m="500")
-    (said,) = [m.value for m in page.markdown if "Do not use the data here" in m.value]
-    factor = re.search(r"error \*\*(.*?)\*\*, (\d+) times smaller than .*\((.*?)\)", said)
-    assert factor is not None and "Start with" not in texts(page)
+    assert headline(page).startswith("Do not use the data here")
+    said = below(page)
+    factor = re.search(r"has error (\S+), (\d+) times smaller than .*? \((\S+)\)", said)
+    assert factor is not None and "Start with" not in html(page)
     start, times, error = (float(text) for text in factor.groups())
     point = Scenario.from_query(users | {"m": "500"}, visit.BASE)
     assert start == pytest.approx(without_data(replace(point, axis=None, grid=())), rel=0.01)
     assert times == pytest.approx(error / start, rel=0.1)
     assert times > 10
-    (wide,) = page.get("plotly_chart")
-    figure = json.loads(wide.proto.spec)
-    (line,) = [s for s in figure["layout"]["shapes"] if s["x0"] == s["x1"]]
-    assert line["x0"] == pytest.approx(start, rel=0.01)
-    assert any(START in a["text"] for a in figure["layout"]["annotations"])
-    assert wide.proto.alt.startswith("An answer without data beats every private")
+    (line,) = [t for t in spec(page)["data"] if t.get("name") == START]
+    assert line["x"] == pytest.approx([start] * 2, rel=0.01)
+    assert any(START in note["text"] for note in spec(page)["layout"]["annotations"])
 
 
 def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
@@ -238,68 +247,75 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
         assert able == method.card.budgets, method.card.slug
 
 
-def test_a_scenario_too_large_to_run_gets_one_sentence_and_the_table() -> None:
+def test_a_scenario_too_large_to_run_gets_one_sentence_and_the_guide() -> None:
     page = open_algorithms(problem="mean", n="10000", d="999")
-    (said,) = [e.value for e in page.error if "Nothing is measured here" in e.value]
-    assert "got n=10,000 and d=999" in said and "What do you estimate?" in texts(page)
+    assert headline(page) == "Nothing is measured here"
+    assert "got n=10,000 and d=999" in below(page) and "What do you estimate?" in texts(page)
 
 
 def test_the_advice_is_said_with_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
-    said = start_with(Advice(ranked=ranked, tied=False), 1.0)
-    assert said.startswith("Start with **Adaptive clipping**, because its mean error")
-    assert "2 times smaller than that of Simple clipping (0.1)" in said
-    assert "do not tell it apart from Simple clipping" in start_with(
-        Advice(ranked=ranked, tied=True), 1.0
-    )
-    without = start_with(Advice(ranked=ranked, tied=False), 0.04)
-    assert without.startswith("**Do not use the data here.**") and "Start with" not in without
-    assert (
-        "has error **0.04**, 1.2 times smaller than that of the best of 2 private methods"
-        in without
-    )
-    assert "**Adaptive clipping** (0.05)" in without
-    near = start_with(Advice(ranked=ranked, tied=False), 0.05)
-    assert "has error **0.05**, no larger than that of" in near
-    assert start_with(Advice(ranked=ranked, tied=False), 0.0) == said  # the truth was put there
-    assert "the only private method" in start_with(Advice(ranked=ranked[:1], tied=False), 1.0)
+    clear, tied = Advice(ranked=ranked, tied=False), Advice(ranked=ranked, tied=True)
+    assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: ")
+    assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
+    assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
+    assert start_with(tied, 1.0).endswith("in a tie")
+    assert "do not tell it apart from Simple clipping" in why(tied, 1.0)
+    assert start_with(clear, 0.04).startswith("Do not use the data here")
+    without = why(clear, 0.04)
+    assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
+    assert "no larger than the error of" in why(clear, 0.05)
+    assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
+    assert "the only private method" in why(Advice(ranked=ranked[:1], tied=False), 1.0)
 
 
-def test_the_table_filters() -> None:
+def test_what_takes_longer_is_named_and_not_run() -> None:
+    fits = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=100_000, d=20)))
+    slow = [method_card(fit.slug).name for fit in fits if fit.runs and not fit.quick]
+    assert slow and all(name in slow_ones(fits) for name in slow)
+    assert slow_ones([fit for fit in fits if fit.quick]) == ""
+
+
+def test_the_table_has_every_method_those_that_run_here_first() -> None:
     fits = fitting(comparison_point(Scenario(problem="hinge", methods=(), n=2000, d=5)))
-    every, some = comparison(fits, every=True), comparison(fits, every=False)
-    assert len(every.splitlines()) == len(METHOD_SLUGS) + 2
-    running = [fit for fit in fits if fit.runs]
-    assert len(some.splitlines()) == len(running) + 2
-    assert "| Phased SGD |" in every and "| Phased SGD |" not in some
-    for line in every.splitlines():
-        assert line.replace(r"\|", "").count("|") == 9, line
+    known = {fit.slug: fit for fit in fits}
+    order = in_order(known)
+    assert sorted(order) == sorted(METHOD_SLUGS)
+    table = comparison(order, known)
+    running = [fit.slug for fit in fits if fit.runs]
+    assert order[: len(running)] == running
+    assert table["Runs here"].tolist() == (
+        ["yes"] * len(running)
+        + ["no"] * (len(fits) - len(running))
+        + ["other"] * (len(METHOD_SLUGS) - len(fits))
+    )
+    page = open_algorithms(part="all", problem="hinge", n="2000", d="5")
+    assert len(page.dataframe[0].value) == len(METHOD_SLUGS) and not page.get("plotly_chart")
 
 
 def test_the_answer_counts_what_runs() -> None:
     fits = fitting(comparison_point(Scenario(methods=("mean.sample",), n=2000, d=5)))
     assert answer(fits).startswith("All 8 private methods for this problem")
     pure = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=500, delta=0.0)))
-    assert "No private method for this problem can run" in answer(pure)
-    assert "pure DP" in answer(pure)
+    assert answer(pure) == "No private method for this problem can run at these settings"
 
 
 def test_what_a_logarithm_cannot_show_is_said() -> None:
-    table = pd.DataFrame({"method": ["sco.erm", "sco.clipped"], "mean_error": [0.1, 0.0]})
-    assert exact(table) == ["Clipped gradients"]
     page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
-    assert any("find the exact minimiser" in c.value for c in page.caption)
+    (said,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
+    name = said.split(": ")[1].removesuffix(".").split(", ")[0]
+    assert name not in ladder(page)
 
 
 # -- address and words --------------------------------------------------------------------------
 
 
 def test_the_address_comes_back() -> None:
-    view = View(method="lp.phased-sgd", slow=True, every=False)
+    view = View(method="lp.phased-sgd", part="all")
     assert STATE.from_query(STATE.to_query(view)) == (view, [])
-    assert STATE.to_query(DEFAULT) == {}
-    wrong, sentences = STATE.from_query({"method": "sco.nothing", "slow": "yes"})
-    assert wrong == View(slow=True) and "method must be" in sentences[0]
+    assert STATE.to_query(View()) == {}
+    wrong, sentences = STATE.from_query({"method": "sco.nothing", "part": "all"})
+    assert wrong == View(part="all") and "method must be" in sentences[0]
 
 
 def test_a_method_is_chosen_and_the_scenario_of_the_visit_stays() -> None:
@@ -315,7 +331,6 @@ def test_everything_has_a_name() -> None:
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)
     assert {method_card(slug).privacy for slug in METHOD_SLUGS} == set(NOTIONS)
-    assert len({method_label(slug) for slug in ("", *METHOD_SLUGS)}) == len(METHOD_SLUGS) + 1
 
 
 def test_formulas_are_split_outside_brackets() -> None:
@@ -323,7 +338,6 @@ def test_formulas_are_split_outside_brackets() -> None:
         for part in parts(card.latex):
             assert part.count("{") == part.count("}"), card.slug
             assert part.count(r"\Big") % 2 == 0, card.slug
-        assert "|" not in in_table(card.latex).replace(r"\|", "")
     assert formula("a,\\ b=1") == r"$\displaystyle a$, with $b=1$"
     assert formula("a") == r"$\displaystyle a$"
 
@@ -337,17 +351,5 @@ def test_every_example_leads_with_its_method() -> None:
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
     page = open_at("methods", problem="logistic", delta="0", n="1000")
-    assert "No private method for this problem can run at these settings" in texts(page)
+    assert headline(page) == "No private method for this problem can run at these settings"
     assert "Choose a private optimiser" not in texts(page)
-
-
-def test_an_old_address_with_answers_leads_to_the_scenario_that_they_meant() -> None:
-    old = {"problem": "mean", "tails": "moments", "budget": "pure", "method": ""}
-    page, now = at_present("algorithms", old)
-    assert page == "methods"
-    scenario, wrong = visit.read(now)
-    assert not wrong and (scenario.p, scenario.delta, scenario.problem) == (4.0, 0.0, "mean")
-    zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp"})[1])
-    assert not wrong and zcdp.rho == 0.05 and zcdp.epsilon is None
-    mean, wrong = visit.read(at_present("theory", {"problem": "mean", "n": "500"})[1])
-    assert not wrong and mean.n == 500 and mean.methods == default_methods("mean")

@@ -26,7 +26,6 @@ from dpsco_app.parts.look import BLUE, GREY, ORANGE, Look
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
 from dpsco_app.shell import visit
-from dpsco_app.shell.old_addresses import BASES, OLD
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
@@ -41,11 +40,11 @@ from dpsco_core.explain.anatomy import (
     single_runs,
 )
 from dpsco_core.methods.euclidean import AdaptiveDescent
-from tests.app.pages import annotations, checked, trace_names
+from tests.app.pages import BASES, annotations, checked, trace_names
 from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
-BASE = BASES["anatomy"]
+BASE = BASES["one_run"]
 POINT = replace(BASE, problem="quadratic", n=500, d=3, trials=1)
 SCRIPT = """
 import streamlit as st
@@ -58,8 +57,7 @@ page.page()
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
-    before = {slug.replace("-", "_"): old for old, slug in OLD.items()}.get(name)
-    base = visit.query(BASES[before]) if before in BASES else {}
+    base = visit.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value
     return checked(page.run())

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from dpsco_app.pages.privacy.audit_charts import (
+from dpsco_app.figure.colours import IMPOSSIBLE, METHODS
+from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.privacy.figures import (
+    LOOKS,
     audit_figure,
     best_so_far,
-    ledger_figure,
+    compared_figure,
+    numbers_of,
     samples_figure,
+    shares_figure,
 )
-from dpsco_app.pages.privacy.charts import conversions_figure, shuffled_figure
 from dpsco_app.pages.privacy.state import (
-    DEFAULT,
     PARTS,
     PRIVATE_SLUGS,
-    SCENES,
     STATE,
     View,
     ledger_run,
@@ -29,89 +31,111 @@ from dpsco_app.pages.privacy.state import (
 from dpsco_app.pages.privacy.words import (
     CONVERSION_NAMES,
     FAULT_NAMES,
+    QUESTIONS,
     ROUTE_NAMES,
     said_audit,
     said_ledger,
     title_audit,
     title_ledger,
 )
-from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.audit.engine import FAULTS, Audit, run_audit
 from dpsco_core.audit.samples import samples
-from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.catalogue import METHODS as CATALOGUE
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import conversions, epsilon_curves, shuffling
 from dpsco_core.explain.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
-from tests.app.pages import press, texts
-from tests.app.places.test_one_run import named, open_at, values
+from tests.app import pages
+from tests.app.pages import below, headline, press
+from tests.app.places.test_one_run import open_at
 
 RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0)
 
 
 def open_privacy(**query: str) -> Any:
-    return open_at("privacy", **({"part": "budget"} | query))
+    return open_at("privacy", **({"part": "convert"} | query))
+
+
+def texts(page: Any) -> str:
+    """Return what the page says, its head first."""
+    return f"{headline(page)}\n{below(page)}\n{pages.texts(page)}"
 
 
 def alts(page: Any) -> list[str]:
     return [chart.proto.alt for chart in page.get("plotly_chart")]
 
 
+def line(figure: Figure, key: str) -> Line:
+    (found,) = [one for one in figure.panels[0].lines if one.key == key]
+    return found
+
+
 # -- figures ------------------------------------------------------------------------------------
 
 
 def test_the_conversions_are_drawn_as_they_are() -> None:
-    curves, found = epsilon_curves(1e-6), conversions(DEFAULT.point)
-    chosen = [(c.name, c.rho, c.epsilon) for c in found]
-    figure = json.loads(conversions_figure(curves, chosen, Look()).to_json())
+    curves, found = epsilon_curves(1e-6), conversions(View().point)
+    drawn = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in found}
+    lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
+    figure = compared_figure(lines, drawn, ("ρ", "ε"), "", told="ρ", across=True)
     for key, name in CONVERSION_NAMES.items():
-        assert values(named(figure, name)) == pytest.approx(getattr(curves, key))
-    marks = [t for t in figure["data"] if t["name"] == "present point"]
-    assert [values(m)[0] for m in marks] == [1.0, 1.0, 1.0]
-    assert values({"y": marks[2]["x"]})[0] == pytest.approx(found[2].rho)
+        assert line(figure, name).y == pytest.approx(getattr(curves, key))
+        mark = line(figure, f"{name} here")
+        assert [(mark.x[0], mark.y[0])] == [drawn[name]] and mark.symbol
+    assert [row.values for row in figure.ladder.rows] == [[f"{c.rho:.3g}"] for c in found]
+    table = numbers_of(figure)
+    assert list(table.columns) == ["ρ", *CONVERSION_NAMES.values()]
+    assert table["ρ"].tolist() == pytest.approx(curves.rho.tolist())
 
 
 def test_a_route_that_fails_is_not_drawn_there() -> None:
     rows = [(n, shuffling(n, 1.0, 1e-6)) for n in (10, 1000)]
-    figure = json.loads(shuffled_figure(rows, rows[0], Look(compact=True)).to_json())
-    closed = values(named(figure, ROUTE_NAMES["closed"]))
-    assert closed[0] is None or closed[0] != closed[0]
-    assert closed[1] == pytest.approx(rows[1][1][2].noise_multiplier)
+    lines = {
+        name: ([float(n) for n, _ in rows], [found[i].noise_multiplier for _, found in rows])
+        for i, name in enumerate(ROUTE_NAMES.values())
+    }
+    at = {name: (10.0, values[0]) for name, (_, values) in lines.items()}
+    figure = compared_figure(lines, at, ("n", "noise"), "")
+    closed = line(figure, ROUTE_NAMES["closed"])
+    assert math.isnan(closed.y[0])
+    assert closed.y[1] == pytest.approx(rows[1][1][2].noise_multiplier)
+    assert f"{closed.key} here" not in [one.key for one in figure.panels[0].lines]
+
+
+def test_arguments_keep_clear_of_the_colours_of_the_parts_of_an_error() -> None:
+    assert {hue for hue, _ in LOOKS} < set(METHODS) and len({dash for _, dash in LOOKS}) == 5
 
 
 @pytest.mark.parametrize("fault", FAULTS[:3])
 def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
     *_, found = run_audit(task)
-    figure = json.loads(audit_figure(task, found, Look()).to_json())
-    assert values(named(figure, "ε is at least")) == pytest.approx(best_so_far(found))
-    assert set(values(named(figure, "claimed ε"))) == {found.claimed_epsilon}
+    figure = audit_figure(task, found, title_audit(task, found))
+    assert list(line(figure, "proven").y) == pytest.approx(best_so_far(found))
+    (region,) = figure.panels[0].regions
+    assert set(region.lower) == {found.claimed_epsilon} and region.look == IMPOSSIBLE
     caught = found.caught_at is not None
     assert caught == (fault != "none") == ("Caught" in title_audit(task, found))
     assert ("refute" in said_audit(task, found)) and f"{found.delta:g}" in said_audit(task, found)
     shown = samples(found)
-    drawn = json.loads(samples_figure(shown, Look(dark=True)).to_json())
-    assert values(named(drawn, "on the other")) == shown.two.tolist()
+    drawn = line(samples_figure(shown, ""), "on the other")
+    assert list(drawn.y)[1:-2:2] == shown.two.tolist()
 
 
 def test_the_ledger_is_drawn_as_shares() -> None:
     found = account(ledger_run(RUN, "sco.objective-perturbation"))
-    figure = json.loads(
-        ledger_figure(found.spendings, "sco.objective-perturbation", Look()).to_json()
-    )
-    bars = figure["data"][0]
-    x = values({"y": bars["x"]})
-    assert x == pytest.approx([100 * row.share for row in found.spendings])
+    figure = shares_figure(found.spendings, "sco.objective-perturbation", "")
+    ends = [bar.x[1] for bar in figure.panels[0].lines]
+    assert ends == pytest.approx([100 * row.share for row in found.spendings])
     assert "99 %" in title_ledger(found) and "2 releases" in said_ledger(found)
 
 
-def test_equal_steps_are_pieces_of_one_bar() -> None:
+def test_equal_steps_are_told_as_so_many() -> None:
     found = account(ledger_run(RUN, "sco.clipped"))
-    count = len(found.entries)
-    figure = json.loads(ledger_figure(found.spendings, "sco.clipped", Look()).to_json())
-    assert len(figure["layout"]["shapes"]) == count - 1
-    assert figure["data"][0]["text"][0].startswith(f"{count} × ")
+    figure = shares_figure(found.spendings, "sco.clipped", "")
+    assert figure.ladder.rows[0].values[0].startswith(f"{len(found.entries)} × ")
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -120,32 +144,33 @@ def test_equal_steps_are_pieces_of_one_bar() -> None:
 def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
     assert not page.warning and len(page.get("plotly_chart")) == 1
-    assert "the exact curve allows 1.6 times" in alts(page)[0]
-    assert "4.225" in texts(page)
-    assert [h.value for h in page.header] == ["The budget calculator"]
+    assert alts(page) == [headline(page)]
+    assert "the exact curve allows 1.6 times" in headline(page)
+    assert "4.225" in below(page)
+    assert set(QUESTIONS) == set(PARTS)
 
 
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
-        ({"tool": "compose", "rho": "0.001"}, "**1.995** by the exact curve"),
+        ({"part": "compose", "rho": "0.001"}, "1.995 by the exact curve"),
         (
-            {"tool": "compose", "delta": "0", "releases": "10"},
-            "**10**-DP by basic composition. At δ = 10⁻⁶ they are (ε, δ)-DP with ε = **10** by the "
-            "optimal composition of pure DP, **20.55** by zCDP and **33.81** by advanced",
+            {"part": "compose", "delta": "0", "releases": "10"},
+            "10-DP by basic composition. At δ = 10⁻⁶ they are (ε, δ)-DP with ε = 10 by the "
+            "optimal composition of pure DP, 20.55 by zCDP and 33.81 by advanced",
         ),
-        ({"tool": "compose"}, "advanced composition is above basic composition for every k up to"),
+        ({"part": "compose"}, "advanced composition is above basic composition for every k up to"),
         (
-            {"tool": "compose", "epsilon": "0.1"},
+            {"part": "compose", "epsilon": "0.1"},
             "advanced composition is below basic composition from k = 42 on",
         ),
-        ({"tool": "shuffle"}, "adaptive steps: **1.319**"),
-        ({"tool": "shuffle", "records": "10"}, "nothing, its conditions fail"),
-        ({"tool": "subsample"}, "(0.01704, 10⁻⁸)-DP"),
-        ({"tool": "subsample"}, "together ε = **0.1046** at δ = 10⁻⁶; on all records ε = 13.51"),
-        ({"tool": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),
-        ({"tool": "convert", "rho": "0.5"}, "**4.887**"),
-        ({"tool": "convert", "delta": "0"}, "never more than the pure ε itself"),
+        ({"part": "shuffle"}, "adaptive steps: 1.319"),
+        ({"part": "shuffle", "records": "10"}, "nothing, its conditions fail"),
+        ({"part": "subsample"}, "(0.01704, 10⁻⁸)-DP"),
+        ({"part": "subsample"}, "together ε = 0.1046 at δ = 10⁻⁶; on all records ε = 13.51"),
+        ({"part": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),
+        ({"part": "convert", "rho": "0.5"}, "4.887"),
+        ({"part": "convert", "delta": "0"}, "never more than the pure ε itself"),
         ({"part": "ledger"}, "all of the budget"),
         ({"part": "ledger", "delta": "0"}, "Nearest:"),
         (
@@ -158,7 +183,7 @@ def test_the_first_figure_is_the_calculator() -> None:
             "all of the budget",
         ),
         ({"part": "audit", "runs": "2000"}, "is not refuted"),
-        ({"part": "audit", "runs": "2000", "fault": "no-clipping"}, "**200** runs refute it"),
+        ({"part": "audit", "runs": "2000", "fault": "no-clipping"}, "200 runs refute it"),
         ({"part": "audit", "audited": "user.accelerated"}, "Nearest: choose user.clipped-means"),
         ({"part": "audit", "audited": "mean.cwme-pure", "runs": "2000"}, "at δ = 0"),
     ],
@@ -171,10 +196,10 @@ def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
-        ({}, ("**73 %**", "far from certain", "δ = 10⁻⁶", "0.4752")),
-        ({"epsilon": "0.1"}, ("**52 %**", "hardly better than tossing a coin")),
-        ({"epsilon": "10", "delta": "0"}, ("**99.9955 %**", "hides little", "'ε': ['10', '5']")),
-        ({"part": "ledger"}, ("**73 %**", "mean of clipped records")),
+        ({}, ("73 %", "far from certain", "δ = 10⁻⁶", "**0.4752**")),
+        ({"epsilon": "0.1"}, ("52 %", "hardly better than tossing a coin")),
+        ({"epsilon": "10", "delta": "0"}, ("99.9955 %", "hides little", "**10**", "**5**")),
+        ({"part": "ledger"}, ("73 %", "mean of clipped records")),
     ],
 )
 def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
@@ -202,9 +227,9 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
 
 
 def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsco_app.pages.privacy import run_sections as sections
+    from dpsco_app.pages.privacy import audit
 
-    monkeypatch.setattr(sections, "_estimate", lambda task: 4.0)
+    monkeypatch.setattr(audit, "_estimate", lambda task: 4.0)
     query = {"part": "audit", "audited": "sco.phased-sgd", "runs": "200", "seed": "11"}
     page = open_privacy(**query)
     assert not page.get("plotly_chart")
@@ -214,9 +239,9 @@ def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsco_app.pages.privacy import run_sections as sections
+    from dpsco_app.pages.privacy import audit
 
-    monkeypatch.setattr(sections, "_estimate", lambda task: 0.1 * task.runs)
+    monkeypatch.setattr(audit, "_estimate", lambda task: 0.1 * task.runs)
     page = open_privacy(part="audit", audited="lp.regularized-mirror-descent")
     assert "Nearest: 1,000 runs." in texts(page)
     page = press(page, "Take 1,000 runs")
@@ -226,7 +251,6 @@ def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.Monke
 def test_a_link_restores_the_whole_page() -> None:
     query = {
         "part": "audit",
-        "tool": "shuffle",
         "releases": "50",
         "records": "1000",
         "batch": "10",
@@ -250,7 +274,6 @@ def test_a_link_restores_the_whole_page() -> None:
     ("name", "text"),
     [
         ("part", "other"),
-        ("tool", "guess"),
         ("read_at", "2"),
         ("releases", "0"),
         ("records", "1.5"),
@@ -265,18 +288,8 @@ def test_a_link_restores_the_whole_page() -> None:
 )
 def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
-    assert view == DEFAULT
+    assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
-
-
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_every_scene_shows_what_it_promises(scene: Any) -> None:
-    page = press(open_privacy(), scene.name)
-    assert page.get("plotly_chart") and not page.warning
-    assert page.session_state[STATE.key("part")] == scene.changes["part"]
-    caught = {"An honest mechanism": False} | {s.name: True for s in SCENES[1:4]}
-    if scene.name in caught:
-        assert ("Caught after" in alts(page)[0]) == caught[scene.name]
 
 
 def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
@@ -300,10 +313,9 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
 
 
 def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None:
-    assert set(PRIVATE_SLUGS) == {m.card.slug for m in METHODS if m.card.privacy != "none"}
+    assert set(PRIVATE_SLUGS) == {m.card.slug for m in CATALOGUE if m.card.privacy != "none"}
     assert set(FAULT_NAMES) == set(FAULTS)
-    assert set(PARTS) == {"budget", "ledger", "audit"}
     for slug in PRIVATE_SLUGS:
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
-        assert replace(DEFAULT, audited=slug).audit().validate().method == slug
+        assert replace(View(), audited=slug).audit().validate().method == slug
         assert method_card(slug).privacy != "none"

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.pages.explore.details import bounds_table
-from dpsco_app.pages.who_wins.state import bounds_with_terms
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
 from dpsco_core.base.cards import SCO_PROBLEMS
@@ -25,15 +24,13 @@ def test_counts_of_gradients_are_never_on_the_axis_of_risks(problem: str) -> Non
     drawn = {c.slug for c in cards(problem, "user")}
     assert drawn and not drawn & GRADIENTS
     scenario = replace(USERS, problem=problem)
-    assert bounds_with_terms(replace(scenario, methods=("sco.erm",), m=1))  # the first is shown
-    for slug in (*shown(scenario, VIEWS), *bounds_with_terms(scenario)):
+    for slug in shown(scenario, VIEWS):
         assert bound(slug).card.quantity == words_for(problem).quantity
 
 
 def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level_only() -> None:
     assert "lower.user.rate" in {c.slug for c in lower_cards("logistic", "user")}
     assert "lower.user.rate" not in {c.slug for c in lower_cards("logistic")}
-    assert "lower.user.rate" in bounds_with_terms(USERS)
     # No private method, no bound for private methods; and what is unproven is not drawn.
     assert shown(USERS, VIEWS) == ("upper.sco.sgd-run-smooth",)
     assert not any("user" in c.slug for c in lower_cards("quadratic", "user"))

@@ -13,38 +13,31 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.users.charts import (
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import COMPACT, Theme
+from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.users.figures import (
+    ROW_COLOURS,
     crossing_figure,
+    crossing_table,
     frontier_figure,
     frontier_table,
     gradients_figure,
     gradients_table,
-    law_figure,
-    law_table,
 )
-from dpsco_app.pages.users.state import (
-    DEFAULT,
-    OTHERS,
-    PARTS,
-    PROBLEM,
-    SCENES,
-    STATE,
-    View,
-    fill,
-    fit,
-)
+from dpsco_app.pages.users.page import METHODS
+from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
-    ROW_COLOURS,
+    QUESTIONS,
     ROW_NAMES,
-    crossing_sentence,
-    crossing_title,
-    frontier_sentence,
+    crossing_answer,
+    crossing_small,
+    frontier_small,
+    stretches,
 )
-from dpsco_app.pages.who_wins.charts import LEAST_SHARE, winners_figure
-from dpsco_app.pages.who_wins.words import rest_sentence, winner_title
+from dpsco_app.pages.who_wins.contest import contest_figure, winner
 from dpsco_app.parts import controls
-from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import method_card, problem_card
@@ -69,8 +62,8 @@ from dpsco_core.explain.users.regions import (
     bounds_map,
 )
 from dpsco_core.runs.study import study
-from tests.app.pages import checked, press, texts
-from tests.app.places.test_one_run import named, open_at, values
+from tests.app.pages import below, checked, headline, html, texts
+from tests.app.places.test_one_run import open_at, values
 
 QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
 
@@ -85,6 +78,15 @@ def made(method: str, means: list[float]) -> Errors:
 
 
 FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
+SCENARIO = fit(visit.BASE)
+LEVEL = level(View(), SCENARIO)
+
+
+def lines(figure: Figure) -> dict[str, Line]:
+    """Return the lines of a figure by their names; the last where one is drawn twice."""
+    for theme in (Theme(), Theme(dark=True, size=COMPACT)):
+        assert plotly(figure, theme)["data"]
+    return {line.name: line for line in figure.panels[0].lines}
 
 
 # -- figures ------------------------------------------------------------------------------------
@@ -92,66 +94,61 @@ FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
 
 def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
     (found,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
-    figure = winners_figure(found, DEFAULT, Look())
-    cells = np.array(figure.data[0].z, dtype=float)
-    assert np.array_equal(np.where(np.isnan(cells), -1, cells), found.smallest)
-    (mark,) = [t for t in figure.data if t.name == "chosen point"]
-    assert (mark.x[0], mark.y[0]) == (2, 4)
-    assert figure.layout.yaxis.title.text.startswith("Users n")
+    figure = contest_figure(found, SCENARIO, "rates")
+    cells = figure.panels[0].cells
+    assert cells is not None and np.array_equal(cells.shows, found.smallest)
+    assert cells.chosen == (SCENARIO.m, SCENARIO.n)
+    assert figure.y.title == "Users n" and figure.panels[0].x.title == "Items per user m"
     share = 100 * found.share(found.methods.index("user.group-privacy"))
-    assert f"{share:.0f} %" in winner_title(found, DEFAULT, "rates")
-    few = [k for k in range(len(found.methods)) if 0 < found.share(k) < LEAST_SHARE]
-    assert few and all(method_card(found.methods[k]).name in rest_sentence(found) for k in few)
+    assert f"{share:.0f} %" in winner(found, SCENARIO, "rates")
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
     found = measured_contest(MEASURED_PLANE, MEASURED, {})
-    assert winner_title(found, DEFAULT, "measured").startswith("Measuring, from m = 100")
-    winners_figure(found, DEFAULT, Look(compact=True))
+    said = winner(found, SCENARIO, "measured").replace("\xa0", " ")
+    assert said.startswith("Measuring, from m = 10")
+    assert plotly(contest_figure(found, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
 
 
-def test_the_crossover_is_drawn_with_its_interval() -> None:
+def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None:
     found = crossing(FALLING, FLAT)
     assert found is not None
-    figure = json.loads(crossing_figure([FALLING, FLAT], found, Look()).to_json())
+    drawn = lines(crossing_figure([FALLING, FLAT], found, 100))
     for curve in (FALLING, FLAT):
-        line = named(figure, method_card(curve.method).name)
-        assert values(line) == pytest.approx(curve.mean)
-    shapes = figure["layout"]["shapes"]
-    assert shapes[0]["x0"] == pytest.approx(found.items)
-    assert (shapes[1]["x0"], shapes[1]["x1"]) == pytest.approx(found.interval)
-    without = json.loads(crossing_figure([FLAT, FALLING], None, Look()).to_json())
-    assert "shapes" not in without["layout"]
-    assert f"{found.items:.2g}" in crossing_title(found)
-    assert "stay above" in crossing_title(None)
-    assert "does not fall below" in crossing_sentence(None, DEFAULT)
-
-
-def test_the_law_is_drawn_as_distances_with_a_guide() -> None:
-    slopes = {c.method: fitted_slope(c, 10.0) for c in (FALLING, FLAT)}
-    figure = json.loads(law_figure([FALLING, FLAT], slopes, 10.0, Look()).to_json())
-    line = named(figure, method_card(FILTERED).name)
-    assert values(line) == pytest.approx(np.sqrt(2 * FALLING.mean))
-    guide = values(named(figure, "1/√m, a guide"))
-    assert len(guide) == 3  # from m = 10 on
-    assert guide == pytest.approx(FALLING.distance[1:])  # made to fall as 1/sqrt(m)
-    assert any("−0.50" in a["text"] for a in figure["layout"]["annotations"])
+        assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
+    assert drawn["they cross"].x == pytest.approx([found.items] * 2)
+    guide = drawn["1/m"]
+    assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
+    assert guide.y[0] == pytest.approx(FALLING.mean[-1])
+    assert "they cross" not in lines(crossing_figure([FLAT, FALLING], None, 100))
+    assert f"{found.items:.2g}" in crossing_answer(found)
+    assert "stay above" in crossing_answer(None)
+    said = crossing_small(found, [FALLING, FLAT], fitted_slope(FALLING, 10.0))
+    assert said.startswith("95 % interval") and "slope −0.50" in said
+    # The title's methods and the map's are compared by the same mean errors.
+    assert stretches([FALLING, FLAT]) == (
+        "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
+    )
 
 
 def test_the_frontier_holds_every_need() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
-    needs = frontier(DEFAULT.level)
-    figure = json.loads(frontier_figure(needs, (1.0, 10_000), 1e4, Look()).to_json())
+    needs = frontier(LEVEL)
+    here = {need.slug: need.least(LEVEL) for need in NEEDS}
+    figure = frontier_figure(needs, here, 1e4, SCENARIO)
+    drawn = lines(figure)
     for need in NEEDS:
-        line = named(figure, NEED_NAMES[need.slug])
-        assert values(line) == pytest.approx(needs[need.slug])
-        assert values({"y": line["x"]}) == pytest.approx(EPSILONS)
+        assert drawn[NEED_NAMES[need.slug]].y == pytest.approx(needs[need.slug])
+        assert drawn[NEED_NAMES[need.slug]].x == pytest.approx(EPSILONS)
+    assert (drawn["chosen point"].x, drawn["chosen point"].y) == ([1.0], [10_000])
+    assert {row.name: row.values[0] for row in figure.ladder.rows}[
+        NEED_NAMES["step-calibrated"]
+    ] == f"{here['step-calibrated']:,.0f}"
     assert len(frontier_table(needs)) == len(EPSILONS)
-    here = {need.slug: need.least(DEFAULT.level) for need in NEEDS}
-    said = frontier_sentence(here, math.inf, 1e4, 1200, DEFAULT)
-    assert "**no** n" in said and NEED_NAMES["step-calibrated"] in said
+    said = frontier_small(here, math.inf, 1e4, 1200, SCENARIO)
+    assert "at no n" in said and NEED_NAMES["step-calibrated"] in said
     assert "Theorem C.1" not in said
-    few = frontier_sentence(here, 256_310, 1e4, 1200, View(n=500, epsilon=0.1))
+    few = frontier_small(here, 256_310, 1e4, 1200, replace(SCENARIO, n=500, epsilon=0.1))
     assert "256,310" in few
 
 
@@ -165,14 +162,16 @@ def test_the_gradients_hold_every_row_of_the_comparison() -> None:
     assert rows == set(ROW_NAMES)
     assert {slug for slug, _ in rows} == set(ROW_COLOURS)
     curves = complexity_curves(10, 1.0)
-    figure = gradients_figure(curves, 10**6, Look())
-    names = {trace.name for trace in figure.data}
+    figure = gradients_figure(curves, 10**6)
+    drawn = lines(figure)
     for curve in curves:
         finite = all(math.isfinite(g) for g in curve.gradients)
-        assert (ROW_NAMES[curve.slug, curve.loss] in names) == finite
-    bassily = [t for t in figure.data if t.name == ROW_NAMES["bassily-sun-2023", "smooth"]]
-    assert np.isnan(np.array(bassily[1].y, dtype=float)).any()  # faint where it does not apply
-    assert not np.isnan(np.array(bassily[0].y, dtype=float)).any()
+        assert (ROW_NAMES[curve.slug, curve.loss] in drawn) == finite
+    name = ROW_NAMES["bassily-sun-2023", "smooth"]
+    assert np.isnan(drawn[name].y).any()  # dotted where it does not apply
+    (dotted,) = [x for x in figure.panels[0].lines if (x.name, x.dash) == (name, "dot")]
+    assert not np.isnan(dotted.y).any()
+    assert drawn["your n·m"].x == [10**6] * 2
     assert set(gradients_table(curves)["Method"]) == set(ROW_NAMES.values())
 
 
@@ -180,60 +179,44 @@ def test_the_gradients_hold_every_row_of_the_comparison() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_part_answers_one_question_with_at_most_two_figures(part: str) -> None:
+def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
     page = open_users(part=part)
     assert not page.warning
-    charts = page.get("plotly_chart")
-    assert len(charts) == (2 if part == "crossing" else 1)
-    assert all(len(chart.proto.alt) > 20 for chart in charts)
-    assert texts(page).count("Look for:") == 1
-    assert len(page.dataframe) == len(charts)
+    (chart,) = page.get("plotly_chart")
+    assert QUESTIONS[part] in html(page)
+    assert headline(page) == chart.proto.alt.replace("\xa0", " ") and len(headline(page)) > 20
+    assert len(page.dataframe) == 1
 
 
 def test_the_page_opens_on_the_measured_crossover() -> None:
     page = open_users()
-    charts = page.get("plotly_chart")
-    assert charts[0].proto.alt.startswith(("From m", "Filtered gradients stay"))  # the answer
-    text = texts(page)
-
-    # The figure, the sentence and the command are those of the core's study.
-    scenario = crossing_scenario(n=2000, d=2, trials=2)
-    assert page.code[0].value == command(scenario) or command(scenario) in [
-        c.value for c in page.code
-    ]
+    (chart,) = page.get("plotly_chart")
+    # The figure, the answer and the command are those of the core's study.
+    scenario = crossing_scenario(n=2000, d=2, trials=2, methods=METHODS)
+    assert command(scenario) in [c.value for c in page.code]
     outcomes = list(study(scenario))
-    curves = [errors_of(outcomes, m) for m in (FILTERED, PLAIN)]
-    found = crossing(*curves)
-    assert crossing_title(found) in [chart.proto.alt for chart in charts]
-    assert crossing_sentence(found, View(n=2000, d=2, trials=2)) in text
-    specs = [json.loads(chart.proto.spec) for chart in charts]
-    drawn = next(s for s in specs if any("Clipped" in t.get("name", "") for t in s["data"]))
-    assert values(named(drawn, method_card(PLAIN).name)) == pytest.approx(curves[1].mean)
+    curves = [errors_of(outcomes, m) for m in METHODS]
+    assert headline(page) == crossing_answer(crossing(curves[0], curves[1]))
+    assert stretches(curves) in below(page)
+    drawn = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
+    for curve in curves:
+        assert values(drawn[method_card(curve.method).name]) == pytest.approx(curve.mean)
+
+
+def test_the_crossover_and_the_map_are_of_the_same_methods() -> None:
+    assert set(METHODS) == set(MEASURED)
 
 
 def test_a_link_restores_the_whole_page() -> None:
-    query = {
-        "part": "map",
-        "n": "1000",
-        "m": "1000",
-        "d": "2",
-        "epsilon": "5",
-        "delta": "1e-08",
-        "condition": "0.1",
-        "basis": "rates",
-        "loss": "strong",
-        "also": "user.phased-sgd",
-        "trials": "2",
-        "seed": "3",
-    }
+    query = {"part": "map", "condition": "0.1", "basis": "rates"}
     assert set(query) == set(View.__dataclass_fields__)
+    query |= {"n": "1000", "m": "1000", "d": "2", "epsilon": "5", "delta": "1e-08"}
+    query |= {"trials": "2", "seed": "3"}
     query |= {"problem": "quadratic", "methods": "sco.erm,user.accelerated"} | {"grid": "500,1000"}
     assert STATE.from_query(query)[1] == []
     page = open_at("users", **query)
     assert not page.warning and "Use it everywhere" not in [b.label for b in page.button]
     assert dict(page.query_params.items()) == query
-    names = [chart.proto.spec for chart in open_users(also="user.phased-sgd").get("plotly_chart")]
-    assert method_card("user.phased-sgd").name in json.dumps(names)
 
 
 @pytest.mark.parametrize(
@@ -241,43 +224,26 @@ def test_a_link_restores_the_whole_page() -> None:
     [
         ("condition", "inf"),
         ("basis", "luck"),
-        ("loss", "kinked"),
-        ("also", "sco.sgd"),
+        ("part", "end"),
     ],
 )
 def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
     view, problems = STATE.from_query({name: text})
-    assert view == DEFAULT
+    assert view == View()
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
 
 def test_a_wrong_address_is_said_on_the_page() -> None:
-    page = open_users(loss="kinked")
-    assert [w.value for w in page.warning] and "loss must be" in page.warning[0].value
-    assert "loss" not in page.query_params
+    page = open_users(part="kinked")
+    assert [w.value for w in page.warning] and "part must be" in page.warning[0].value
+    assert "part" not in page.query_params
 
 
 def test_values_between_the_options_are_kept() -> None:
     page = open_users(n="1234", epsilon="1.7", delta="3e-07")
     assert not page.warning
     assert page.query_params["n"] == "1234" and page.query_params["epsilon"] == "1.7"
-    assert "At n = 1,234, d = 2, ε = 1.7" in texts(page)
-
-
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_every_scene_is_allowed(scene: Any) -> None:
-    there = fit(replace(visit.BASE, **scene.scenario))
-    assert fill(View(**scene.changes), there).validate()
-    changed = {name: getattr(there, name) for name in scene.scenario}
-    assert changed == scene.scenario  # what a scene asks for is shown
-    assert len(scene.look_for) > 40
-
-
-def test_a_scene_changes_the_controls_and_the_address() -> None:
-    page = press(open_users(d="10", n="5000"), "Few users")
-    assert page.session_state[controls.PREFIX + "n"] == 2000
-    assert page.query_params["n"] == "2000"
-    assert "Theorem C.1 needs" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
+    assert "--n 1234" in page.code[0].value and "--epsilon 1.7" in page.code[0].value
 
 
 def test_a_slider_moves_the_figure() -> None:
@@ -291,7 +257,7 @@ def test_a_slider_moves_the_figure() -> None:
 
 @pytest.mark.slow
 def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpsco_app.pages.users import sections as users_sections
+    from dpsco_app.pages.users import page as users_page
     from dpsco_core.runs.study import Outcome
 
     asked = []
@@ -304,15 +270,14 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
             method=cell.method, x=cell.x, trial=cell.trial, error=error, seconds=0.0, spent=None
         )
 
-    monkeypatch.setattr(users_sections, "cached_cell", quick)
+    monkeypatch.setattr(users_page, "cached_cell", quick)
     where = {"problem": "geometric-median", "m": "1000"}
-    page = open_users(part="map", basis="measured", also="user.group-privacy", **where)
+    page = open_users(part="map", basis="measured", **where)
     cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
     of_map = [c for c in asked if c.x is None]
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
-    alternatives = [chart.proto.alt for chart in page.get("plotly_chart")]
-    title = "Clipped user gradients: smallest measured error at m = 1,000, n = 2,000, and on 100 %"
-    assert any(alt.startswith(title) for alt in alternatives)
+    start = "The smallest measured error at m = 1,000, n = 3,000: Clipped user gradients"
+    assert headline(page) == f"{start}, as on 100 % of the map"
 
 
 def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
@@ -325,8 +290,8 @@ def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
 
 def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
     """Measured errors both: the theorems' rates may name another method."""
-    assert DEFAULT.basis == "measured" == READINGS[-1]
-    assert "measured errors may name another method" in texts(open_users(part="map"))
+    assert View().basis == "measured" == READINGS[-1]
+    assert "Measured errors may name another method" in texts(open_users(part="map"))
 
 
 def test_a_method_that_cannot_run_says_why() -> None:
@@ -336,9 +301,9 @@ def test_a_method_that_cannot_run_says_why() -> None:
 
 def test_tables_are_csv_that_parses() -> None:
     for table in (
-        law_table([FALLING, FLAT]),
+        crossing_table([FALLING, FLAT]),
         gradients_table(complexity_curves(10, 1.0)),
     ):
         again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
         assert list(again.columns) == list(table.columns) and len(again) == len(table)
-    assert OTHERS and law_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
+    assert crossing_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.privacy.state import DEFAULT as PRIVACY
+from dpsco_app.pages.privacy.state import View as Privacy
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
@@ -200,7 +200,7 @@ def test_the_ledger_of_a_run_is_a_link_away() -> None:
     page = open_page(methods="mean.sample,mean.cwme-cdp", d="5", epsilon="2")
     links = {link.proto.label: link.proto for link in page.get("page_link")}
     query = dict(parse_qsl(links["Where the budget went"].query_string.lstrip("?")))
-    assert "part" not in query and PRIVACY.part == "ledger"
+    assert "part" not in query and Privacy().part == "ledger"
     assert query["method"] == "mean.cwme-cdp"
     assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
     page = open_page(methods="mean.sample")

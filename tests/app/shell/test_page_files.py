@@ -14,18 +14,20 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.geometry.state import STATE as GEOMETRY
 from dpsco_app.pages.one_run.words import percent
 from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
+from dpsco_app.pages.users.state import fit
 from dpsco_app.parts.export import figure_page, setting_line
 from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.shell.old_addresses import BASES
+from dpsco_app.shell import visit
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
 from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
+from tests.app.pages import BASES
 from tests.app.places.test_one_run import SMALL, open_anatomy, open_at, said
 
 
@@ -54,7 +56,7 @@ def expect_files(page: AppTest) -> None:
 def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     page = open_anatomy()
     expect_files(page)
-    scenario = Scenario.from_query(SMALL, BASES["anatomy"])
+    scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
     runs = ("private", "clipped", "exact")
     tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
@@ -79,8 +81,8 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     page = open_at("who_wins", reading="rates")
     expect_files(page)
-    point, one = BASES["regimes"], "upper.sco.clipped"
-    tables = printed(regimes_script(point, "n-epsilon", "rates", one))
+    point = BASES["who_wins"]
+    tables = printed(regimes_script(point, "n-epsilon", "rates"))
     table, values = shown(page, "Tied"), tables["the best over the plane, row by row"]
     assert len(table) == len(values) == 33 * 25
     names = [c for c in table.columns if c.endswith(", holds")]
@@ -92,36 +94,33 @@ def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
         rate = table[name.removesuffix(", holds")].to_numpy()
         known_rates = values[slug].replace(float("inf"), float("nan")).to_numpy()
         assert rate == pytest.approx(known_rates, rel=1e-12, nan_ok=True)
-    terms = tables["largest term"]
-    assert shown(page, "Largest term")["Largest term"].tolist() == terms["term"].tolist()
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_the_script_of_geometry_prints_what_the_page_shows(dimensions: int) -> None:
-    view = GeometryView(geometry="lq", q=1.25, dimensions=dimensions, noise_q=1.35, noise_d=3)
-    page = open_at(
-        "geometry", geometry="lq", q="1.25", dimensions=f"{dimensions}", noise_q="1.35", noise_d="3"
-    )
+def test_the_script_of_geometry_prints_what_each_part_shows() -> None:
+    query = {"geometry": "lq", "q": "1.25", "noise_q": "1.3", "noise_d": "3", "seed": "2"}
+    view, problems = GEOMETRY.from_query(query)
+    assert not problems
     tables = printed(geometry_script(view))
-    for title, theirs, column, ours in (
-        ("projection", "projection", "Projection P(x)", "Projection P(x)"),
-        ("reach of the first directions", "reach", "Reach", "Reach"),
-        ("running mean", "means", "Draws", "Mean"),
-        ("widths", "at most", "At most", "At most"),
-        ("squared dual norm of the noise", "measured", "q", "Measured"),
+    for part, title, theirs, ours in (
+        ("set", "projection", "projection", "Projection P(x)"),
+        ("width", "reach of the first directions", "reach", "Reach"),
+        ("width", "widths", "at most", "At most"),
+        ("noise", "squared dual norm of the noise", "mean", "Measured"),
     ):
-        table = shown(page, column)
+        table = shown(open_at("geometry", part=part, **query), ours)
         assert table[ours].to_numpy() == pytest.approx(tables[title][theirs].to_numpy(), rel=1e-12)
-    drawn = [d.value for d in page.dataframe if "Coordinate 1" in d.value.columns]
-    for table, title in zip(drawn, [t for t in tables if t.startswith("draws")], strict=True):
-        assert table.to_numpy() == pytest.approx(tables[title].to_numpy(), rel=1e-12)
+    drawn = shown(open_at("geometry", part="noise", **query), "z 1")[["z 1", "z 2"]].to_numpy()
+    draws = [table.to_numpy() for title, table in tables.items() if title.startswith("draws")]
+    assert drawn == pytest.approx(np.concatenate(draws), rel=1e-12)
+    assert len(tables["running mean"]) > 10
 
 
 def users_at(**own: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
     """Return the page Users at a small setting, and the tables that its script prints."""
     page = open_at("users", n="2000", d="2", trials="2", **own)
     expect_files(page)
-    return page, printed(users_script(UsersView(n=2000, d=2, trials=2, **own)))
+    scenario = fit(Scenario.from_query({"n": "2000", "d": "2", "trials": "2"}, visit.BASE))
+    return page, printed(users_script(UsersView(**own), scenario))
 
 
 def test_the_script_of_users_prints_what_each_part_shows() -> None:

@@ -353,3 +353,8 @@ def test_floors_fall_with_n_and_budget_and_rise_with_the_radius() -> None:
         ]
         assert all(a <= b * (1 + 1e-9) for a, b in itertools.pairwise(radii)), law
         assert all(v <= r for v, r in zip(radii, (0.1, 0.5, 2, 10), strict=True)), law
+
+
+def test_a_floor_near_the_data_is_about_single_values_alone() -> None:
+    at = setting("log-normal", 10_000, 20, 2.0, DEFAULT)
+    assert near(at, "zcdp") is not None and near(replace(at, m=7), "zcdp") is None

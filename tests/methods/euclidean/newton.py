@@ -19,7 +19,6 @@ from dpsco_core.geometry import (
     Ball,
     Box,
     ConstraintSet,
-    Ellipsoid,
     L1Ball,
     LqBall,
     Simplex,
@@ -78,8 +77,6 @@ class Surface:
         match body:
             case Ball():
                 self.axes, self.power = [mpf(body.radius)] * body.d, mpf(2)
-            case Ellipsoid():
-                self.axes, self.power = exact(body.half_axes), mpf(2)
             case LqBall():
                 self.axes, self.power = [mpf(body.radius)] * body.d, mpf(body.exponent)
             case _:

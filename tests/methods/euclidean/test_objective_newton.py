@@ -16,7 +16,6 @@ from dpsco_core.geometry import (
     Ball,
     Box,
     ConstraintSet,
-    Ellipsoid,
     L1Ball,
     LqBall,
     Simplex,
@@ -33,7 +32,6 @@ from tests.methods.euclidean.test_objective_sets import sample_on, where_on
 
 SETS = {
     "ball": lambda d, r: Ball(d=d, radius=0.7 * r),
-    "ellipsoid": lambda d, r: Ellipsoid(half_axes=r / np.arange(1.0, d + 1)),
     "l1.5": lambda d, r: LqBall(d=d, exponent=1.5, radius=1.2 * r),
     "l4": lambda d, r: LqBall(d=d, exponent=4.0, radius=0.8 * r),
     "cube": lambda d, r: Box.cube(d, 0.4 * r),

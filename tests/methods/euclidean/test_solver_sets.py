@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dpsco_core.data import DenseRows
-from dpsco_core.geometry import Ball, ConstraintSet, Hull
+from dpsco_core.geometry import Ball, ConstraintSet, L1Ball
 from dpsco_core.methods.euclidean import solver
 from dpsco_core.methods.euclidean.solver import (
     Certified,
@@ -246,9 +246,9 @@ def test_the_certificate_of_kinks_is_above_the_truth_of_cvxpy(name: str, loss: s
 def test_the_accelerated_loop_ends_on_an_ill_conditioned_polytope() -> None:
     """Condition 1e6 and a vertex as the start; the residual, not the gap, certifies."""
     hessian, c = quadratic(3, modulus=2e-6)
-    hull = SETS["hull"]
-    assert isinstance(hull, Hull)
+    polytope = SETS["l1"]
+    assert isinstance(polytope, L1Ball)
     found = minimise_strongly_convex(
-        lambda w: hessian @ w + c, hull, smoothness=SMOOTHNESS, modulus=2e-6, accuracy=1e-16
+        lambda w: hessian @ w + c, polytope, smoothness=SMOOTHNESS, modulus=2e-6, accuracy=1e-16
     )
     assert found.accuracy <= 1e-16

@@ -12,7 +12,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
-from dpsco_core.geometry.hull import Hull
+from dpsco_core.geometry.sparse import SparseHull
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror_schedule import (
     PRACTICAL_FACTORS,
@@ -285,7 +285,7 @@ def apply(where: Any, change: tuple[str, Any], others: dict[str, Any]) -> Any:
 
 SIMPLEX = Geometry(kind="simplex")
 UNBOUNDED = replace(setting(2.0, diameter=math.inf), constraint=None)
-HULL = replace(setting(1.5, d=2), constraint=Hull(points=np.array([[1, 0], [-1, 1], [0, -1.0]])))
+SPARSE = replace(setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, radius=1.0))
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ HULL = replace(setting(1.5, d=2), constraint=Hull(points=np.array([[1, 0], [-1, 
         ),
         (SHUFFLED(), setting(mean_gradient_bound=math.inf), "does not certify both"),
         (BATCHED(), UNBOUNDED, "is unbounded"),
-        (BATCHED(), HULL, "No mirror step of exponent"),
+        (BATCHED(), SPARSE, "No mirror step of exponent"),
     ],
 )
 def test_what_cannot_run_is_refused_and_its_change_helps(

@@ -1,0 +1,123 @@
+"""A page's first screen: a question, its answer, one figure, and what is behind the figure."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from dpsco_app.figure.colours import QUIET
+from dpsco_app.figure.head import Words, head
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.table import ladder_table
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
+from dpsco_app.parts import export
+from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, theme
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.options import number_text
+from dpsco_app.shell import window
+
+SIZE = {"height": 500, "left": 58, "right": 330}  # of a figure with controls above it
+PHONE = {"left": 54}
+MOST_TICKS = 10
+
+
+class FirstScreen:
+    """The parts of a first screen, which can be drawn again and again while a figure fills in."""
+
+    def __init__(self, name: str, *, beside: bool = False) -> None:
+        """`name` is that of the figure, for its keys and its files; `beside` leaves room there."""
+        self.name, self.kind, self.count = name, window.kind(), 0
+        self.head = st.empty()
+        self.controls = st.container()
+        left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())
+        self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
+        self.ladder, self.foot = st.empty(), st.container()
+
+    def say(self, question: str, answer: str, small: str | Words = "") -> None:
+        words = [(small, "")] if isinstance(small, str) else small
+        self.head.html(head(question, [answer], words, theme()))
+
+    def draw(self, figure: Figure, on_click: Callable[[str], None] | None = None) -> None:
+        """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
+        shown = theme()
+        size = SIZE if shown.size.ladder else PHONE
+        size = size if figure.ladder.rows else size | {"right": 20}
+        shown = replace(shown, size=replace(shown.size, **size))
+        self.count += 1
+        key = f"{self.name}_{self.kind}_{self.count}"
+        drawn = plotly(figure, shown)
+        options = {}
+        if on_click is not None:
+            drawn["layout"] |= {"clickmode": "event+select", "dragmode": False}
+            options = {"on_select": partial(on_click, key), "selection_mode": "points"}
+        self.place.draw(
+            Plain(drawn),
+            key,
+            bar=True,
+            width="stretch",
+            theme=None,
+            alt=figure.alt,
+            config=CONFIG,
+            **options,
+        )
+        if figure.ladder.rows:
+            self.ladder.html(ladder_table(figure, shown))
+
+    def draw_files(
+        self, figure: Figure, table: Callable[[], pd.DataFrame], *, setting: str = ""
+    ) -> None:
+        """Draw what folds away below a figure: its numbers and its files."""
+        if figure.ladder.rows and not figure.panels[0].cells:
+            draw_focus(f"{self.name}_figure_")
+
+        def fill() -> None:
+            page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
+            with st.container(horizontal=True, key=f"{self.name}_files"):
+                export.picture_buttons(self.name, figure.alt, setting=setting)
+                for label, make, file in (
+                    ("HTML", page, f"dpsco-{self.name}.html"),
+                    ("CSV", lambda: table().to_csv(index=False), f"dpsco-{self.name}.csv"),
+                ):
+                    export.download(label, make, file, key=f"{self.name}_{label.lower()}")
+            export.show_table(table())
+
+        with self.foot:
+            fold("Numbers behind this figure, and downloads", fill, f"{self.name}_fold_numbers")
+
+
+def log_axis(title: str, low: float, high: float) -> Axis:
+    """Return a logarithmic axis: powers of ten as its numbers, or 1, 2 and 5 where they are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    digits = (1, 2, 5) if last - first < 4 else (1,)
+    every = [float(f"{digit}e{e}") for e in range(first, last + 1) for digit in digits]
+    kept = [v for v in every if 0.999 * low <= v <= 1.001 * high]
+    ticks = [(v, number_text(v)) for v in kept[:: math.ceil(len(kept) / MOST_TICKS)]]
+    return Axis(title=title, low=low, high=high, ticks=ticks)
+
+
+def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
+    """Return a ladder that names lines, each with a value."""
+    rows = [
+        LadderRow(
+            key=line.key,
+            name=line.name,
+            colour=line.colour,
+            values=[value],
+            end=[y for y in line.y if y > 0][-1],
+        )
+        for line, value in zip(lines, values, strict=True)
+    ]
+    return Ladder(title=title, columns=[column], rows=rows)
+
+
+def upright(x: float, low: float, high: float, label: str) -> Line:
+    """Return a vertical line with its name at its foot."""
+    return thin(label, [x, x], [high, low])
+
+
+def thin(label: str, x: Sequence[float], y: Sequence[float]) -> Line:
+    """Return a thin dashed line with its name at its end; not one of the measured ones."""
+    return Line(key=label, name=label, label=label, x=x, y=y, colour=QUIET, width=1.2, dash="dash")

@@ -1,0 +1,324 @@
+"""Geometry's figures and the numbers behind them; no Streamlit in here."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpsco_app.figure.colours import INK, METHODS, QUIET, WINDOW
+from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
+from dpsco_app.pages.first_screen import ladder_of, log_axis, upright
+from dpsco_app.pages.geometry.words import NOISE_NAMES, SETS
+from dpsco_app.parts.options import rounded
+from dpsco_core.base.arrays import Matrix
+from dpsco_core.explain.geometry import (
+    GUIDES,
+    Cloud,
+    Directions,
+    DualSquare,
+    Nearest,
+    Shape,
+    WidthRow,
+    contour,
+    curve,
+    line_across,
+)
+
+SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
+NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
+LARGEST_SPAN = 2.6  # what is further out leaves the picture
+NEAR, ROOM = 1.42, (1.6, 2.25)  # the picture is as wide for every point that is near, or is not
+LONG = 8.0  # half the length of a line that leaves the picture
+NOTHING = np.zeros((0, 2))
+NO_LADDER = Ladder(title="", columns=[], rows=[])
+
+
+def set_figure(shape: Shape, found: Nearest, alt: str) -> Figure:
+    """Return a set, a point, its projection and what belongs to them.
+
+    What moves with the point has a key of its own: so the browser finds it. Where there is nothing
+    to draw it has no points.
+    """
+    boundary, x = curve(shape), found.point
+    span = max(_span(boundary), ROOM[bool(np.abs(x).max() > NEAR)])
+    reach = across = touching = residual = NOTHING
+    if len(found.farthest):
+        reach, across = np.stack([np.zeros(2), found.foot]), line_across(found.foot, x, LONG)
+    if found.normal is not None:
+        touching = line_across(found.nearest, found.normal, LONG)
+        residual = np.stack([x, found.nearest])
+    return _plane(
+        [
+            _outline(boundary),
+            _line("across", across, colour=REACH, width=1.2, dash="dot"),
+            _line("reach", reach, colour=REACH, width=2),
+            _line("touching", touching, colour=INK, width=1.2, dash="dot"),
+            _line("residual", residual, colour=POINT, width=3),
+            _line(
+                "farthest",
+                found.farthest,
+                colour=REACH,
+                width=5,
+                symbol="square",
+                size=13,
+                label="farthest",
+                away=(-12, -14),
+            ),
+            _dots("nearest", found.nearest[None], POINT, "diamond", 10, "P(x)", (12, -14)),
+            _dots("point", x[None], INK, "circle", 9, "x", (9, 9)),
+        ],
+        span,
+        alt,
+    )
+
+
+def reach_figure(shape: Shape, found: Directions, alt: str) -> Figure:
+    """Return a few random directions with the lines that support the set there."""
+    boundary = curve(shape)
+    touching = [
+        line_across(foot, xi, LONG) for foot, xi in zip(found.feet, found.directions, strict=True)
+    ]
+    arrows = [np.stack([np.zeros(2), xi]) for xi in found.directions]
+    heights = [f"h(ξ) = {height:.2f}" for height in found.heights]
+    lines = [
+        _outline(boundary),
+        _line("supporting lines", _apart(touching), colour=QUIET, width=1, dash="dot"),
+        _line("random directions ξ", _apart(arrows), colour=REACH, width=2),
+        _dots("their ends", found.directions, REACH, "triangle-up", 9, "", (0, 0), heights),
+        _dots("how far the set reaches", found.feet, INK, "circle", 6, "", (0, 0), heights),
+    ]
+    return _plane(lines, _span(boundary, found.feet, found.directions), alt)
+
+
+def clouds_figure(clouds: Sequence[Cloud], alt: str) -> Figure:
+    """Return draws of each noise beside one another, with the curves that hold 90 % of either."""
+    span = 1.35 * max(cloud.contour_scale for cloud in clouds)
+    curves = [
+        _line(f"90 % of {c.noise}", contour(c), colour=NOISE_COLOURS[c.noise], width=2.5)
+        for c in clouds
+    ]
+    axis = Axis(title="", low=-span, high=span, ticks=_units(span), log=False)
+    panels = [
+        Panel(
+            title=NOISE_NAMES[c.noise],
+            x=axis,
+            lines=[
+                _dots(f"draws of {c.noise}", c.draws, NOISE_COLOURS[c.noise], "circle", 3),
+                *curves,
+            ],
+        )
+        for c in clouds
+    ]
+    return Figure(panels=panels, y=axis, ladder=NO_LADDER, alt=alt, square=True)
+
+
+def growth_figure(
+    rows: Sequence[WidthRow], names: Mapping[str, str], kind: str, alt: str
+) -> Figure:
+    """Return the width of every set against the dimension; that of `kind` stands out."""
+    dimensions = sorted({row.d for row in rows})
+    lines = []
+    for other, name in names.items():
+        mine = [row.width for row in rows if row.kind == other]
+        chosen = other == kind
+        about = ["exact" if w.exact else f"at least {w.lower:.3g}, proven" for w in mine]
+        lines.append(
+            Line(
+                key=other,
+                name=name,
+                x=dimensions,
+                y=[w.upper for w in mine],
+                colour=METHODS["violet" if chosen else "grey"],
+                width=4 if chosen else 1.6,
+                hover=[f"{name}: {w.upper:.3g}, {a}" for w, a in zip(mine, about, strict=True)],
+                low=[w.lower for w in mine],
+                high=[w.upper for w in mine],
+            )
+        )
+    lines.sort(key=lambda line: line.width)
+    ends = [y for line in lines for y in line.y]
+    guides = [
+        Line(
+            key=name,
+            name=name,
+            x=dimensions,
+            y=[guide(d) for d in dimensions],
+            colour=QUIET,
+            width=1.5,
+            dash="dot",
+        )
+        for name, guide in GUIDES.items()
+    ]
+    values = [rounded(line.y[-1]) for line in [*lines, *guides]]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis("Dimension d", dimensions[0], dimensions[-1]),
+                lines=[*guides, *lines],
+            )
+        ],
+        y=log_axis("Gaussian width at radius 1", min(ends) / 1.3, max(ends) * 1.3),
+        ladder=ladder_of(f"At d = {dimensions[-1]:,}", "width", [*lines, *guides], values),
+        alt=alt,
+    )
+
+
+def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
+    """Return the squared dual norm of both kinds of noise against q, measured and bounded."""
+    lines = []
+    for noise, name in NOISE_NAMES.items():
+        mine = sorted((r for r in rows if r.noise == noise), key=lambda r: -r.q)
+        exponents, mean = [r.q for r in mine], [r.mean for r in mine]
+        hover = [f"{name}, q = {r.q:g}: {r.mean:.3g} ± {r.standard_error:.1g}" for r in mine]
+        measured = Line(
+            key=noise,
+            name=name,
+            x=exponents,
+            y=mean,
+            colour=NOISE_COLOURS[noise],
+            symbol="circle" if noise == "gaussian" else "square",
+            width=2.6,
+            hover=hover,
+            low=[r.low for r in mine],
+            high=[r.high for r in mine],
+        )
+        bound = Line(
+            key=f"{noise} bound",
+            name=f"{name}, bound",
+            x=exponents,
+            y=[r.bound for r in mine],
+            colour=NOISE_COLOURS[noise],
+            dash="dash",
+        )
+        lines += [measured, bound]
+    high = 1.2 * max(max(r.bound, r.high) for r in rows)
+    values = [rounded(line.y[-1]) for line in lines]
+    ticks = [(q, f"{q:g}") for q in (1.0, 1.2, 1.4, 1.6, 1.8, 2.0)]
+    # q = 1 on the right, where the lines end apart and have room for their names.
+    axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
+    return Figure(
+        panels=[Panel(title="", x=axis, lines=[*lines, upright(q, 0.55, high, f"q = {q:g}")])],
+        y=log_axis("Squared dual norm, in d s²/2ρ", 0.55, high),
+        ladder=ladder_of("At q = 1", "squared norm", lines, values),
+        alt=alt,
+    )
+
+
+# -- pictures of the plane --
+
+
+def _plane(lines: Sequence[Line], span: float, alt: str) -> Figure:
+    x, y = (
+        Axis(title=name, low=-span, high=span, ticks=_units(span), log=False)
+        for name in ("w₁", "w₂")
+    )
+    panels = [Panel(title="", x=x, lines=lines)]
+    return Figure(panels=panels, y=y, ladder=NO_LADDER, alt=alt, square=True)
+
+
+def _units(span: float) -> list[tuple[float, str]]:
+    step = max(1, math.floor(span / 1.5))
+    return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
+
+
+def _span(*groups: Matrix) -> float:
+    """Return how far the axes go."""
+    return min(LARGEST_SPAN, 1.12 * float(np.abs(np.concatenate(groups)).max()))
+
+
+def _apart(parts: Sequence[Matrix]) -> Matrix:
+    """Return lines as one, with a gap after each."""
+    gap = np.full((1, 2), np.nan)
+    return np.concatenate([points for part in parts for points in (part, gap)])
+
+
+def _line(key: str, points: Matrix, **more: Any) -> Line:
+    x, y = points.T.tolist() if len(points) else ([], [])
+    return Line(key=key, name=key, x=x, y=y, **more)
+
+
+def _outline(points: Matrix) -> Line:
+    return _line("the set", points, colour=SET, width=2.5, fill=0.22)
+
+
+def _dots(
+    key: str,
+    points: Matrix,
+    colour: tuple[str, str],
+    symbol: str,
+    size: float,
+    label: str = "",
+    away: tuple[float, float] = (0, 0),
+    hover: Sequence[str] = (),
+) -> Line:
+    return _line(
+        key,
+        points,
+        colour=colour,
+        width=0,
+        symbol=symbol,
+        size=size,
+        label=label,
+        away=away,
+        hover=hover,
+        opacity=0.4 if len(points) > 100 else 1.0,
+    )
+
+
+# -- tables --
+
+
+def point_table(found: Nearest) -> pd.DataFrame:
+    """Return the point, its projection and the farthest point, a coordinate a row."""
+    columns = {
+        "Coordinate": ["1", "2"],
+        "Point x": found.point,
+        "Projection P(x)": found.nearest,
+        "Residual": found.point - found.nearest,
+    }
+    if len(found.farthest):
+        columns["Farthest point"] = found.farthest[0]
+    return pd.DataFrame(columns)
+
+
+def reach_table(found: Directions) -> pd.DataFrame:
+    columns = ["Direction 1", "Direction 2"]
+    return pd.DataFrame(found.directions, columns=columns).assign(Reach=found.heights)
+
+
+def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Set": [SETS[row.kind].name for row in rows],
+            "d": [row.d for row in rows],
+            "At least": [row.width.lower for row in rows],
+            "At most": [row.width.upper for row in rows],
+            "Exact": [row.width.exact for row in rows],
+        }
+    )
+
+
+def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Noise": [NOISE_NAMES[row.noise] for row in rows],
+            "q": [row.q for row in rows],
+            "Measured": [row.mean for row in rows],
+            "Standard error": [row.standard_error for row in rows],
+            "10 %": [row.low for row in rows],
+            "90 %": [row.high for row in rows],
+            "Exact": [row.exact for row in rows],
+            "Proven bound": [row.bound for row in rows],
+            "Draws": [row.draws for row in rows],
+        }
+    )
+
+
+def clouds_table(clouds: Sequence[Cloud]) -> pd.DataFrame:
+    return pd.concat(
+        pd.DataFrame(c.draws, columns=["z 1", "z 2"]).assign(Noise=NOISE_NAMES[c.noise])
+        for c in clouds
+    )

@@ -1,0 +1,97 @@
+"""Audits on the page Privacy: each runs by itself where it is short, and is kept."""
+
+from collections import OrderedDict
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.live.running import Pace
+from dpsco_app.pages.privacy.state import RUN_OPTIONS, STATE
+from dpsco_core.audit.engine import Audit, Found, seconds_a_run, steps
+
+AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button
+MOST_SECONDS = 120.0
+KEPT_AUDITS = 12
+RUNNING = "privacy_running"
+
+
+@st.cache_data(max_entries=300, show_spinner=False, hash_funcs={Audit: repr})
+def _seconds_a_run(task: Audit) -> float:
+    return seconds_a_run(task)
+
+
+def _estimate(task: Audit) -> float:
+    """Return the predicted time of an audit, in seconds."""
+    return task.runs * _seconds_a_run(replace(task, runs=100))
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> OrderedDict[Audit, Found]:
+    """Return the last audits of all sessions, by what was audited."""
+    return OrderedDict()
+
+
+def ran(task: Audit, place: DeltaGenerator) -> Found | None:
+    """Return what an audit has found; None while it waits for its button, or is cancelled."""
+    kept, seconds = _kept(), _estimate(task)
+    if task in kept:
+        kept.move_to_end(task)
+        return kept[task]
+    with place:
+        if seconds > MOST_SECONDS:
+            _refuse(task, seconds)
+            return None
+        waits = seconds > AT_ONCE_SECONDS
+        if waits and st.session_state.get(RUNNING) != task:
+            st.button(f"Run the audit (about {seconds:.0f} s)", on_click=_start, args=(task,))
+            st.caption("A mechanism of many steps is run one run after the other.")
+            return None
+        if waits:
+            st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
+        bar = st.empty()
+    pace, last = Pace(0.3), None
+    for runs, found in steps(task):
+        last = found or last
+        if pace.due():
+            proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"
+            bar.progress(runs / task.runs, f"{runs:,} of {task.runs:,} runs{proven}")
+    bar.empty()
+    assert last is not None
+    kept[task] = last
+    if len(kept) > KEPT_AUDITS:
+        kept.popitem(last=False)
+    if waits:  # without its buttons
+        st.session_state[RUNNING] = None
+        st.rerun()
+    return last
+
+
+def _refuse(task: Audit, seconds: float) -> None:
+    fitting = [runs for runs in RUN_OPTIONS if runs * seconds / task.runs <= MOST_SECONDS]
+    nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
+    st.info(
+        f"These runs would take about {seconds:,.0f} s, and {MOST_SECONDS:.0f} s are allowed "
+        f"here; the command line has no such limit.{nearest}",
+        icon=":material/timer:",
+    )
+    if fitting:
+        changes = {"runs": fitting[-1]}
+        st.button(f"Take {fitting[-1]:,} runs", on_click=STATE.change, args=(changes,))
+
+
+def _start(task: Audit | None) -> None:
+    st.session_state[RUNNING] = task
+
+
+def command(task: Audit) -> str:
+    """Return the same audit for the command line."""
+    point = task.point
+    budget = (
+        f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"
+        if point.rho is not None
+        else f"--epsilon {point.epsilon:g} --delta {point.delta:g}"
+    )
+    fault = "" if task.fault == "none" else f" --fault {task.fault}"
+    seed = f" --seed {point.seed}" if point.seed else ""
+    return f"dpsco audit --method {task.method} {budget} --trials {task.runs}{fault}{seed}"

@@ -1,0 +1,270 @@
+"""The figures of the page Privacy as plain values; the numbers behind them are theirs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from dpsco_app.figure.axes import linear_axis, outline
+from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.values import (
+    Axis,
+    Dash,
+    Figure,
+    Ladder,
+    LadderRow,
+    Line,
+    Panel,
+    Region,
+    Words,
+)
+from dpsco_app.pages.first_screen import log_axis, upright
+from dpsco_app.parts.options import number_text, short_text
+from dpsco_core.audit.engine import Audit, Found
+from dpsco_core.audit.samples import Samples
+from dpsco_core.explain.ledgers import Spending
+
+MOST_BARS = 14
+LEAST_BARS = 5  # of which there is room at least
+HIGHEST = 1e6  # what is above it is as good as no privacy
+# How the arguments look, the loosest first: a hue of the methods, and a dash.
+LOOKS: tuple[tuple[str, Dash], ...] = (
+    ("grey", "longdash"),
+    ("gold", "dash"),
+    ("teal", "dot"),
+    ("violet", "solid"),
+    ("green", "dashdot"),
+)
+Place = tuple[float, float]
+
+
+def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
+    """Return the shares of a ledger's entries as bars, those that are alike as one."""
+    shown = rows[:MOST_BARS]
+    bars, names = [], []
+    for i, row in enumerate(shown):
+        times = f"{row.count:,} × " if row.count > 1 else ""
+        where = "" if row.records == "all records" else f" ({row.records})"
+        colour = IMPOSSIBLE.ink if row.flawed else colour_of(method)
+        y, share = float(-i), 100 * row.share
+        bar = Line(
+            key=f"entry {i}",
+            name=f"{row.label}{where}",
+            x=[0.0, share],
+            y=[y, y],
+            colour=METHODS["grey"] if row.mechanism == "noisy test" else colour,
+            width=16,
+            hover=[f"{row.label}{where}: {share:.3g} %"] * 2,
+        )
+        bars.append(bar)
+        each = f"{times}{share / row.count:.3g} %" + ", flawed" * row.flawed
+        names.append(LadderRow(key=bar.key, name=bar.name, colour=bar.colour, values=[each], end=y))
+    more = f"; {len(rows) - len(shown):,} more are in the table" if len(rows) > len(shown) else ""
+    ticks = [(float(x), f"{x} %") for x in range(0, 101, 20)]
+    across = Axis(title=f"Share of what was spent{more}", low=0, high=100, ticks=ticks, log=False)
+    return Figure(
+        panels=[Panel(title="", x=across, lines=bars)],
+        y=Axis(title="", low=0.6 - max(len(shown), LEAST_BARS), high=1.2, ticks=[], log=False),
+        ladder=Ladder(title="Released", columns=["share"], rows=names),
+        alt=title,
+    )
+
+
+def compared_figure(
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    marks: Mapping[str, Place],
+    titles: tuple[str, str],
+    alt: str,
+    *,
+    told: str = "ε",  # what the ladder tells of the points: how high they are, or where
+    across: bool = False,
+) -> Figure:
+    """Return what several arguments prove, as lines, and a point of each that is at hand."""
+    seen = {name: (list(x), [_drawn(v) for v in y]) for name, (x, y) in curves.items()}
+    points = {name: point for name, point in marks.items() if math.isfinite(_drawn(point[1]))}
+    heights = [v for _, y in seen.values() for v in y if v > 0] + [y for _, y in points.values()]
+    places = [v for x, _ in seen.values() for v in x]
+    lines, rows = [], []
+    for (name, (x, y)), (hue, dash) in zip(seen.items(), LOOKS, strict=False):
+        line = Line(
+            key=name,
+            name=name,
+            x=x,
+            y=y,
+            colour=METHODS[hue],
+            dash=dash,
+            width=2.4,
+            hover=[f"{name}<br>{short_text(a)}: {b:.4g}" for a, b in zip(x, y, strict=True)],
+        )
+        lines.append(line)
+        value = ""
+        if name in points:
+            a, b = points[name]
+            mark = replace(line, key=f"{name} here", x=[a], y=[b], width=0, symbol="circle")
+            lines.append(replace(mark, size=11, hover=[f"here: {short_text(a)}, {b:.4g}"]))
+            value = f"{a if across else b:.3g}"
+        if drawn := [v for v in y if v > 0]:
+            row = LadderRow(key=name, name=name, colour=line.colour, values=[value], end=drawn[-1])
+            rows.append(row)
+    return Figure(
+        panels=[Panel(title="", x=log_axis(titles[0], min(places), max(places)), lines=lines)],
+        y=log_axis(titles[1], min(heights) / 1.5, max(heights) * 2.5),
+        ladder=Ladder(title="Here", columns=[told], rows=rows),
+        alt=alt,
+    )
+
+
+def _drawn(value: float | None) -> float:
+    return value if value is not None and 0 < value <= HIGHEST else math.nan
+
+
+def numbers_of(figure: Figure) -> pd.DataFrame:
+    """Return the lines of a figure as a table, a place on its axis a row."""
+    lines = [line for line in figure.panels[0].lines if line.width]
+    columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
+    return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
+
+
+def audit_figure(task: Audit, found: Found, alt: str) -> Figure:
+    """Return the lower bound on epsilon over the number of runs, and the claim."""
+    claim, runs = found.claimed_epsilon, [float(e.runs) for e in found.evidence]
+    best = best_so_far(found)
+    high = 1.25 * max(claim, *best)
+    ends = [runs[0], float(task.runs)]
+    beyond = Region(
+        key="claim",
+        name="the claim",
+        x=ends,
+        lower=[claim, claim],
+        upper=[high, high],
+        look=IMPOSSIBLE,
+        hover=[f"claimed ε = {claim:.4g}"] * 2,
+    )
+    line = Line(
+        key="proven",
+        name="ε is at least",
+        x=runs,
+        y=best,
+        colour=colour_of(task.method),
+        symbol="circle",
+        width=3,
+        hover=[f"after {n:,.0f} runs: ε ≥ {e:.3f}" for n, e in zip(runs, best, strict=True)],
+    )
+    words = Words(
+        lines=["<b>above the claim: refuted</b>"], colour=IMPOSSIBLE.ink, want=(0.02, 0.97)
+    )
+    claimed = LadderRow(
+        key="claim",
+        name="the claim",
+        colour=IMPOSSIBLE.ink,
+        values=[f"{claim:.3g}"],
+        end=claim,
+        swatch="edge",
+    )
+    proven = LadderRow(
+        key=line.key, name=line.name, colour=line.colour, values=[f"{best[-1]:.2f}"], end=best[-1]
+    )
+    at = f" at δ = {number_text(found.delta)}" if found.delta else ""
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis("Runs of the mechanism, half on each neighbour", *ends),
+                regions=[beyond],
+                lines=[line],
+                words=[words],
+            )
+        ],
+        y=linear_axis(f"What the runs prove of ε{at}", 0, high),
+        ladder=Ladder(title="What is known", columns=["ε"], rows=[claimed, proven]),
+        alt=alt,
+    )
+
+
+def best_so_far(found: Found) -> list[float]:
+    """Return the best bound up to each look: all looks hold together, so that it holds as well."""
+    best: list[float] = []
+    for look in found.evidence:
+        best.append(max([look.epsilon_lower_bound, *best[-1:]]))
+    return best
+
+
+def samples_figure(found: Samples, alt: str) -> Figure:
+    """Return what was let out on the two neighbours as two histograms, and the event's edge."""
+    high = 1.1 * float(max(found.one.max(), found.two.max()))
+    edges = found.edges.tolist()
+    lines = []
+    for name, counts, hue in (("on one", found.one, "violet"), ("on the other", found.two, "gold")):
+        x, y = outline(edges, counts.tolist())
+        line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
+        top = int(counts.argmax())
+        named = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
+        side = -12 if edges[top] < 0 else 12
+        lines += [line, replace(named, key=f"{name}, its name", label=name, away=(side, 10))]
+    event = upright(found.threshold, 0, high, "event →" if found.above else "← event")
+    ends = [*edges[:: len(edges) - 1], found.threshold]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("What was let out, in standard deviations", min(ends), max(ends)),
+                lines=[*lines, replace(event, colour=INK, away=(6 if found.above else -6, 10))],
+            )
+        ],
+        y=linear_axis("Runs", 0, high),
+        ladder=Ladder(title="", columns=[], rows=[]),
+        alt=alt,
+    )
+
+
+# -- the numbers behind them --
+
+
+def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
+    """Return the entries of a ledger, those that are alike in one row; no column is empty."""
+    columns = {
+        "Released": [r.label for r in rows],
+        "Times": [r.count for r in rows],
+        "Mechanism": [r.mechanism for r in rows],
+        "Looks at": [r.records for r in rows],
+        "Sensitivity": [r.sensitivity for r in rows],
+        "Noise scale": [r.noise for r in rows],
+        "Coordinates": [r.size for r in rows],
+        "Disjoint blocks": [r.disjoint_blocks for r in rows],
+        "ρ each": [r.rho or None for r in rows],
+        "ε each": [r.epsilon or None for r in rows],
+        "δ each": [r.delta or None for r in rows],
+        "Share %": [100 * r.share for r in rows],
+        "Flawed": ["yes" if r.flawed else "no" for r in rows],
+    }
+    return pd.DataFrame(columns).dropna(axis="columns", how="all")
+
+
+def audit_table(found: Found) -> pd.DataFrame:
+    """Return the looks of an audit."""
+    columns = {
+        "Runs": [e.runs for e in found.evidence],
+        "ε is at least": [e.epsilon_lower_bound for e in found.evidence],
+        "Claimed ε": found.claimed_epsilon,
+        "δ": found.delta,
+        "Tested runs on each": [e.tested for e in found.evidence],
+        "Record against": [e.against for e in found.evidence],
+        "Hits": [e.hits for e in found.evidence],
+        "False hits": [e.false_hits for e in found.evidence],
+        "Confidence of this look": [e.confidence for e in found.evidence],
+    }
+    return pd.DataFrame(columns)
+
+
+def samples_table(found: Samples) -> pd.DataFrame:
+    """Return the counts of two samples in bins."""
+    return pd.DataFrame(
+        {
+            "From": found.edges[:-1],
+            "To": found.edges[1:],
+            "Runs on one": found.one,
+            "Runs on the other": found.two,
+        }
+    )

@@ -1,0 +1,226 @@
+"""The figures of the page Users but the map, and their numbers; no Streamlit in here."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from dpsco_app.figure.colours import INK, METHODS, Pair
+from dpsco_app.figure.methods import colour_of, symbol_of
+from dpsco_app.figure.values import Dash, Figure, Line, Panel
+from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
+from dpsco_app.pages.users.words import (
+    NEED_NAMES,
+    ROW_NAMES,
+    crossing_answer,
+    frontier_answer,
+    gradients_answer,
+)
+from dpsco_app.parts.options import number_text, rounded, short_text
+from dpsco_core.bounds.user.complexity import Curve
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.users.crossing import Crossing, Errors
+from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
+from dpsco_core.scenario import Scenario
+
+# Of a row of the comparison of gradients: the method of the catalogue, or a hue of its own.
+ROW_COLOURS: dict[str, Pair] = {
+    "algorithm-3": colour_of("user.accelerated"),
+    "algorithm-1": colour_of("user.phased-sgd"),
+    "group-privacy": colour_of("user.group-privacy"),
+    "bassily-sun-2023": METHODS["magenta"],
+    "bassily-sun-2023-local": METHODS["magenta"],
+    "asi-liu-2024": METHODS["gold"],
+    "ghazi-2023": METHODS["brown"],
+}
+DASHES: dict[str, Dash] = {
+    "theorem-c1": "solid",
+    "theorem-b1": "solid",
+    "groups-printed": "dot",
+    "recommended-c1": "longdash",
+    "step-calibrated": "dash",
+    "groups-calibrated": "dash",
+}
+
+
+def crossing_figure(curves: Sequence[Errors], found: Crossing | None, m: int) -> Figure:
+    """Return the measured mean excess risks over m, and where the first two cross."""
+    lines = [
+        Line(
+            key=c.method,
+            name=method_card(c.method).name,
+            x=list(c.items),
+            y=list(c.mean),
+            # One that would leave the log axis ends at a tenth of its point.
+            half=list(2 * np.nan_to_num(c.standard_error)),
+            down=list(np.minimum(2 * np.nan_to_num(c.standard_error), 0.9 * c.mean)),
+            colour=colour_of(c.method),
+            symbol=symbol_of(c.method),
+            hover=[
+                f"{method_card(c.method).name}<br>m = {short_text(x)}: {rounded(y)}"
+                for x, y in zip(c.items, c.mean, strict=True)
+            ],
+        )
+        for c in curves
+    ]
+    low, high = ends_of(lines)
+    at = int(np.abs(np.log(curves[0].items / m)).argmin())
+    title = f"At m = {short_text(curves[0].items[at])}"
+    ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[at])) for c in curves])
+    last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
+    guide = replace(
+        thin("1/m", [last, last / 100], [error, 100 * error]), dash="dot", away=(-9, -9)
+    )
+    crossed = [] if found is None else [upright(found.items, low, high, "they cross")]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis("Items per user m", curves[0].items[0], curves[0].items[-1]),
+                lines=[*lines, replace(guide, dash="dot", away=(-9, -9)), *crossed],
+            )
+        ],
+        y=log_axis("Mean excess risk", low, high),
+        ladder=ladder,
+        alt=crossing_answer(found),
+    )
+
+
+def frontier_figure(
+    needs: Mapping[str, Sequence[float]],
+    here: Mapping[str, float],
+    most: float,  # 1/(delta m)
+    scenario: Scenario,
+) -> Figure:
+    """Return the least users over epsilon, and the chosen point."""
+    assert scenario.epsilon is not None
+    lines = [
+        Line(
+            key=need.slug,
+            name=NEED_NAMES[need.slug],
+            x=list(EPSILONS),
+            y=[v if math.isfinite(v) else math.nan for v in needs[need.slug]],
+            colour=colour_of(need.method),
+            dash=DASHES[need.slug],
+            width=2.4,
+            hover=[f"{NEED_NAMES[need.slug]}: {number_text(v)} users" for v in needs[need.slug]],
+        )
+        for need in NEEDS
+    ]
+    point = Line(
+        key="chosen",
+        name="chosen point",
+        x=[scenario.epsilon],
+        y=[scenario.n],
+        colour=INK,
+        width=0,
+        symbol="circle-x-open",
+        size=14,
+    )
+    low, high = ends_of([*lines, point])
+    border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
+    values = [number_text(here[need.slug]) for need in NEEDS]
+    ladder = ladder_of(f"At ε = {scenario.epsilon:g}", "users needed", lines, values)
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis("Privacy budget ε", EPSILONS[0], EPSILONS[-1]),
+                lines=[*lines, point, *[replace(border, away=(9, -10))] * (low < most < high)],
+            )
+        ],
+        y=log_axis("Least number of users n", low, high),
+        ladder=ladder,
+        alt=frontier_answer(here, scenario),
+    )
+
+
+def gradients_figure(curves: Sequence[Curve], total: int) -> Figure:
+    """Return gradients over n m, dotted where a row's assumptions fail; `total` marks n m."""
+    lines, dotted = [], []
+    for curve in (c for c in curves if all(map(math.isfinite, c.gradients))):
+        name = ROW_NAMES[curve.slug, curve.loss]
+        line = Line(
+            key=name,
+            name=name,
+            x=list(curve.items),
+            y=list(curve.gradients),
+            colour=ROW_COLOURS[curve.slug],
+            dash="dot",
+            opacity=0.5,
+        )
+        kept = [g if ok else math.nan for g, ok in zip(line.y, curve.applies, strict=True)]
+        dash: Dash = "solid" if curve.loss == "smooth" else "dash"
+        hover = [f"{name}: {short_text(g)} gradients" for g in line.y]
+        dotted.append(line)
+        lines.append(replace(line, y=kept, dash=dash, opacity=1.0, width=2.4, hover=hover))
+    items = curves[0].items
+    low, high = ends_of(dotted)
+    chosen = [upright(total, low, high, "your n·m")] if items[0] <= total <= items[-1] else []
+    title = f"At n·m = {number_text(float(items[-1]))}"
+    ladder = ladder_of(title, "gradients", dotted, [short_text(line.y[-1], 2) for line in dotted])
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis("All items n·m", items[0], items[-1]),
+                lines=[*dotted, *lines, *chosen],
+            )
+        ],
+        y=log_axis("Gradients of an item", low, high),
+        ladder=ladder,
+        alt=gradients_answer(curves),
+    )
+
+
+def ends_of(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return the ends of an axis with some room around all that is drawn."""
+    values = [y for line in lines for y in line.y if y > 0]
+    return min(values) / 1.8, max(values) * 1.8
+
+
+# -- the numbers behind them --
+
+
+def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
+    """Return the measured errors, a method and an m a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": method_card(c.method).name,
+                "m": c.items.astype(int),
+                "Mean excess risk": c.mean,
+                "Standard error": c.standard_error,
+                "RMS distance": c.distance,
+                "Trials": c.risks.shape[1],
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def frontier_table(needs: Mapping[str, Sequence[float]]) -> pd.DataFrame:
+    columns = {
+        NEED_NAMES[n.slug]: [v if math.isfinite(v) else None for v in needs[n.slug]] for n in NEEDS
+    }
+    return pd.DataFrame({"ε": EPSILONS} | columns)
+
+
+def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
+    """Return the counts, a row of the comparison and an n a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": ROW_NAMES[c.slug, c.loss],
+                "Losses": c.loss,
+                "n·m": c.items,
+                "Gradients": [g if math.isfinite(g) else None for g in c.gradients],
+                "Assumptions hold": c.applies,
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)

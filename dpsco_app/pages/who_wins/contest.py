@@ -1,0 +1,196 @@
+"""A map of which method is best: its figure, its words, its numbers, and how it fills in."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dpsco_app.figure.marks import cell_edges
+from dpsco_app.figure.methods import colour_of, short_names
+from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
+from dpsco_app.front.titles import axis_title
+from dpsco_app.live.running import HEAD_START_SECONDS, Pace
+from dpsco_app.pages.first_screen import FirstScreen, log_axis
+from dpsco_app.parts import controls
+from dpsco_app.parts.options import SYMBOL, rounded, short_text
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import TRIALS, Contest, Reading
+from dpsco_core.explain.regimes import Plane
+from dpsco_core.fields import is_whole
+from dpsco_core.scenario import Scenario
+
+READING_NAMES: dict[Reading, str] = {
+    "measured": "Measured",
+    "proven": "Proven bounds",
+    "rates": "Rates that hold",
+}
+SMALLEST: dict[Reading, str] = {
+    "measured": "measured error",
+    "proven": "proven bound",
+    "rates": "rate that holds",
+}
+ABOUT: dict[Reading, str] = {
+    "measured": f"Mean errors of {TRIALS} runs on the same data. Hatched: a tie, the 95 % interval "
+    "of the paired differences holds 0.",
+    "proven": "Upper bounds on the mean error, every constant proven. In brackets: a condition "
+    "fails. Blank: no theorem holds.",
+    "rates": "Every constant is set to 1: rates compare growth, and near a border another method "
+    "may be better. In brackets: a condition fails. Blank: no theorem holds.",
+}
+
+
+def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
+    """Return row and column of the map's cell that is nearest to the point, on log scales."""
+    x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
+    return int(np.abs(np.log(plane.y / y)).argmin()), int(np.abs(np.log(plane.x / x)).argmin())
+
+
+def where(plane: Plane, row: int, column: int) -> str:
+    places = ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
+    return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
+
+
+def winner(found: Contest, point: Scenario, reading: Reading) -> str:
+    """Return which method is best in the cell of the point, and on how much of the map."""
+    row, column = nearest_cell(found.plane, point)
+    best, here = int(found.smallest[row, column]), where(found.plane, row, column)
+    if not found.known[row, column]:
+        return f"Measuring, from {here} outwards"
+    if best < 0:
+        what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
+        return f"{what} at {here}"
+    name, share = method_card(found.methods[best]).name, 100 * found.share(best)
+    tie = "in a tie, best" if found.ties[row, column] else "as"
+    return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
+
+
+def value_text(value: float, *, holds: bool) -> str:
+    """Return a value, in brackets where a condition fails."""
+    if math.isnan(value):
+        return "not run yet"
+    if math.isinf(value):
+        return "none"
+    return rounded(value) if holds else f"({rounded(value)})"
+
+
+def contest_figure(found: Contest, point: Scenario, reading: Reading) -> Figure:
+    """Return the map; the ladder has each method's value at the point, and its share of the map."""
+    plane = found.plane
+    titles = {a: axis_title(replace(point, axis=a)) for a in (plane.x_axis, plane.y_axis)}
+    ends = [cell_edges(list(values)) for values in (plane.x, plane.y)]
+    x, y = (
+        log_axis(titles[axis], edges[0], edges[-1])
+        for axis, edges in zip((plane.x_axis, plane.y_axis), ends, strict=True)
+    )
+    names = list(short_names(found.methods).values())
+
+    def texts(row: int, column: int) -> list[str]:
+        pairs = zip(found.values[:, row, column], found.holds[:, row, column], strict=True)
+        return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
+
+    def says(row: int, column: int) -> str:
+        values = zip(names, texts(row, column), strict=True)
+        return "<br>".join([where(plane, row, column), *map(" ".join, values)])
+
+    cells = Cells(
+        x=list(plane.x),
+        y=list(plane.y),
+        kinds=[(name, colour_of(m)) for name, m in zip(names, found.methods, strict=True)],
+        shows=found.smallest.tolist(),
+        hatched=(found.ties & found.known).tolist(),
+        hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
+        chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
+    )
+    return Figure(
+        panels=[Panel(title="", x=x, cells=cells)],
+        y=y,
+        ladder=_ladder(found, point, texts),
+        alt=winner(found, point, reading),
+    )
+
+
+def _ladder(found: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
+    at = nearest_cell(found.plane, point)
+    values = found.values[:, *at]
+    names = short_names(found.methods)
+    rows: list[LadderRow] = []
+    for k in np.argsort(np.where(found.holds[:, *at], values, np.inf), kind="stable"):
+        method = found.methods[k]
+        rows.append(
+            LadderRow(
+                key=method,
+                name=f"■ {names[method]}",
+                colour=colour_of(method),
+                values=[texts(*at)[k], f"{100 * found.share(int(k)):.0f} %"],
+                end=-float(len(rows)),  # below the axis: in this order, and without leaders
+                swatch="none",
+            )
+        )
+    return Ladder(title=f"At {where(found.plane, *at)}", columns=["value", "best on"], rows=rows)
+
+
+def contest_table(found: Contest) -> pd.DataFrame:
+    """Return every method's value over the map, a point a row, and which is best."""
+    x, y = np.meshgrid(found.plane.x, found.plane.y)
+    names = [method_card(m).name for m in found.methods]
+    columns: dict[str, object] = {
+        SYMBOL[found.plane.x_axis]: x.ravel(),
+        SYMBOL[found.plane.y_axis]: y.ravel(),
+        "Best": [names[i] if i >= 0 else "none" for i in found.smallest.ravel()],
+        "Tied": found.ties.ravel(),
+    }
+    for k, name in enumerate(names):
+        values = found.values[k].ravel()
+        columns[name] = np.where(np.isfinite(values), values, np.nan)
+        columns[f"{name}, holds"] = found.holds[k].ravel()
+    return pd.DataFrame(columns)
+
+
+def draw_contest(
+    screen: FirstScreen,
+    question: str,
+    small: str,
+    stages: Iterator[Contest],  # the last one is whole
+    point: Scenario,  # marked, and moved by a click
+    reading: Reading,
+    *,
+    # between which values a click moves an axis
+    limits: Mapping[str, tuple[int, int]] | None = None,
+    setting: str = "",  # at the foot of its files
+) -> None:
+    """Draw a contest again and again as it fills in, and below the last one its numbers."""
+    status = screen.foot.empty()
+    pace = Pace.of_figures(HEAD_START_SECONDS)
+    found = next(stages)
+    whole = bool(found.known.all())
+
+    def draw(on_click: Callable[[str], None] | None = None) -> Figure:
+        figure = contest_figure(found, point, reading)
+        screen.say(question, figure.alt, f"{small}{ABOUT[reading]} A click moves the point.")
+        screen.draw(figure, on_click)
+        return figure
+
+    for later in stages:
+        # A coarse map is whole, and drawn at once; of one that grows, now and then.
+        if whole or pace.due():
+            draw()
+            share = float(found.known.mean())
+            status.progress(share, f"{int(found.known.sum())} of {found.known.size} cells")
+        found, whole = later, False
+    status.empty()
+    figure = draw(lambda key: move_point(key, found.plane, limits or {}))
+    screen.draw_files(figure, lambda: contest_table(found), setting=setting)
+
+
+def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]]) -> None:
+    """Move the scenario's point to the cell that was clicked; a callback."""
+    points = st.session_state[key].selection.points
+    if not points:
+        return
+    for axis, value in zip((plane.x_axis, plane.y_axis), points[0]["customdata"], strict=False):
+        low, high = limits.get(axis, (value, value))
+        kept = float(f"{min(max(value, low), high):.2g}")
+        st.session_state[controls.PREFIX + axis] = int(kept) if is_whole(axis) else kept
