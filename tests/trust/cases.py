@@ -214,6 +214,10 @@ def _shuffled_in_steps() -> Iterator[None]:
 VARIANTS = {
     "mean.adaptive, guarded": Variant(slug="mean.adaptive", fields={"mode": "guarded"}),
     "mean.adaptive, pure": Variant(slug="mean.adaptive", scenario={"delta": 0.0}),
+    "user.mean-adaptive, coarse centre": Variant(
+        slug="user.mean-adaptive", scenario={"n": 128, "diameter": 1000.0}
+    ),
+    "user.mean-adaptive, pure": Variant(slug="user.mean-adaptive", scenario={"delta": 0.0}),
     "sco.adaptive, steps of its own": Variant(slug="sco.adaptive", fields={"descent": None}),
     "mean.iterative, shuffled": Variant(
         slug="mean.iterative",

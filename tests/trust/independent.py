@@ -293,6 +293,10 @@ _LQ = "tests/bounds/test_independent_lq_user.py::"
 # Where each explicit bound is compared with a second implementation.
 COUNTERPARTS: dict[str, str] = {
     **dict.fromkeys(FORMULAS, _HERE),
+    **dict.fromkeys(
+        ("upper.user.mean-group-run", "upper.user.mean-clipped-run"),
+        "tests/bounds/user/test_means.py::test_the_bound_on_a_run_is_its_formula_written_out",
+    ),
     **{
         f"lower.{row.format(notion)}": f"{_FLOORS}{test}"
         for notion in ("cdp", "approx", "pure")

@@ -8,14 +8,9 @@ item gradients.
 from dpsco_core.bounds.base import Bound, lettered
 from dpsco_core.bounds.user.explicit import EXPLICIT_RISKS
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
-from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
 from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
 from dpsco_core.bounds.user.rates import LETTERS, USER_RATES
 
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
 UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
-USER_BOUNDS: tuple[Bound, ...] = (
-    *UPPER_USER_BOUNDS,
-    *USER_MEAN_BOUNDS,
-    *lettered(LETTERS, USER_LOWER),
-)
+USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))

@@ -188,8 +188,7 @@ class AdaptiveClipping(PrivateMethod):
     def _looking_plan(self, setting: Setting, mode: Mode, *, centred: bool) -> AdaptivePlan:
         n, d, guarded = setting.n, setting.d, mode == "guarded"
         scale, bound = scaled_bound(setting)
-        choice = GUARDED_SHARE if guarded else min(0.1, max(0.03, 0.6 / d))
-        shares: Shares = ((choice, 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
+        choice, shares = look_share(mode, d), look_shares(mode, d)
         rho = total_rho(setting, shares, centred, self.calibration)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
@@ -311,6 +310,16 @@ class AdaptiveClipping(PrivateMethod):
                 "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),
             },
         )
+
+
+def look_share(mode: Mode, d: int) -> float:
+    """Return the share of rho of one choice of a radius."""
+    return GUARDED_SHARE if mode == "guarded" else min(0.1, max(0.03, 0.6 / d))
+
+
+def look_shares(mode: Mode, d: int) -> Shares:
+    """Return the shares of rho of all choices of a radius."""
+    return ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
 
 
 def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:

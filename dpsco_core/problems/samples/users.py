@@ -12,7 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
 from dpsco_core.data.base import gives
-from dpsco_core.data.rows import DenseRows, Rows, ScaledRows, rows_per_block
+from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.data.users import UserRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST
@@ -183,7 +183,7 @@ def users_of(sample: Any) -> Any:
     """Return the users with their items; a record alone is a user with one item."""
     if isinstance(sample, UserRows | ItemSample | MeanSample):
         return sample
-    if isinstance(sample, Rows):
+    if isinstance(sample, DenseRows):
         return UserRows(records=sample, items=1)
     return ItemSample(records=sample, items=1)
 

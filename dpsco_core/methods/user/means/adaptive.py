@@ -1,13 +1,17 @@
 """A mean at user level: a private centre, then users' means in a radius chosen privately."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
+from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode, look_shares
+from dpsco_core.methods.mean.base import clipped_mean, into_ball
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
@@ -16,8 +20,20 @@ from dpsco_core.methods.user.means.base import (
     check_user_rows,
     of_user_means,
 )
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
+
+COARSE_SHARE = 0.1  # of rho, for the coarse centre
+WORTHWHILE = 0.7  # of the ball around 0: a coarse centre must leave at most so much of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserAdaptivePlan(Plan):
+    fine: AdaptivePlan  # of the users' means less the coarse centre
+    mean_bound: float  # the answer is projected on the ball of this
+    coarse: ClippedPlan | None = None  # of the coarse centre; None: there is none, it is 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,18 +61,19 @@ class UserMeanAdaptive(PrivateMethod):
         private_radius=True,
         level="user",
         rate="upper.user.mean-adaptive",
-        caveat="Its centre and its radius are this project's (theory/adaptive-methods.md); the "
-        "paper finds a centre by rounds of clipping. No explicit bound is proven for it.",
+        caveat="Its centre and its radius are this project's (theory/user-level-means.md, 2.3); "
+        "the paper finds a centre by rounds of clipping. No explicit bound is proven for it.",
     )
     story = Story(
         what="Averages each user's records and runs adaptive clipping on the averages. They lie "
         "close together, by the root of m closer than records do, but around a mean that is "
-        "known only to a public bound. A few hundredths of the budget find a centre among them "
+        "known only to a public bound. A small part of the budget finds a centre among them "
         "and a radius that holds most of them; the noise is then as small as they are close.",
         steps=(
             r"Average: $\bar X_i=\frac1m\sum_jX_{ij}$ for every user i.",
-            r"Where the public bound is large in units of a user mean's moment, subtract a private "
-            r"centre: medians of the coordinates on a public grid.",
+            r"Where the public bound is large beside the spread of users' means, subtract a "
+            r"private centre: with many users medians of the coordinates on a public grid, else "
+            r"clipped user means at a tenth of $\rho$.",
             r"Draw a radius from a ladder by the exponential mechanism, beyond which about k of "
             r"the users' means lie.",
             r"Clip the users' means to it, average, add $N(0,\sigma^2I_d)$, "
@@ -73,9 +90,10 @@ class UserMeanAdaptive(PrivateMethod):
             r"user replaces one of n averages. A count of averages beyond a radius changes by at "
             r"most 1, a rank in a median by at most 1, and the clipped mean by at most "
             r"$\Delta_2=2R/n$.",
-            mechanism=r"Exponential mechanisms choose the centre and the radius; Gaussian noise "
-            r"of standard deviation $\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. "
-            r"Under a pure budget the noise is spherical Laplace, and there is no centre.",
+            mechanism=r"Exponential mechanisms choose the radius, and medians where they are "
+            r"the centre; Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho'}$ per "
+            r"coordinate is $\rho'$-zCDP. Under a pure budget the noise is spherical Laplace, and "
+            r"there is no centre.",
             composition=r"Adaptive clipping of n records is private for one record, and is run "
             r"here on n averages: shares of $\rho$ that are fixed in advance add up.",
         ),
@@ -95,19 +113,76 @@ class UserMeanAdaptive(PrivateMethod):
     colour = "violet"
     symbol = "circle"
 
-    def plan(self, setting: Setting) -> AdaptivePlan:
-        return replace(self._on_means().plan(of_user_means(setting)), setting=setting)
+    def plan(self, setting: Setting) -> UserAdaptivePlan:
+        means = of_user_means(setting)
+        alone = UserAdaptivePlan(
+            setting=setting,
+            fine=self._on_means(self.mode).plan(means),
+            mean_bound=setting.constants.mean_gradient_bound,
+        )
+        pure = isinstance(setting.budget, PureDP)
+        if pure or self.tuning == "theory" or alone.fine.centre is not None:
+            return alone
+        tried = self._coarse(alone, self.mode, setting.gaussian_rho)
+        if tried is None:
+            return alone
+        # The looks that it takes decide what may be spent in all.
+        mode = tried.fine.mode
+        return self._coarse(alone, mode, self._total_rho(setting, mode)) or alone
+
+    def _total_rho(self, setting: Setting, mode: Mode) -> float:
+        """Return the rho of everything: the coarse centre comes before the looks."""
+        budget = setting.budget
+        assert not isinstance(budget, PureDP)
+        if self.calibration == "paper" and isinstance(budget, ApproxDP):
+            return zcdp_rho(budget.epsilon, budget.delta, "paper")
+        shares = tuple((s * (1 - COARSE_SHARE), k) for s, k in look_shares(mode, setting.d))
+        return selection_rho(budget, shares, choices_first=False)
+
+    def _coarse(
+        self, alone: UserAdaptivePlan, mode: Mode | None, rho: float
+    ) -> UserAdaptivePlan | None:
+        """Return the plan with a coarse centre; None where that would leave too much."""
+        means = of_user_means(alone.setting)
+        spent = COARSE_SHARE * rho
+        coarse = SimpleClipping().plan(replace(means, budget=ZCDP(rho=spent)))
+        # How far the centre is off, at most: noise, sampling, and as much again for clipping.
+        spread = math.sqrt(means.constants.variance_trace)
+        noise = coarse.noise_std * (math.sqrt(means.d) + 3)
+        near = noise + 4 * spread / math.sqrt(means.n)
+        if not near + spread <= WORTHWHILE * (alone.mean_bound + spread):
+            return None
+        constants = replace(means.constants, mean_gradient_bound=near)
+        inner = replace(means, constants=constants, budget=ZCDP(rho=rho - spent))
+        fine = self._on_means(mode).plan(inner)
+        return None if fine.centre is not None else replace(alone, coarse=coarse, fine=fine)
 
     def release(
-        self, sample: UserRows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserRows, plan: UserAdaptivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_user_rows(sample, plan.setting)
-        return self._on_means().release(sample.means(), plan, ledger, rng)
+        means, fine = sample.means(), self._on_means(plan.fine.mode)
+        if plan.coarse is None:
+            return fine.release(means, plan.fine, ledger, rng)
+        coarse = plan.coarse
+        centre = ledger.gaussian(
+            clipped_mean(means, coarse.clip_radius),
+            l2_sensitivity=coarse.l2_sensitivity,
+            rho=coarse.rho,
+            rng=rng,
+            label="coarse centre",
+        )
+        centre = into_ball(centre, plan.mean_bound)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rest = DenseRows(means.read(slice(None)) - centre)
+        found = fine.release(rest, plan.fine, ledger, rng)
+        return replace(
+            found,
+            value=into_ball(centre + found.value, plan.mean_bound),
+            diagnostics={**found.diagnostics, "centre_norm": float(np.linalg.norm(centre))},
+        )
 
-    def _on_means(self) -> AdaptiveClipping:
+    def _on_means(self, mode: Mode | None) -> AdaptiveClipping:
         return AdaptiveClipping(
-            radius=self.radius,
-            mode=self.mode,
-            calibration=self.calibration,
-            tuning=self.tuning,
+            radius=self.radius, mode=mode, calibration=self.calibration, tuning=self.tuning
         )

@@ -1,0 +1,146 @@
+"""Means of people with several records: limits, sensitivity, ledger, and what they are worth."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core import frame, study, summary
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import make_method
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.users import UserRows
+from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.user.means import UserMeanAdaptive, UserMeanClipped, UserMeanGroup
+from dpsco_core.methods.user.means.base import of_user_means, shrinkage
+from dpsco_core.privacy import ZCDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.scenario import Scenario
+
+ALL = ("user.mean-group", "user.mean-clipped", "user.mean-adaptive")
+POINT = Scenario(n=200, m=8, d=3, methods=ALL)
+BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300)
+
+
+def users(point: Scenario, seed: int = 0) -> UserRows:
+    rows = point.instance.problem.sample(point.n * point.m, np.random.default_rng(seed))
+    return UserRows(records=rows, items=point.m)
+
+
+def released(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
+    plan, ledger = method.plan(point.setting), Ledger(point.budget)
+    return method.release(data, plan, ledger, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(
+    ("own", "plain"),
+    [
+        (UserMeanGroup(), SimpleClipping()),
+        (UserMeanClipped(), SimpleClipping()),
+        (UserMeanAdaptive(), AdaptiveClipping()),
+    ],
+)
+def test_a_user_with_one_record_is_a_record(own: Any, plain: Any) -> None:
+    point = replace(POINT, m=1, diameter=2.0)
+    data = users(point)
+    found = released(own, data, point).value
+    assert np.array_equal(found, released(plain, data.records, point).value)
+
+
+def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
+    data, rng = users(POINT), np.random.default_rng(3)
+    before = data.means().x
+    x = data.records.x.copy()
+    x[8:16] = rng.choice(BROKEN, (8, 3))
+    after = UserRows(records=DenseRows(x), items=8).means().x
+    assert np.array_equal(np.delete(before, 1, 0), np.delete(after, 1, 0))
+    assert np.allclose(before[5], data.records.x[40:48].mean(axis=0))
+
+
+@pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
+def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None:
+    """Worst neighbours attain the sensitivity; broken records do not exceed it."""
+    method = make_method(slug, "tight", "practical")
+    plan, m = method.plan(POINT.setting), POINT.m
+
+    def value(block: np.ndarray) -> np.ndarray:
+        x = users(POINT).records.x.copy()
+        x[:m] = block
+        data = UserRows(records=DenseRows(x), items=m)
+        return clipped_mean(data.records if "group" in slug else data.means(), plan.clip_radius)
+
+    far = np.full((m, 3), 1e6)
+    most = np.linalg.norm(value(far) - value(-far))
+    assert most == pytest.approx(plan.l2_sensitivity, rel=1e-9)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        one, two = (rng.choice((*BROKEN, 1.0, 1e6, -1e6), (m, 3)) for _ in range(2))
+        assert np.linalg.norm(value(one) - value(two)) <= plan.l2_sensitivity * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("slug", ALL)
+@pytest.mark.parametrize("diameter", [1.0, 4.0, 1000.0])
+@pytest.mark.parametrize(("n", "d"), [(30, 3), (300, 3), (300, 20), (5000, 3)])
+def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
+    for budget in ({"epsilon": None, "delta": None, "rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
+        point = replace(POINT, n=n, d=d, diameter=diameter, **budget)
+        found = released(make_method(slug, "tight", "practical"), users(point), point)
+        if isinstance(point.budget, ZCDP):
+            assert found.ledger.spent() == ZCDP(rho=pytest.approx(0.1, rel=1e-12))
+        else:
+            assert found.ledger.spent().epsilon == pytest.approx(1.0, rel=1e-3)
+            assert found.ledger.spent().epsilon <= 1.0
+
+
+def test_the_coarse_centre_is_paid_for_and_comes_first() -> None:
+    point = replace(POINT, n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0)
+    method = UserMeanAdaptive()
+    plan = method.plan(point.setting)
+    assert plan.coarse is not None
+    entries = released(method, users(point), point).ledger.entries
+    assert [e.label for e in entries] == ["coarse centre", "radius", "mean of clipped records"]
+    assert method.plan(replace(point, m=1).setting).coarse is None
+    assert replace(method, tuning="theory").plan(point.setting).coarse is None
+
+
+@pytest.mark.parametrize(("p", "m"), [(2.0, 9), (3.0, 4), (4.0, 30), (6.0, 2)])
+def test_the_moment_of_a_mean_is_at_most_what_the_radius_is_planned_for(p: float, m: int) -> None:
+    """Signs that are rare are the worst law known; the mean of m of them by their exact law."""
+    for chance in (1.0, 0.5, 0.1, 0.01):
+        # a symmetric record: 0, or plus or minus a value of p-th moment 1
+        value = chance ** (-1 / p)
+        step = np.array([chance / 2, 1 - chance, chance / 2])
+        law = np.array([1.0])
+        for _ in range(m):
+            law = np.convolve(law, step)
+        mean = value * np.arange(-m, m + 1) / m
+        assert (law @ np.abs(mean) ** p) ** (1 / p) <= shrinkage(p, m) * (1 + 1e-12)
+    setting = replace(POINT, p=p, m=m).setting
+    found = of_user_means(setting).constants
+    assert found.coordinate_moment == pytest.approx(shrinkage(p, m) ** p)
+    assert found.variance_trace == pytest.approx(setting.constants.variance_trace / m)
+
+
+def test_a_sample_of_another_size_is_refused() -> None:
+    for change in ({"n": 100}, {"m": 4, "n": 400}, {"d": 2}):
+        with pytest.raises(InvalidInput):
+            released(UserMeanClipped(), users(replace(POINT, **change)), POINT)
+    with pytest.raises(InvalidInput):
+        released(UserMeanClipped(), users(POINT).records, POINT)
+    with pytest.raises(InvalidInput):
+        UserRows(records=users(POINT).records, items=7)
+
+
+def test_a_centre_and_users_means_beat_both_baselines() -> None:
+    """The figures of theory/user-level-means.md, 5, in their order and within a half of them."""
+    point = Scenario(
+        n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0, trials=6, methods=("mean.sample", *ALL)
+    )
+    table = summary(frame(study(point))).set_index("method")
+    errors = [float(table.loc[slug, "mean_error"]) for slug in point.methods]
+    pooled, group, clipped, adaptive = errors
+    assert pooled < adaptive < clipped / 3 < group / 9
+    assert 0.0055 < adaptive < 0.0165
