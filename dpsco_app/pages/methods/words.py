@@ -68,10 +68,10 @@ OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")
 
 def family(slug: str) -> str:
     card = method_card(slug)
-    if "mean" in card.problems:
-        return "Mean estimators"
     if card.level == "user":
         return "User level"
+    if "mean" in card.problems:
+        return "Mean estimators"
     return "Optimisers" if card.geometry == "l2" else "Optimisers, other norms"
 
 

@@ -225,9 +225,10 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
 
 
 def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
-    """Under pure ε two means run, and three methods choose their radius from the data."""
+    """Under pure ε three means run, and three methods choose their radius from the data."""
     (which,) = re.findall(r"Under pure ε (.*?) can run", guide())
-    assert which == "**Coordinate-wise, Laplace** and **Adaptive clipping**"
+    few = "**Coordinate-wise, Laplace**, **Adaptive clipping** and **Adaptive user means**"
+    assert which == few
     (chosen,) = re.findall(r"break the proof\. (.*?) choose\s", guide())
     names = {m.card.name for m in METHODS if m.card.private_radius}
     assert names == set(re.findall(r"\*\*(.*?)\*\*", chosen)) and "Adaptive clipping" in names

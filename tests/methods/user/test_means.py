@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsco_core import frame, study, summary
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
@@ -144,3 +144,12 @@ def test_a_centre_and_users_means_beat_both_baselines() -> None:
     pooled, group, clipped, adaptive = errors
     assert pooled < adaptive < clipped / 3 < group / 9
     assert 0.0055 < adaptive < 0.0165
+
+
+@pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
+def test_a_refusal_names_a_method_that_may_run_there(slug: str) -> None:
+    pure = replace(POINT, delta=0.0)
+    with pytest.raises(NotApplicable, match="choose Adaptive user means"):
+        make_method(slug, "tight", "practical").plan(pure.setting)
+    found = released(UserMeanAdaptive(), users(pure), pure)
+    assert found.ledger.spent().epsilon == pytest.approx(1.0)

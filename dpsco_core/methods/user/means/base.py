@@ -4,9 +4,10 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -31,6 +32,16 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
         ("d", "the dimension of the rows", sample.d, setting.d),
     ):
         require(got == planned, name, f"{what}, {got}", planned)
+
+
+def refuse_pure(setting: Setting) -> None:
+    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
+    if isinstance(setting.budget, PureDP):
+        raise NotApplicable(
+            "Gaussian noise cannot give pure DP.",
+            method="user.mean-adaptive",
+            otherwise="set delta=1e-06",
+        )
 
 
 def shrinkage(order: float, items: int) -> float:

@@ -16,6 +16,7 @@ from dpsco_core.methods.user.means.base import (
     USERS_OVER_M,
     check_user_rows,
     of_user_means,
+    refuse_pure,
 )
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -86,6 +87,7 @@ class UserMeanClipped(PrivateMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
+        refuse_pure(setting)
         one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
         return replace(one.plan(of_user_means(setting)), setting=setting)
 

@@ -11,7 +11,12 @@ from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.methods.user.means.base import SAME_NUMBER, USERS_OVER_M, check_user_rows
+from dpsco_core.methods.user.means.base import (
+    SAME_NUMBER,
+    USERS_OVER_M,
+    check_user_rows,
+    refuse_pure,
+)
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -29,7 +34,7 @@ class UserMeanGroup(PrivateMethod):
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
     card = MethodCard(
         slug="user.mean-group",
-        name="Clipped records, hidden in groups",
+        name="Clipped records in groups",
         short="Group privacy",
         paper=AGARWAL_2024,
         statement="Baseline: item-level clipping with group privacy",
@@ -70,6 +75,7 @@ class UserMeanGroup(PrivateMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
+        refuse_pure(setting)
         one = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
         return replace(one.plan(replace(setting, m=1)), setting=setting)
 
