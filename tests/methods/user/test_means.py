@@ -149,7 +149,7 @@ def test_a_centre_and_users_means_beat_both_baselines() -> None:
 @pytest.mark.parametrize("slug", ["user.mean-group", "user.mean-clipped"])
 def test_a_refusal_names_a_method_that_may_run_there(slug: str) -> None:
     pure = replace(POINT, delta=0.0)
-    with pytest.raises(NotApplicable, match="choose Adaptive user means"):
+    with pytest.raises(NotApplicable, match="choose user.mean-adaptive"):
         make_method(slug, "tight", "practical").plan(pure.setting)
     found = released(UserMeanAdaptive(), users(pure), pure)
     assert found.ledger.spent().epsilon == pytest.approx(1.0)
