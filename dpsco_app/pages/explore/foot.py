@@ -12,7 +12,7 @@ from dpsco_app.front.bound_lines import short_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import in_short, overlays, pin_text, pinned
-from dpsco_app.front.titles import column_name
+from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
     Shown,
@@ -74,13 +74,8 @@ def choose_panels(shown: Shown) -> None:
     studies = studies_of(shown)
     if len(studies) == 1 and beside_of(shown.live).second is None:
         return
-    second = studies[-1] if len(studies) > 1 else None
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    names = {
-        "both": "Side by side",
-        "first": _short(column_name(studies[0], studies)),
-        "second": "Hardest case" if second is None else _short(column_name(second, studies)),
-    }
+    names = panel_names(studies)
     now = st.session_state[PANEL]
     if now not in options:
         now = options[0] if len(studies) > 1 else "first"
@@ -94,12 +89,6 @@ def choose_panels(shown: Shown) -> None:
         label_visibility="collapsed",
         on_change=lambda: st.session_state.update({PANEL: st.session_state[PANEL_TYPED]}),
     )
-
-
-def _short(name: str) -> str:
-    if name == "hardest":
-        return "Hardest case"
-    return name if "=" in name else name[:1].upper() + name[1:]
 
 
 def _choose_measure(shown: Shown) -> None:
