@@ -1,0 +1,58 @@
+// The engine: Python in a worker. It does what the page asks, and runs cells between two questions, so
+// that the next move ends what it makes useless.
+
+const SLICE = 0.12 // seconds of cells between two looks at the questions
+const questions = []
+let visit, python, theme
+
+const say = (kind, value) => postMessage({ kind, value })
+const turn = () => new Promise((go) => {
+  const { port1, port2 } = new MessageChannel()
+  port1.onmessage = go
+  port2.postMessage(0)
+})
+
+const start = async ({ packages }) => {
+  say("step", "engine")
+  const { loadPyodide } = await import("./engine/pyodide.mjs")
+  const zip = fetch("engine/dpsco.zip").then((answer) => answer.arrayBuffer())
+  python = await loadPyodide({ indexURL: "./engine/" })
+  say("step", "packages")
+  await python.loadPackage(packages, { messageCallback: () => {} })
+  say("step", "library")
+  python.unpackArchive(await zip, "zip", { extractDir: "/home/pyodide" })
+  visit = python.pyimport("dpsco_app.site.visit")
+  say("step", "figure")
+  python.globals.set("visit", visit.Visit())
+  say("ready")
+}
+
+const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme))
+
+const work = async () => {
+  const own = python.globals.get("visit")
+  for (;;) {
+    while (questions.length) {
+      const { asked, look, file } = questions.shift()
+      if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
+      if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
+      if (asked) visit.handled(own, JSON.stringify(asked))
+      if ((asked || look) && !questions.length) draw()
+    }
+    if (!own.todo.length) return
+    own.step(SLICE)
+    if (own.due()) draw()
+    else say("status", own.status())
+    await turn()
+  }
+}
+
+let going = Promise.resolve()
+onmessage = ({ data }) => {
+  if (data.packages) {
+    going = start(data).catch((error) => { say("dead", String(error)); throw error })
+    return
+  }
+  questions.push(data)
+  if (questions.length === 1) going = going.then(work).catch((error) => say("dead", String(error)))
+}
