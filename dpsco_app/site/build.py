@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.site import words
+from dpsco_app.site.compiled import compiled, node
 from dpsco_app.site.controls import presets
 from dpsco_app.site.engine import EngineMissing, engine_files
-from dpsco_app.site.library import PACKAGES, ROOT, archive, engine, library
+from dpsco_app.site.library import PACKAGES, ROOT, engine
 from dpsco_app.site.visit import Visit, shown
 
 WEB = Path(__file__).parent / "web"
@@ -86,8 +88,9 @@ def build(out: Path, kept: Path, workers: int = 2) -> dict[str, int]:
     files = engine_files(kept, ROOT / "here")
     new = out.with_name(f"{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
-    parts: dict[str, dict[str, bytes]] = {"engine": engine(files)}
-    parts["engine"]["dpsco.zip"] = archive(library())
+    runner = node()
+    to_bytes = partial(compiled, runner=runner) if runner else None
+    parts: dict[str, dict[str, bytes]] = {"engine": engine(files, to_bytes)}
     with ProcessPoolExecutor(workers) as pool:
         screens = pool.map(prepared, [p.slug for p in PRESETS])
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}

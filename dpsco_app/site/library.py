@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "threadpoolctl")
 # Of the wheels: what no method imports. `tests/site` runs every method without it.
 UNUSED = re.compile(
-    r"(.*/tests?/|.*\.pyi$|.*\.pyx$|.*\.pxd$|.*\.[ch]$|numpy/(f2py|distutils|typing|_pyinstaller)/"
+    r"(.*/tests?/|.*\.pyi$|.*\.pyx$|.*\.pxd$|.*\.[ch]$|numpy/_pyinstaller/"
     r"|scipy/(io|signal|odr|cluster|datasets|fftpack|misc)/|.*/_?lapack_subroutines|.*\.a$)"
 )
 # Of the library: what needs a terminal, processes or a cluster.
@@ -26,6 +26,9 @@ import dpsco_app.site.visit
 files = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "dpsco_app"]
 print(*sorted(filter(None, files)), sep="\\n")
 """
+LIBRARY = "dpsco.zip"
+# What makes byte code of files, with the engine's own.
+Compiled = Callable[[Mapping[str, bytes], Mapping[str, bytes]], dict[str, bytes]]
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files give the same archive
 
 
@@ -52,25 +55,40 @@ def library() -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in kept.items()}
 
 
-def lean(wheel: bytes) -> bytes:
-    """Return a wheel without what no method imports."""
-    with zipfile.ZipFile(io.BytesIO(wheel)) as found:
-        names = [i.filename for i in found.infolist() if not i.is_dir()]
-        return archive({n: found.read(n) for n in names if not UNUSED.match(n)})
+def members(packed: bytes) -> dict[str, bytes]:
+    """Return the files of an archive."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as found:
+        return {i.filename: found.read(i) for i in found.infolist() if not i.is_dir()}
 
 
-def engine(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files of the engine: as they come, lean wheels, and the list that names them."""
+def lean(wheel: bytes) -> dict[str, bytes]:
+    """Return the files of a wheel without those that no method needs."""
+    return {n: content for n, content in members(wheel).items() if not UNUSED.match(n)}
+
+
+def engine(files: Mapping[str, bytes], compiled: Compiled | None = None) -> dict[str, bytes]:
+    """Return the files of the engine: as they come, lean wheels, and the list that names them.
+
+    And the library; with `compiled` all modules are byte code.
+    """
     lock: dict[str, Any] = json.loads(files["pyodide-lock.json"])
     made = {n: c for n, c in files.items() if not n.endswith((".whl", "-lock.json"))}
     entries = {name: lock["packages"][name] for name in PACKAGES}
+    parts = {LIBRARY: library()}
+    parts |= {entry["file_name"]: lean(files[entry["file_name"]]) for entry in entries.values()}
+    if compiled is not None:
+        lock["packages"] = {}
+        bare = made | {"pyodide-lock.json": json.dumps(lock).encode()}
+        flat = {f"{part}/{n}": c for part, own in parts.items() for n, c in own.items()}
+        found = compiled(flat, bare)
+        parts = {part: _below(found, part) for part in parts}
+    made |= {part: archive(own) for part, own in parts.items()}
     for entry in entries.values():
-        made[entry["file_name"]] = content = lean(files[entry["file_name"]])
-        entry["sha256"] = hashlib.sha256(content).hexdigest()
+        entry["sha256"] = hashlib.sha256(made[entry["file_name"]]).hexdigest()
     lock["packages"] = entries
     return made | {"pyodide-lock.json": json.dumps(lock).encode()}
 
 
-def sizes(files: Iterable[bytes]) -> int:
-    """Return the bytes of files together."""
-    return sum(map(len, files))
+def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
+    start = f"{folder}/"
+    return {n.removeprefix(start): c for n, c in files.items() if n.startswith(start)}

@@ -65,7 +65,6 @@ class Visit:
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._drawn_at = 0.0
-        self._seconds = 0.0  # of the runs of this scenario
         self._set(self.scenario, self.view)
 
     # -- what a visitor does ----------------------------------------------------------------
@@ -99,7 +98,6 @@ class Visit:
 
     def _set(self, scenario: Scenario, view: View) -> None:
         self.scenario, self.view = scenario, view
-        self._seconds = 0.0
         others = beside(scenario, view.against, view.pin)
         problem = refusal(scenario, DASHBOARD, lambda _: others.scenarios)
         if not problem and not scenario.methods:
@@ -131,7 +129,6 @@ class Visit:
             if len(self.known) >= KEPT_CELLS:
                 self.known.pop(next(iter(self.known)))
             self.known[cell] = run_cell(cell)
-            self._seconds += self.known[cell].seconds
             self.todo.pop(0)
             if time.monotonic() > until:
                 break
@@ -206,7 +203,9 @@ class Visit:
             return ""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        return LIVE.format(runs=f"{self.all:,}", seconds=f"{self._seconds:.2g}")
+        every = (c for part in self.parts for c in part.cells)
+        seconds = sum(self.known[c].seconds for c in every if c in self.known)
+        return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""

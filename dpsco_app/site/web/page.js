@@ -6,7 +6,7 @@ const { words, default: first, widths, packages } = JSON.parse(at("known").textC
 const dark = matchMedia("(prefers-color-scheme: dark)")
 const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true }
 const SILENCE = 20_000 // milliseconds without a word while it works: the engine is lost
-const MOST_STARTS = 3
+const MOST_STARTS = 2
 
 const look = () => ({ width: at("figure").clientWidth, dark: dark.matches })
 const kind = () => Object.keys(widths).find((name) => look().width <= widths[name]) ?? "wide"

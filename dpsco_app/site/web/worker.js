@@ -6,6 +6,7 @@ const questions = []
 let visit, python, theme
 
 const say = (kind, value) => postMessage({ kind, value })
+const lastLine = (error) => String(error).trim().split("\n").pop()
 const turn = () => new Promise((go) => {
   const { port1, port2 } = new MessageChannel()
   port1.onmessage = go
@@ -50,9 +51,9 @@ const work = async () => {
 let going = Promise.resolve()
 onmessage = ({ data }) => {
   if (data.packages) {
-    going = start(data).catch((error) => { say("dead", String(error)); throw error })
+    going = start(data).catch((error) => { say("dead", lastLine(error)) })
     return
   }
   questions.push(data)
-  if (questions.length === 1) going = going.then(work).catch((error) => say("dead", String(error)))
+  if (questions.length === 1) going = going.then(work).catch((error) => say("dead", lastLine(error)))
 }
