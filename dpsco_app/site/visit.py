@@ -39,6 +39,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
 DRAW_EVERY_SECONDS = 0.8
+WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last drawing took
 KEPT_CELLS = 20_000
 OF_VIEW = ("against", "measure", "panel")
 # What decides the data of a panel, beside its sizes and its budget.
@@ -64,7 +65,7 @@ class Visit:
         self.before: list[Part] = []  # what was drawn before the last change
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
-        self._drawn_at = 0.0
+        self._next = 0.0  # when the figure may grow
         self._set(self.scenario, self.view)
 
     # -- what a visitor does ----------------------------------------------------------------
@@ -136,7 +137,7 @@ class Visit:
 
     def due(self) -> bool:
         """Whether the figure is to grow."""
-        return not self.todo or time.monotonic() - self._drawn_at > DRAW_EVERY_SECONDS
+        return not self.todo or time.monotonic() > self._next
 
     # -- what is drawn ----------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ class Visit:
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
-        self._drawn_at = time.monotonic()
+        began = time.monotonic()
         studies, told, stale = self._studies()
         leads = {s.role: lead_of(s, self.leads.get(s.role, "")) for s in told}
         if not stale and not self.todo:
@@ -183,7 +184,7 @@ class Visit:
         said = answer(told, leads)
         asked = self.view.asked(studies[0].scenario, leads, faded=stale)
         figure = front_figure(studies, asked, said.plain, only)
-        return {
+        made = {
             "address": self.address,
             "head": head(QUESTION, said.headline, said.small, theme, before=stale),
             "figure": _plain(plotly(figure, theme)),
@@ -196,6 +197,9 @@ class Visit:
             "status": self.status(),
             "done": not self.todo,
         }
+        now = time.monotonic()
+        self._next = now + max(DRAW_EVERY_SECONDS, WORK_TO_DRAWING * (now - began))
+        return made
 
     def status(self) -> str:
         """Return how far the runs are."""

@@ -101,9 +101,10 @@ const hear = {
     live = true
     document.body.dataset.engine = "live"
     const asked = waiting.length ? waiting : [["open", location.search.slice(1)]]
+    const same = screen !== null && chosen !== null && waiting.length < 2 // nothing moved since
     waiting = []
     document.querySelectorAll("[data-file]").forEach((button) => { button.disabled = false })
-    ask({ asked, look: look() })
+    ask({ asked, look: look(), same })
   },
   screen: (text) => {
     const next = JSON.parse(text)

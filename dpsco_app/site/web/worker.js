@@ -30,19 +30,24 @@ const start = async ({ packages }) => {
 
 const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme))
 
+let quiet = false // while what is shown has the same numbers, from where the page was built
 const work = async () => {
   const own = python.globals.get("visit")
   for (;;) {
     while (questions.length) {
-      const { asked, look, file } = questions.shift()
+      const { asked, look, file, same } = questions.shift()
+      if (asked) quiet = Boolean(same)
       if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
       if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
       if (asked) visit.handled(own, JSON.stringify(asked))
-      if ((asked || look) && !questions.length) draw()
+      if ((asked || look) && !questions.length && !quiet) draw()
     }
-    if (!own.todo.length) return
+    if (!own.todo.length) {
+      quiet = false
+      return
+    }
     own.step(SLICE)
-    if (own.due()) draw()
+    if (quiet ? !own.todo.length : own.due()) draw()
     else say("status", own.status())
     await turn()
   }
