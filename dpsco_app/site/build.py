@@ -22,6 +22,7 @@ from dpsco_app.site.library import PACKAGES, ROOT, engine
 from dpsco_app.site.visit import Visit, shown
 
 WEB = Path(__file__).parent / "web"
+ALL = tuple(preset.slug for preset in PRESETS)
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {
     **{"ink": INK, "quiet": QUIET, "faint": FAINT, "page": PAGE, "accent": ACCENT},
@@ -76,6 +77,14 @@ def _style() -> Iterator[str]:
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
 
 
+def font() -> bytes:
+    """Return the dashboard's font, Source Sans (SIL Open Font License), as Streamlit brings it."""
+    import streamlit
+
+    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
+
+
 def plotly_script() -> bytes:
     """Return Plotly's script as the installed package has it."""
     from plotly.offline import get_plotlyjs
@@ -83,8 +92,10 @@ def plotly_script() -> bytes:
     return get_plotlyjs().encode()
 
 
-def build(out: Path, kept: Path, workers: int = 2) -> dict[str, int]:
-    """Write the folder; return the bytes of each of its parts."""
+def build(
+    out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL
+) -> dict[str, int]:
+    """Write the folder, with prepared figures of these presets; return the bytes of its parts."""
     files = engine_files(kept, ROOT / "here")
     new = out.with_name(f"{out.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -92,9 +103,10 @@ def build(out: Path, kept: Path, workers: int = 2) -> dict[str, int]:
     to_bytes = partial(compiled, runner=runner) if runner else None
     parts: dict[str, dict[str, bytes]] = {"engine": engine(files, to_bytes)}
     with ProcessPoolExecutor(workers) as pool:
-        screens = pool.map(prepared, [p.slug for p in PRESETS])
+        screens = pool.map(prepared, slugs)
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
     parts[""] = {"index.html": page().encode(), "plotly.js": plotly_script()}
+    parts[""]["font.woff2"] = font()
     parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
     parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()
     for folder, made in parts.items():

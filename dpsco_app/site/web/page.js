@@ -65,6 +65,7 @@ const prepare = async (slug) => {
   chosen = slug
   const answer = await fetch(`prepared/${slug}.${kind()}.${dark.matches ? "dark" : "light"}.json`)
   const next = await answer.json()
+  await document.fonts.load("16px 'Source Sans'") // names are placed by their width
   if (live || chosen !== slug) return
   document.body.dataset.engine ??= "starting"
   show(next)
