@@ -92,9 +92,7 @@ def plotly_script() -> bytes:
     return get_plotlyjs().encode()
 
 
-def build(
-    out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL
-) -> dict[str, int]:
+def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -> dict[str, int]:
     """Write the folder, with prepared figures of these presets; return the bytes of its parts."""
     files = engine_files(kept, ROOT / "here")
     new = out.with_name(f"{out.name}.new")

@@ -21,7 +21,9 @@ def node() -> str:
     return shutil.which("node") or (str(own) if own.exists() else "")
 
 
-def compiled(files: Mapping[str, bytes], engine: Mapping[str, bytes], runner: str) -> dict[str, bytes]:
+def compiled(
+    files: Mapping[str, bytes], engine: Mapping[str, bytes], runner: str
+) -> dict[str, bytes]:
     """Return files with byte code in the place of Python's sources."""
     sources = {name: text for name, text in files.items() if name.endswith(".py")}
     with TemporaryDirectory() as folder:

@@ -28,14 +28,14 @@ def controls(scenario: Scenario, view: View, theme: Theme) -> str:
     rest = [c for c in ALL_CONTROLS if not c.known.front and c.kind in SMALL]
     more = [_one(c, scenario, theme) for c in rest if c.shown(scenario) and c.field not in WITHOUT]
     more.append(
-        _select("Beside your data, show", AGAINST, [(k, second_name(k)) for k in SECONDS], view.against)
+        _select(
+            "Beside your data, show", AGAINST, [(k, second_name(k)) for k in SECONDS], view.against
+        )
     )
     measures = [(name, name.capitalize()) for name in MEASURES]
     more.append(_select("Draw", MEASURE, measures, view.measure))
     folded = "".join(more)
-    return (
-        f"{''.join(front)}<details id='more'><summary>More settings</summary>{folded}</details>"
-    )
+    return f"{''.join(front)}<details id='more'><summary>More settings</summary>{folded}</details>"
 
 
 def _one(control: Control, scenario: Scenario, theme: Theme) -> str:
@@ -68,14 +68,11 @@ def _choices(control: Control, scenario: Scenario) -> list[str]:
     return [
         str(c)
         for c in control.known.choices
-        if control.field != "axis"
-        or next(a for a in ALL_CONTROLS if a.field == c).shown(scenario)
+        if control.field != "axis" or next(a for a in ALL_CONTROLS if a.field == c).shown(scenario)
     ]
 
 
-def _slider(
-    label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]
-) -> str:
+def _slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
     texts = [number_text(value) for value in values]
     held = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
     words = f"<small aria-hidden='true'><span>{ends[0]}</span><span>{ends[1]}</span></small>"
@@ -117,9 +114,7 @@ def _methods(label: str, scenario: Scenario, theme: Theme) -> str:
     others = [slug for slug in known if slug not in scenario.methods]
     more = "".join(map(chip, others))
     rest = f"<details id='others'><summary>+ {len(others)} more</summary>{more}</details>"
-    return (
-        f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if others else ''}</fieldset>"
-    )
+    return f"<fieldset><legend>{escape(label)}</legend>{chosen}{rest if others else ''}</fieldset>"
 
 
 def presets() -> str:

@@ -38,8 +38,9 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
 
 
 def test_the_library_is_packed_without_the_dashboard_and_without_other_hosts() -> None:
-    names = set(library())
+    files = library()
+    names = set(files)
     assert {"dpsco_app/site/visit.py", "dpsco_core/runs/study.py"} <= names
     assert not any("streamlit" in name or name.startswith("dpsco_core/cli") for name in names)
-    texts = b"".join(library()[n] for n in names if n.startswith("dpsco_app/"))
+    texts = b"".join(files[n] for n in names if n.startswith("dpsco_app/"))
     assert b"import streamlit" not in texts and b"import pandas" not in texts

@@ -43,10 +43,11 @@ def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> N
     for one, other in zip(here["results"], there["results"], strict=True):
         for name in ("mean_error", "median_error", "standard_error"):
             assert one[name] == pytest.approx(other[name], rel=1e-10)
-    bounds = {b["slug"]: b["value"] for b in there["bounds"]}
-    assert {b["slug"] for b in here["bounds"]} == set(bounds)
-    for row in here["bounds"]:
-        assert row["value"] == pytest.approx(bounds[row["slug"]], rel=1e-10)
+    assert len(here["bounds"]) == len(there["bounds"]) > 10
+    for row, own in zip(here["bounds"], there["bounds"], strict=True):
+        assert row["slug"] == own["slug"]
+        known = own["value"]
+        assert row["value"] == (None if known is None else pytest.approx(known, rel=1e-10))
 
 
 def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(tab: Page) -> None:
@@ -64,7 +65,7 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page) -> None:
     tab.locator("#presets summary").click()
     tab.get_by_role("button", name="Logistic regression in private").click()
     state(tab, "live", "growing")
-    tab.workers[-1].evaluate("self.postMessage({ kind: 'dead', value: 'killed' }); self.close()")
+    tab.workers[-1].evaluate("self.close()")
     state(tab, "starting", "growing")
     tab.locator("#presets summary").click()
     tab.get_by_role("button", name="Hardest input").click()

@@ -125,14 +125,22 @@ const hear = {
   },
   dead: (why) => again(why),
 }
+// A worker that has died lets go of its lock; where a page may hold none, its silence tells.
+const mourn = async (its, lock) => {
+  while (engine === its && !live) await new Promise((go) => setTimeout(go, 200))
+  navigator.locks?.request(lock, () => engine === its && again("ended"))
+}
 const begin = () => {
   starts += 1
   step = "engine"
   tell()
+  document.body.dataset.engine = "starting"
   engine = new Worker("worker.js", { type: "module" })
   engine.onmessage = ({ data }) => { hear[data.kind](data.value); watch() }
   engine.onerror = ({ message }) => again(message)
-  engine.postMessage({ packages })
+  const lock = `dpsco ${crypto.randomUUID?.() ?? Math.random()}`
+  engine.postMessage({ packages, lock })
+  mourn(engine, lock)
 }
 const ask = (question) => {
   engine.postMessage(question)

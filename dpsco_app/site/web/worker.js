@@ -13,7 +13,8 @@ const turn = () => new Promise((go) => {
   port2.postMessage(0)
 })
 
-const start = async ({ packages }) => {
+const start = async ({ packages, lock }) => {
+  navigator.locks?.request(lock, () => new Promise(() => {})) // held as long as this worker lives
   say("step", "engine")
   const { loadPyodide } = await import("./engine/pyodide.mjs")
   const zip = fetch("engine/dpsco.zip").then((answer) => answer.arrayBuffer())
