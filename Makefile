@@ -64,7 +64,7 @@ docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warn
 
 # PYODIDE=FOLDER takes the engine from there; otherwise shared/pyodide beside a checkout, or the release.
 site: $(VENV)/.app ## the live page without a server, in build/live: any host of files serves it
-	$(ONE_THREAD) $(BIN)/python -m dpsco_app.site
+	$(ONE_THREAD) $(BIN)/python -m deploy.live
 
 wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -87,8 +87,9 @@ def _slider(label: str, field: str, values: Sequence[float], at: int, ends: tupl
 
 
 def _select(label: str, field: str, choices: Choices, value: str) -> str:
+    chosen = {value: " selected"}
     options = "".join(
-        f"<option value='{escape(key)}'{' selected' if key == value else ''}>{escape(name)}</option>"
+        f"<option value='{escape(key)}'{chosen.get(key, '')}>{escape(name)}</option>"
         for key, name in choices
     )
     return (

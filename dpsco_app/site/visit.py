@@ -47,13 +47,13 @@ SAME_DATA = ("problem", "distribution", "geometry")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class PanelRuns:
     """What one panel runs: a scenario and the cells that it takes."""
 
     scenario: Scenario
     role: Role
     cells: tuple[Cell, ...]
-    over: "Part | None" = None  # a pinned run, in the same panel
+    over: "PanelRuns | None" = None  # a pinned run, in the same panel
 
 
 class Visit:
@@ -62,7 +62,7 @@ class Visit:
     def __init__(self) -> None:
         self.known: dict[Cell, Outcome] = {}
         self.leads: dict[Role, str] = {}
-        self.before: list[Part] = []  # what was drawn before the last change
+        self.before: list[PanelRuns] = []  # what was drawn before the last change
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
@@ -105,7 +105,7 @@ class Visit:
             problem = "Choose at least one algorithm."
         self.wrong = [problem] if problem else []
         if problem:
-            self.parts: list[Part] = []
+            self.parts: list[PanelRuns] = []
             self.todo: list[Cell] = []
             return
         alone = is_hard(scenario) and hardest(scenario) is None
@@ -145,7 +145,7 @@ class Visit:
     def address(self) -> str:
         return urlencode(links.query(self.scenario) | ADDRESS.to_query(self.view), safe=",")
 
-    def _study(self, part: Part, scenario: Scenario | None = None) -> Study:
+    def _study(self, part: PanelRuns, scenario: Scenario | None = None) -> Study:
         over = part.over
         return Study(
             scenario=scenario or part.scenario,
@@ -223,8 +223,8 @@ class Visit:
         return run_script([part.scenario for part in self.parts])
 
 
-def _part(scenario: Scenario, role: Role) -> Part:
-    return Part(scenario=scenario, role=role, cells=tuple(cells(scenario)))
+def _part(scenario: Scenario, role: Role) -> PanelRuns:
+    return PanelRuns(scenario=scenario, role=role, cells=tuple(cells(scenario)))
 
 
 def _moved(study: Study, old: Sequence[Study]) -> Study:

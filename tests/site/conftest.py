@@ -1,7 +1,7 @@
 """The page without a server: built once, behind a plain file server, in Chromium.
 
-The engine's files come from where `make site` takes them; without them, and without a network, every
-test here fails with the sentence that says which folder to name.
+The engine's files come from where `make site` takes them; without them, and without a network,
+every test here fails with the sentence that says which folder to name.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from deploy.live.build import build
+from deploy.live.engine import EngineMissing
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_app.site.build import build
-from dpsco_app.site.engine import EngineMissing
 from tests.browser.conftest import browser_type_launch_args
 
 __all__ = ["browser_type_launch_args"]

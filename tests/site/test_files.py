@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_app.site import engine
-from dpsco_app.site.build import main
-from dpsco_app.site.library import library
+from deploy.live import engine
+from deploy.live.build import main
+from deploy.live.library import library
 
 
 def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(

@@ -134,7 +134,7 @@ const begin = () => {
   starts += 1
   step = "engine"
   tell()
-  document.body.dataset.engine = "starting"
+  Object.assign(document.body.dataset, { engine: "starting", drawn: starts > 1 ? "growing" : document.body.dataset.drawn ?? "" })
   engine = new Worker("worker.js", { type: "module" })
   engine.onmessage = ({ data }) => { hear[data.kind](data.value); watch() }
   engine.onerror = ({ message }) => again(message)

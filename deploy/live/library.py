@@ -45,7 +45,7 @@ def archive(files: Mapping[str, bytes], level: int = 9) -> bytes:
 
 def library() -> dict[str, bytes]:
     """Return the modules of the library, and those of the dashboard that the page needs."""
-    core = [p for p in (ROOT / "dpsco_core").rglob("*.py")]
+    core = list((ROOT / "dpsco_core").rglob("*.py"))
     listed = subprocess.run(
         [sys.executable, "-c", LISTED], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""`python -m dpsco_app.site`: the page without a server, as a folder that any host serves."""
+"""`python -m deploy.live`: the page without a server, as a folder that any host serves."""
 
 import argparse
 import json
@@ -10,15 +10,15 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
+from deploy.live.compiled import compiled, node
+from deploy.live.engine import EngineMissing, engine_files
+from deploy.live.library import PACKAGES, ROOT, engine
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.site import words
-from dpsco_app.site.compiled import compiled, node
 from dpsco_app.site.controls import presets
-from dpsco_app.site.engine import EngineMissing, engine_files
-from dpsco_app.site.library import PACKAGES, ROOT, engine
 from dpsco_app.site.visit import Visit, shown
 
 WEB = Path(__file__).parent / "web"
@@ -117,7 +117,7 @@ def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m dpsco_app.site", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m deploy.live", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("build/live"))
     parser.add_argument("--kept", type=Path, default=Path("build/pyodide"), metavar="FOLDER")
     chosen = parser.parse_args(arguments)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dpsco_app.site.library import archive, members
+from deploy.live.library import archive, members
 
 SCRIPT = Path(__file__).parent / "compile.mjs"
 
