@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -32,7 +33,8 @@ PREPARED = (DEFAULT.slug, "hardest-input")
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the page, once for all workers of a run."""
-    shared = tmp_path_factory.getbasetemp().parent / "site"
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
     shared.mkdir(exist_ok=True)
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -82,7 +84,7 @@ def tab(browser: Browser, live: str) -> Iterator[Page]:
 def state(page: Page, engine: str, drawn: str = "done") -> None:
     """Wait until the engine is so far, and what it runs is drawn."""
     page.wait_for_selector(
-        f"body[data-engine={engine}][data-drawn={drawn}]", state="attached", timeout=120_000
+        f"body[data-engine={engine}][data-drawn={drawn}]", state="attached", timeout=90_000
     )
 
 
