@@ -27,20 +27,22 @@ from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.site.controls import controls
 from dpsco_app.site.screen import notes, panel_switch
-from dpsco_app.site.words import LIVE, RUNNING
+from dpsco_app.site.words import LIMITS, LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.results.notebook import run_script
 from dpsco_core.results.report import run_json
-from dpsco_core.runs.allowed import refusal
+from dpsco_core.runs.allowed import refusal, with_fitting_grid
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
 DRAW_EVERY_SECONDS = 0.8
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last drawing took
 KEPT_CELLS = 20_000
+NEW_GRID = ("axis", "grid", "geometry")
+PAGE = replace(DASHBOARD, where=LIMITS)
 OF_VIEW = ("against", "measure", "panel")
 # What decides the data of a panel, beside its sizes and its budget.
 SAME_DATA = ("problem", "distribution", "geometry")
@@ -66,6 +68,7 @@ class Visit:
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
+        self.wished = self.scenario.axis, self.scenario.grid  # the axis that was asked for
         self._set(self.scenario, self.view)
 
     # -- what a visitor does ----------------------------------------------------------------
@@ -76,6 +79,7 @@ class Visit:
         scenario, wrong = links.read(given)
         view, more = ADDRESS.from_query(given)
         self._set(scenario, view)
+        self.wished = scenario.axis, scenario.grid
         self.wrong = [*wrong, *more, *self.wrong]
 
     def start(self, slug: str) -> None:
@@ -83,6 +87,7 @@ class Visit:
         preset = next(p for p in PRESETS if p.slug == slug)
         view = replace(ADDRESS.default, against=preset.against, measure=preset.measure)
         self._set(preset.scenario, view)
+        self.wished = preset.scenario.axis, preset.scenario.grid
 
     def change(self, field: str, value: Any) -> None:
         """Set a field of the scenario, or of what the page shows; the others fit it."""
@@ -93,14 +98,19 @@ class Visit:
             value = tuple(m for m in METHOD_SLUGS if m in value)
         if field == "axis" and value not in links.FIELDS:
             value = None
-        scenario, words = changed(self.scenario, field, value)
-        self._set(scenario, self.view)
+        axis, grid = self.wished
+        alike = self.scenario.axis == axis and field not in NEW_GRID
+        before = replace(self.scenario, grid=grid) if alike else self.scenario
+        scenario, words = changed(before, field, value)
+        self.wished = scenario.axis, scenario.grid
+        # Nobody has asked for its largest points; they come back where they fit.
+        self._set(with_fitting_grid(scenario, PAGE), self.view)
         self.wrong += [words] if words else []
 
     def _set(self, scenario: Scenario, view: View) -> None:
         self.scenario, self.view = scenario, view
         others = beside(scenario, view.against, view.pin)
-        problem = refusal(scenario, DASHBOARD, lambda _: others.scenarios)
+        problem = refusal(scenario, PAGE, lambda _: others.scenarios)
         if not problem and not scenario.methods:
             problem = "Choose at least one algorithm."
         self.wrong = [problem] if problem else []

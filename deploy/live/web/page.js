@@ -207,7 +207,11 @@ dark.addEventListener("change", resized)
 
 addEventListener("DOMContentLoaded", () => {
   seen = `${kind()} ${dark.matches}`
-  if (location.search.length < 2) prepare(first)
-  if (typeof WebAssembly === "object") begin()
-  else { failed = "WebAssembly"; document.body.dataset.engine = "none"; prepare(first).then(tell) }
+  const there = location.search.length < 2 ? prepare(first) : Promise.resolve()
+  if (typeof WebAssembly === "object") there.finally(begin) // the figure first: both want the machine
+  else {
+    failed = "WebAssembly"
+    document.body.dataset.engine = "none"
+    prepare(first).then(tell)
+  }
 })
