@@ -51,7 +51,9 @@ const show = (next) => {
   become(at("wrong"), next.wrong.map((text) => `<p>${text.replaceAll("<", "&lt;")}</p>`).join(""))
   at("figure").setAttribute("aria-label", next.alt)
   const { data, layout } = next.figure
-  Plotly.react(at("figure"), data, { ...layout, autosize: true }, CONFIG)
+  const draw = () => screen === next && Plotly.react(at("figure"), data, { ...layout, autosize: true }, CONFIG)
+  if (window.Plotly) draw()
+  else at("plotly").addEventListener("load", draw, { once: true })
   document.body.dataset.drawn = next.done ? "done" : "growing"
   document.body.dataset.address = next.address
 }
@@ -205,13 +207,18 @@ const resized = () => {
 new ResizeObserver(resized).observe(at("figure"))
 dark.addEventListener("change", resized)
 
-addEventListener("DOMContentLoaded", () => {
+const open = () => {
   seen = `${kind()} ${dark.matches}`
   const there = location.search.length < 2 ? prepare(first) : Promise.resolve()
-  if (typeof WebAssembly === "object") there.finally(begin) // the figure first: both want the machine
+  if (typeof WebAssembly === "object") {
+    // The figure first: both want the machine.
+    if (window.Plotly) there.finally(begin)
+    else at("plotly").addEventListener("load", () => there.finally(begin), { once: true })
+  }
   else {
     failed = "WebAssembly"
     document.body.dataset.engine = "none"
     prepare(first).then(tell)
   }
-})
+}
+open()
