@@ -44,7 +44,7 @@ def _one(control: Control, scenario: Scenario, theme: Theme) -> str:
     match control.kind:
         case "slider":
             values = offered(field, scenario, value)
-            return _slider(label, field, values, values.index(value), control.known.ends)
+            return slider(label, field, values, values.index(value), control.known.ends)
         case "problem":
             return _select(label, field, [(s, problem_card(s).name) for s in PROBLEM_SLUGS], value)
         case "distribution":
@@ -72,7 +72,8 @@ def _choices(control: Control, scenario: Scenario) -> list[str]:
     ]
 
 
-def _slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
+def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
+    """Return a slider as HTML, at the place `at` of its values."""
     texts = [number_text(value) for value in values]
     held = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
     words = f"<small aria-hidden='true'><span>{ends[0]}</span><span>{ends[1]}</span></small>"

@@ -29,7 +29,7 @@ from dpsco_app.site.controls import controls
 from dpsco_app.site.screen import notes, panel_switch
 from dpsco_app.site.words import LIMITS, LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.results.notebook import run_script
@@ -61,7 +61,8 @@ class PanelRuns:
 class Visit:
     """What somebody has set, with every cell that has run since the page was opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = PAGE) -> None:
+        self.limits = limits
         self.known: dict[Cell, Outcome] = {}
         self.leads: dict[Role, str] = {}
         self.before: list[PanelRuns] = []  # what was drawn before the last change
@@ -78,16 +79,19 @@ class Visit:
         given = dict(parse_qsl(query, keep_blank_values=True))
         scenario, wrong = links.read(given)
         view, more = ADDRESS.from_query(given)
+        self.show(scenario, view)
+        self.wrong = [*wrong, *more, *self.wrong]
+
+    def show(self, scenario: Scenario, view: View) -> None:
+        """Show a scenario."""
         self._set(scenario, view)
         self.wished = scenario.axis, scenario.grid
-        self.wrong = [*wrong, *more, *self.wrong]
 
     def start(self, slug: str) -> None:
         """Show a preset."""
         preset = next(p for p in PRESETS if p.slug == slug)
         view = replace(ADDRESS.default, against=preset.against, measure=preset.measure)
-        self._set(preset.scenario, view)
-        self.wished = preset.scenario.axis, preset.scenario.grid
+        self.show(preset.scenario, view)
 
     def change(self, field: str, value: Any) -> None:
         """Set a field of the scenario, or of what the page shows; the others fit it."""
@@ -104,13 +108,13 @@ class Visit:
         scenario, words = changed(before, field, value)
         self.wished = scenario.axis, scenario.grid
         # Nobody has asked for its largest points; they come back where they fit.
-        self._set(with_fitting_grid(scenario, PAGE), self.view)
+        self._set(with_fitting_grid(scenario, self.limits), self.view)
         self.wrong += [words] if words else []
 
     def _set(self, scenario: Scenario, view: View) -> None:
         self.scenario, self.view = scenario, view
         others = beside(scenario, view.against, view.pin)
-        problem = refusal(scenario, PAGE, lambda _: others.scenarios)
+        problem = refusal(scenario, self.limits, lambda _: others.scenarios)
         if not problem and not scenario.methods:
             problem = "Choose at least one algorithm."
         self.wrong = [problem] if problem else []
