@@ -52,6 +52,14 @@ def _dark(colour: str) -> str:
     return DARK.get(colour, colour)
 
 
+def in_both_themes(html: str, names: dict[str, str]) -> str:
+    """Return HTML whose colours of the light theme are variables; `names` gets their names."""
+    for colour in set(re.findall(r"#[0-9a-f]{6}\b", html)):
+        names[variable(colour)] = colour
+        html = html.replace(colour, f"var({variable(colour)})")
+    return html
+
+
 class Drawing:
     """One figure: its elements in order, and the colours that they have."""
 

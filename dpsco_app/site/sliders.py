@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.figure.svg import Drawing, variables
+from dpsco_app.figure.svg import Drawing, in_both_themes, variables
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, WIDE, Size, Theme
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
@@ -27,6 +27,7 @@ from dpsco_app.parts.options import in_print, rounded
 from dpsco_app.site.controls import slider
 from dpsco_app.site.visit import Visit
 from dpsco_app.site.words import ALL_BOUNDS, MADE_BY, TITLE
+from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import bounds_for
@@ -123,8 +124,8 @@ def _parts(visit: Visit, names: dict[str, str]) -> dict[str, list[str]]:
             drawing = Drawing(shown["figure"], size.width)
             names |= drawing.names
             found[panel] = drawing.elements
-    found["head"] = [screens["wide"]["head"]]
-    found["table"] = [screens["compact"]["table"]]
+    found["head"] = [in_both_themes(screens["wide"]["head"], names)]
+    found["table"] = [in_both_themes(screens["compact"]["table"], names)]
     found["bounds"] = _bounds(visit.scenario)
     return found
 
@@ -205,8 +206,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
     words = "a field that gets a slider beside the axis; may be given twice (default: epsilon)"
     parser.add_argument("--over", action="append", default=[], metavar="FIELD", help=words)
+    parser.add_argument("--with", dest="own", metavar="FILE", action="append", default=[])
     chosen = parser.parse_args(arguments)
     try:
+        for path in chosen.own:
+            extend.load(path)
         scenario = read_scenario(Path(chosen.file), {}).validate()
         page = sliders_page(scenario, tuple(chosen.over), tell=_tell)
         with whole_file(chosen.out) as part:

@@ -38,6 +38,7 @@ from dpsco_app.parts.options import (
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
+from dpsco_app.site.sliders import sliders_page
 from dpsco_core.catalogue import bound
 from dpsco_core.scenario import Scenario
 
@@ -155,6 +156,10 @@ def _export(shown: Shown, said: Answer) -> None:
     figure = front_figure(studies, asked, said.plain)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
+    sliders = partial(sliders_page, result.scenario, view=STATE.current())
+    words = "Made at the click, which takes some runs: the study over its axis and the budget."
+    name = "dpsco-sliders.html"
+    export.download("HTML: a page with sliders", sliders, name, width="stretch", help=words)
     paper = partial(export.figure_pdf, figure, setting)
     export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
     title = f"{said.plain}. {''.join(text for text, _ in said.small)}"
