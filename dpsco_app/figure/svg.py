@@ -60,7 +60,7 @@ def in_both_themes(html: str, names: dict[str, str]) -> str:
     return html
 
 
-class Drawing:
+class SvgDrawing:
     """One figure: its elements in order, and the colours that they have."""
 
     def __init__(self, figure: Part, width: float) -> None:

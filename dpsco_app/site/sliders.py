@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.figure.svg import Drawing, in_both_themes, variables
+from dpsco_app.figure.svg import SvgDrawing, in_both_themes, variables
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, WIDE, Size, Theme
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
@@ -121,7 +121,7 @@ def _parts(visit: Visit, names: dict[str, str]) -> dict[str, list[str]]:
     for name, size in SIZES.items():
         for panel in [name] if name == "wide" else _panels(visit):
             shown = screens[name] if panel != "second" else _second(visit, size)
-            drawing = Drawing(shown["figure"], size.width)
+            drawing = SvgDrawing(shown["figure"], size.width)
             names |= drawing.names
             found[panel] = drawing.elements
     found["head"] = [in_both_themes(screens["wide"]["head"], names)]
