@@ -44,7 +44,7 @@ lint: $(VENV)/.test ## ruff: rules and format; and the size of each folder
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo " lines files folder"
-	@find dpsco_core dpsco_app tests benchmarks -name '*.py' -exec awk \
+	@find dpsco_core dpsco_app deploy tests benchmarks -name '*.py' -exec awk \
 		'FNR == 1 {split(FILENAME, part, "/"); folder = part[1] (part[3] ? "/" part[2] : ""); files[folder]++} \
 		{lines[folder]++} END {for (f in files) printf "%6d %5d %s\n", lines[f], files[f], f}' {} + | sort -k 3
 
