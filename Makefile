@@ -17,7 +17,7 @@ WORKERS = 3
 PYTEST := PYTHONUTF8=1 $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test test-slow audit lint format bench bench-app docs wheel clean chromium
+.PHONY: help app test test-slow audit lint format bench bench-app docs site wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,7 +44,7 @@ lint: $(VENV)/.test ## ruff: rules and format; and the size of each folder
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@echo " lines files folder"
-	@find dpsco_core dpsco_app tests benchmarks -name '*.py' -exec awk \
+	@find dpsco_core dpsco_app deploy tests benchmarks -name '*.py' -exec awk \
 		'FNR == 1 {split(FILENAME, part, "/"); folder = part[1] (part[3] ? "/" part[2] : ""); files[folder]++} \
 		{lines[folder]++} END {for (f in files) printf "%6d %5d %s\n", lines[f], files[f], f}' {} + | sort -k 3
 
@@ -61,6 +61,10 @@ bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sl
 docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "Open build/site/index.html"
+
+# PYODIDE=FOLDER takes the engine from there; otherwise shared/pyodide beside a checkout, or the release.
+site: $(VENV)/.app ## the live page without a server, in build/live: any host of files serves it
+	$(ONE_THREAD) $(BIN)/python -m deploy.live
 
 wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -101,7 +101,7 @@ def children_inherit(module: str, source: str) -> list[str]:
 
 
 def test_every_child_starts_from_the_environment_of_its_parent() -> None:
-    folders = ("benchmarks", "dpsco_app", "dpsco_core", "tests")
+    folders = ("benchmarks", "deploy", "dpsco_app", "dpsco_core", "tests")
     files = [ROOT / "app.py", *(path for name in folders for path in ROOT.glob(f"{name}/**/*.py"))]
     assert len(files) > 500
     faults = [
@@ -110,7 +110,8 @@ def test_every_child_starts_from_the_environment_of_its_parent() -> None:
         for fault in children_inherit(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
     ]
     assert not faults, "\n".join(faults)
-    scripts = [ROOT / "Makefile", *ROOT.glob(".ci/*"), *ROOT.glob("deploy/*")]
+    scripts = [ROOT / "Makefile", *ROOT.glob(".ci/*"), *ROOT.glob("deploy/**/*")]
+    scripts = [path for path in scripts if path.is_file() and path.suffix != ".pyc"]
     assert not [path for path in scripts if "env -i" in path.read_text(encoding="utf-8")]
 
 

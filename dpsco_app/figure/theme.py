@@ -29,6 +29,9 @@ COMPACT = Size(
 MEDIUM = Size(width=700, several=False)
 WIDE = Size()
 LARGE = Size(width=1440, height=700)
+SIZES = {"compact": COMPACT, "medium": MEDIUM, "wide": WIDE, "large": LARGE}
+NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
+WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size
 
 
 @dataclass(frozen=True, kw_only=True)

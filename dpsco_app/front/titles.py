@@ -60,6 +60,22 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
     return distribution_card(study.scenario.distribution).name.split(" (")[0]
 
 
+def panel_names(studies: Sequence[Study]) -> dict[str, str]:
+    """Return what the switch of panels calls both of them, the first and the second."""
+    second = studies[-1] if len(studies) > 1 else None
+    return {
+        "both": "Side by side",
+        "first": _short(column_name(studies[0], studies)),
+        "second": "Hardest case" if second is None else _short(column_name(second, studies)),
+    }
+
+
+def _short(name: str) -> str:
+    if name == "hardest":
+        return "Hardest case"
+    return name if "=" in name else name[:1].upper() + name[1:]
+
+
 def axis_title(scenario: Scenario) -> str:
     people = "Users" if scenario.level == "user" else "Records"
     return {

@@ -7,13 +7,12 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.render import plotly
-from dpsco_app.figure.theme import COMPACT, LARGE, MEDIUM, WIDE, Size, Theme
+from dpsco_app.figure.theme import SIZES, Size, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import teaching, window
 
-SIZES: Mapping[str, Size] = {"compact": COMPACT, "medium": MEDIUM, "wide": WIDE, "large": LARGE}
 CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,  # hidden by the style: the buttons for pictures press it

@@ -21,8 +21,12 @@ class Preset:
         return "mean" if self.scenario.problem == "mean" else "optimisation"
 
     @property
+    def slug(self) -> str:
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+    @property
     def picture(self) -> Path:
-        return FOLDER / f"{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}.svg"
+        return FOLDER / f"{self.slug}.svg"
 
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "thumbnails"

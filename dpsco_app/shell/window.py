@@ -10,13 +10,12 @@ from typing import Literal
 
 import streamlit as st
 
+from dpsco_app.figure.theme import WIDTHS
 from dpsco_app.parts.touch.modules import component
 
 Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
 Size = Literal["compact", "medium", "wide", "large"]  # of the page
 
-NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
-WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size
 SEEN = "window_seen"
 KEY = "window"
 ARRIVED = "explore_arrived"

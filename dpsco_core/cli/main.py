@@ -22,6 +22,7 @@ from dpsco_core.cli.errata import add_errata
 from dpsco_core.cli.experiment import add_experiment
 from dpsco_core.cli.fano import add_fano
 from dpsco_core.cli.need import add_need
+from dpsco_core.cli.page import add_page, make_page
 from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
 from dpsco_core.cli.tools import (
     Parser,
@@ -65,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             extend.load(path)
         if chosen.command == "app":
             return _app(chosen)
+        if chosen.command == "page":
+            return make_page(chosen)
         chosen.does(chosen)
         sys.stdout.flush()
     except (InvalidInput, NotApplicable) as problem:
@@ -98,7 +101,7 @@ def _build_parser() -> argparse.ArgumentParser:
     add_workers(run)
     add_fields(run)
     add_fields(add_command(commands, "bounds", _bounds, help="print every bound at a setting"))
-    for add in (*FURTHER, add_study, add_export):
+    for add in (*FURTHER, add_study, add_page, add_export):
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on")

@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import Page, expect
 
-from dpsco_app.shell import window
+from dpsco_app.figure.theme import NARROW
 from dpsco_app.shell.places import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready
 
@@ -114,7 +114,7 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
 
 def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
     """Expect the figures of this kind of window alone, and nothing that is wider than it."""
-    narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= window.NARROW
+    narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= NARROW
     other = "wide" if narrow else "compact"
     shown = page.locator(HIDDEN.format(other)).filter(visible=True)
     expect(shown).to_have_count(0, timeout=30_000)  # the window has said how wide it is

@@ -12,7 +12,7 @@ from dpsco_app.front.bound_lines import short_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import in_short, overlays, pin_text, pinned
-from dpsco_app.front.titles import column_name
+from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
     Shown,
@@ -38,6 +38,7 @@ from dpsco_app.parts.options import (
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
+from dpsco_app.site.sliders import sliders_page
 from dpsco_core.catalogue import bound
 from dpsco_core.scenario import Scenario
 
@@ -74,13 +75,8 @@ def choose_panels(shown: Shown) -> None:
     studies = studies_of(shown)
     if len(studies) == 1 and beside_of(shown.live).second is None:
         return
-    second = studies[-1] if len(studies) > 1 else None
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    names = {
-        "both": "Side by side",
-        "first": _short(column_name(studies[0], studies)),
-        "second": "Hardest case" if second is None else _short(column_name(second, studies)),
-    }
+    names = panel_names(studies)
     now = st.session_state[PANEL]
     if now not in options:
         now = options[0] if len(studies) > 1 else "first"
@@ -94,12 +90,6 @@ def choose_panels(shown: Shown) -> None:
         label_visibility="collapsed",
         on_change=lambda: st.session_state.update({PANEL: st.session_state[PANEL_TYPED]}),
     )
-
-
-def _short(name: str) -> str:
-    if name == "hardest":
-        return "Hardest case"
-    return name if "=" in name else name[:1].upper() + name[1:]
 
 
 def _choose_measure(shown: Shown) -> None:
@@ -166,6 +156,10 @@ def _export(shown: Shown, said: Answer) -> None:
     figure = front_figure(studies, asked, said.plain)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
+    sliders = partial(sliders_page, result.scenario, view=STATE.current())
+    words = "Made at the click, which takes some runs: the study over its axis and the budget."
+    name = "dpsco-sliders.html"
+    export.download("HTML: a page with sliders", sliders, name, width="stretch", help=words)
     paper = partial(export.figure_pdf, figure, setting)
     export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
     title = f"{said.plain}. {''.join(text for text, _ in said.small)}"

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpsco_app.figure.theme import SIZES
 from dpsco_app.front.answer import lead_of
 from dpsco_app.front.second import Beside, beside, overlays
 from dpsco_app.front.study import Role, Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
-from dpsco_app.parts.drawing import SIZES
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.evaluations import window as window_of
 from dpsco_app.parts.options import (

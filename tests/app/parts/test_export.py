@@ -77,7 +77,7 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
 
 def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML", "PDF"]
+    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
     assert [label.split(":")[0] for label in labels] == kinds
 
 

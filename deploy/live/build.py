@@ -1,0 +1,131 @@
+"""`python -m deploy.live`: the page without a server, as a folder that any host serves."""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from html import escape
+from pathlib import Path
+
+from deploy.live.compiled import compiled, node
+from deploy.live.engine import EngineMissing, engine_files
+from deploy.live.library import PACKAGES, ROOT, engine
+from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
+from dpsco_app.figure.style import words_style
+from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
+from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.site import words
+from dpsco_app.site.controls import presets
+from dpsco_app.site.visit import Visit, shown
+
+WEB = Path(__file__).parent / "web"
+ALL = tuple(preset.slug for preset in PRESETS)
+KINDS = ("compact", "medium", "wide")
+COLOURS: dict[str, Pair] = {
+    **{"ink": INK, "quiet": QUIET, "faint": FAINT, "page": PAGE, "accent": ACCENT},
+    **{"side": ("#f6f7f3", "#211f1c"), "line": ("#dfe1dc", "#3a3a37")},
+}
+
+
+def prepared(slug: str) -> dict[str, str]:
+    """Return the screens of a preset, by the name of their file, from numbers of this machine."""
+    visit = Visit()
+    visit.start(slug)
+    while visit.step(60.0):
+        pass
+    return {
+        f"{slug}.{kind}.{'dark' if dark else 'light'}.json": shown(
+            visit, Theme(dark=dark, size=SIZES[kind])
+        )
+        for kind in KINDS
+        for dark in (False, True)
+    }
+
+
+def page() -> str:
+    """Return the page itself: its words and colours are those of the dashboard."""
+    known = {"prepared": words.PREPARED, "only": words.PREPARED_ONLY, "waiting": words.WAITING}
+    known |= {"restarted": words.RESTARTED}
+    data = {
+        "words": known | {"steps": words.STEPS},
+        "default": DEFAULT.slug,
+        "widths": WIDTHS,
+        "packages": PACKAGES,
+    }
+    filled = {
+        "title": words.TITLE,
+        "style": "\n".join(_style()),
+        "presets": presets(),
+        "off": words.SCRIPT_OFF,
+        "data": json.dumps(data, ensure_ascii=False).replace("</", "<\\/"),
+    }
+    text = (WEB / "index.html").read_text(encoding="utf-8")
+    for name, value in filled.items():
+        text = text.replace(f"{{{{ {name} }}}}", escape(value) if name == "off" else value)
+    return text
+
+
+def _style() -> Iterator[str]:
+    for dark in (False, True):
+        own = "".join(f"--{name}: {pair[dark]}; " for name, pair in COLOURS.items())
+        sheet = f":root {{ {own}}}\n{words_style(dark=dark)}"
+        yield f"@media (prefers-color-scheme: dark) {{\n{sheet}\n}}" if dark else sheet
+    sheet = (WEB / "style.css").read_text(encoding="utf-8")
+    yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
+
+
+def font() -> bytes:
+    """Return the dashboard's font, Source Sans (SIL Open Font License), as Streamlit brings it."""
+    import streamlit
+
+    media = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
+
+
+def plotly_script() -> bytes:
+    """Return Plotly's script as the installed package has it."""
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs().encode()
+
+
+def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -> dict[str, int]:
+    """Write the folder, with prepared figures of these presets; return the bytes of its parts."""
+    files = engine_files(kept, ROOT / "here")
+    new = out.with_name(f"{out.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    runner = node()
+    to_bytes = partial(compiled, runner=runner) if runner else None
+    parts: dict[str, dict[str, bytes]] = {"engine": engine(files, to_bytes)}
+    with ProcessPoolExecutor(workers) as pool:
+        screens = pool.map(prepared, slugs)
+        parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
+    parts[""] = {"index.html": page().encode(), "plotly.js": plotly_script()}
+    parts[""]["font.woff2"] = font()
+    parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
+    parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()
+    for folder, made in parts.items():
+        (new / folder).mkdir(parents=True, exist_ok=True)
+        for name, content in made.items():
+            (new / folder / name).write_bytes(content)
+    shutil.rmtree(out, ignore_errors=True)
+    new.rename(out)
+    return {folder or "page": sum(map(len, made.values())) for folder, made in parts.items()}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m deploy.live", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("build/live"))
+    parser.add_argument("--kept", type=Path, default=Path("build/pyodide"), metavar="FOLDER")
+    chosen = parser.parse_args(arguments)
+    try:
+        sizes = build(chosen.out, chosen.kept)
+    except EngineMissing as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    said = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
+    print(f"{chosen.out}: {said}. Look at it: python -m http.server -d {chosen.out}")
+    return 0

@@ -1,0 +1,80 @@
+"""The files of Pyodide, the engine of the page: from a folder or from its release, each checked."""
+
+import hashlib
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+VERSION = "314.0.3"
+RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
+LIST = Path(__file__).parent / "pyodide.sha256"
+ENVIRONMENT = "PYODIDE"  # names a folder with the files
+BESIDE = Path("shared", "pyodide")  # where a folder above the checkout may have them
+SECONDS = 60
+
+
+class EngineMissing(Exception):
+    """A file of the engine is not there, or is another one; the message is for people."""
+
+
+def hashes() -> dict[str, str]:
+    """Return the SHA-256 of every file that is needed, by its name."""
+    lines = LIST.read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split() for line in lines)}
+
+
+def folder(environment: Mapping[str, str], here: Path) -> Path | None:
+    """Return the folder that holds the files: the one that is named, or one beside the checkout."""
+    if named := environment.get(ENVIRONMENT):
+        return Path(named)
+    return next((p / BESIDE for p in here.resolve().parents if (p / BESIDE).is_dir()), None)
+
+
+def checked(name: str, content: bytes, where: str) -> bytes:
+    """Return the content of a file; raises `EngineMissing` if it is not the one of the list."""
+    if hashlib.sha256(content).hexdigest() != hashes()[name]:
+        raise EngineMissing(
+            f"{name} in {where} is not the file of Pyodide {VERSION}: its SHA-256 differs from "
+            f"that in {LIST.name}."
+        )
+    return content
+
+
+def engine_files(kept: Path, here: Path | None = None) -> dict[str, bytes]:
+    """Return the files by name; what is fetched from the release is kept in a folder.
+
+    Raises `EngineMissing`, in one sentence.
+    """
+    there = folder(os.environ, here or Path.cwd() / "here")
+    return {name: _one(name, there, kept) for name in hashes()}
+
+
+def _one(name: str, there: Path | None, kept: Path) -> bytes:
+    if there is not None:
+        path = there / name
+        if not path.is_file():
+            raise EngineMissing(
+                f"{name} is missing in {there}: {ENVIRONMENT} must name a folder with the files of "
+                f"Pyodide {VERSION}."
+            )
+        return checked(name, path.read_bytes(), str(there))
+    path = kept / name
+    if not path.is_file():
+        content = checked(name, _fetched(name), RELEASE)
+        kept.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return checked(name, path.read_bytes(), str(kept))
+
+
+def _fetched(name: str) -> bytes:
+    try:
+        with urllib.request.urlopen(RELEASE + name, timeout=SECONDS) as answer:
+            content: bytes = answer.read()
+            return content
+    except (urllib.error.URLError, OSError) as problem:
+        raise EngineMissing(
+            f"{name} of Pyodide {VERSION} could not be fetched from {RELEASE} ({problem}). Where "
+            f"there is no network, {ENVIRONMENT} names a folder with the files."
+        ) from None

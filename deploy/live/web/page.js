@@ -1,0 +1,224 @@
+// The page: it shows what Python has made, as prepared files or from the engine in its worker, and
+// tells the engine what somebody has moved. It holds no word, number or colour of its own.
+
+const at = (id) => document.getElementById(id)
+const { words, default: first, widths, packages } = JSON.parse(at("known").textContent)
+const dark = matchMedia("(prefers-color-scheme: dark)")
+const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true }
+const SILENCE = 20_000 // milliseconds without a word while it works: the engine is lost
+const MOST_STARTS = 2
+
+const look = () => ({ width: at("figure").clientWidth, dark: dark.matches })
+const kind = () => Object.keys(widths).find((name) => look().width <= widths[name]) ?? "wide"
+
+// -- what is shown ---------------------------------------------------------------------------------
+
+// Let a place become what `html` says, and keep each element that stays: it may have the focus, or be
+// under a finger.
+const become = (place, html) => {
+  const made = document.createElement("div")
+  made.innerHTML = html
+  same(place, made)
+}
+const same = (old, made) => {
+  const news = [...made.childNodes]
+  news.forEach((node, i) => {
+    const there = old.childNodes[i]
+    const alike = there && there.nodeName === node.nodeName && there.id === node.id
+    if (!alike) return there ? there.replaceWith(node) : old.append(node)
+    if (node.nodeType !== Node.ELEMENT_NODE) return there.data !== node.data && (there.data = node.data)
+    for (const { name } of [...there.attributes]) if (!node.hasAttribute(name) && name !== "open") there.removeAttribute(name)
+    for (const { name, value } of node.attributes) if (there.getAttribute(name) !== value) there.setAttribute(name, value)
+    if (there.dataset.field && !moved.has(there)) {
+      there.checked = node.hasAttribute("checked")
+      if (node.type === "range") there.value = node.getAttribute("value")
+    }
+    same(there, node)
+    if (there.nodeName === "SELECT") there.value = node.value
+  })
+  while (old.childNodes.length > news.length) old.lastChild.remove()
+}
+const moved = new Set() // controls whose move the engine has not answered
+
+let screen = null
+const show = (next) => {
+  screen = next
+  become(at("head"), next.head)
+  become(at("table"), next.table)
+  become(at("controls"), next.controls)
+  become(at("panels"), next.panels)
+  become(at("notes"), next.notes)
+  become(at("wrong"), next.wrong.map((text) => `<p>${text.replaceAll("<", "&lt;")}</p>`).join(""))
+  at("figure").setAttribute("aria-label", next.alt)
+  const { data, layout } = next.figure
+  const draw = () => screen === next && Plotly.react(at("figure"), data, { ...layout, autosize: true }, CONFIG)
+  if (window.Plotly) draw()
+  else at("plotly").addEventListener("load", draw, { once: true })
+  document.body.dataset.drawn = next.done ? "done" : "growing"
+  document.body.dataset.address = next.address
+}
+const status = (text) => { at("status").textContent = text }
+
+// -- prepared figures ------------------------------------------------------------------------------
+
+let live = false
+let chosen = null // the preset that is shown before the engine is there
+const prepare = async (slug) => {
+  chosen = slug
+  const answer = await fetch(`prepared/${slug}.${kind()}.${dark.matches ? "dark" : "light"}.json`)
+  const next = await answer.json()
+  await document.fonts.load("16px 'Source Sans'") // names are placed by their width
+  if (live || chosen !== slug) return
+  document.body.dataset.engine ??= "starting"
+  show(next)
+}
+
+// -- the engine ------------------------------------------------------------------------------------
+
+let engine, starts = 0, timer, step = "engine", failed = null
+let waiting = [] // what was asked before the engine was there
+const tell = () => {
+  if (failed) return status(words.only.replace("{why}", failed))
+  const text = starts > 1 ? words.restarted : waiting.length ? words.waiting : words.prepared
+  status(text.replace("{step}", words.steps[step]))
+}
+const watch = () => {
+  clearTimeout(timer)
+  if (live && document.body.dataset.drawn !== "done") timer = setTimeout(() => again("silent"), SILENCE)
+}
+const again = (why) => {
+  engine?.terminate()
+  clearTimeout(timer)
+  live = false
+  if (starts >= MOST_STARTS) {
+    failed = why
+    document.body.dataset.engine = "none"
+    return tell()
+  }
+  if (screen) waiting = [["open", document.body.dataset.address]]
+  begin()
+}
+const hear = {
+  step: (name) => { step = name; tell() },
+  ready: () => {
+    live = true
+    document.body.dataset.engine = "live"
+    const asked = waiting.length ? waiting : [["open", location.search.slice(1)]]
+    const same = screen !== null && chosen !== null && waiting.length < 2 // nothing moved since
+    waiting = []
+    document.querySelectorAll("[data-file]").forEach((button) => { button.disabled = false })
+    ask({ asked, look: look(), same })
+  },
+  screen: (text) => {
+    const next = JSON.parse(text)
+    starts = 1
+    moved.clear()
+    show(next)
+    status(next.status)
+    history.replaceState(null, "", `?${next.address}`)
+  },
+  status,
+  file: ({ file, text }) => {
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(new Blob([text]))
+    link.download = file === "json" ? "dpsco-run.json" : "dpsco_run.py"
+    link.click()
+    URL.revokeObjectURL(link.href)
+  },
+  dead: (why) => again(why),
+}
+// A worker that has died lets go of its lock; where a page may hold none, its silence tells.
+const mourn = async (its, lock) => {
+  while (engine === its && !live) await new Promise((go) => setTimeout(go, 200))
+  navigator.locks?.request(lock, () => engine === its && again("ended"))
+}
+const begin = () => {
+  starts += 1
+  step = "engine"
+  tell()
+  Object.assign(document.body.dataset, { engine: "starting", drawn: starts > 1 ? "growing" : document.body.dataset.drawn ?? "" })
+  engine = new Worker("worker.js", { type: "module" })
+  engine.onmessage = ({ data }) => { hear[data.kind](data.value); watch() }
+  engine.onerror = ({ message }) => again(message)
+  const lock = `dpsco ${crypto.randomUUID?.() ?? Math.random()}`
+  engine.postMessage({ packages, lock })
+  mourn(engine, lock)
+}
+const ask = (question) => {
+  engine.postMessage(question)
+  if (question.asked) document.body.dataset.drawn = "growing"
+  watch()
+}
+const want = (...asked) => {
+  if (live) return ask({ asked: [asked] })
+  if (failed) return
+  if (!waiting.length) waiting.push(["open", document.body.dataset.address ?? location.search.slice(1)])
+  waiting.push(asked)
+  tell()
+}
+
+// -- what somebody does ----------------------------------------------------------------------------
+
+const valueOf = (input) => {
+  if (input.type === "range") return JSON.parse(input.dataset.values)[input.value]
+  if (input.type === "checkbox") {
+    return [...document.querySelectorAll(`[data-field=${input.dataset.field}]:checked`)].map((box) => box.value)
+  }
+  return input.type === "number" ? Number(input.value) : input.value
+}
+at("controls").addEventListener("input", ({ target }) => {
+  if (!target.dataset.field) return
+  if (target.type === "range") {
+    const text = JSON.parse(target.dataset.texts)[target.value]
+    target.setAttribute("aria-valuetext", text)
+    target.parentElement.querySelector("output").textContent = text
+  }
+  moved.add(target)
+  want("change", target.dataset.field, valueOf(target))
+})
+at("panels").addEventListener("click", ({ target }) => {
+  if (target.dataset.field) want("change", target.dataset.field, target.dataset.value)
+})
+at("presets").addEventListener("click", ({ target }) => {
+  if (!target.dataset.preset) return
+  at("presets").open = false
+  if (live) return want("start", target.dataset.preset)
+  waiting = [["start", target.dataset.preset]]
+  prepare(target.dataset.preset).then(tell)
+})
+document.addEventListener("click", ({ target }) => {
+  if (!at("presets").contains(target)) at("presets").open = false
+})
+at("settings").addEventListener("click", () => {
+  const open = document.body.classList.toggle("settings")
+  at("settings").setAttribute("aria-expanded", open)
+})
+at("link").addEventListener("click", () => navigator.clipboard?.writeText(location.href))
+document.querySelectorAll("[data-file]").forEach((button) =>
+  button.addEventListener("click", () => live && ask({ file: button.dataset.file })))
+let seen = null
+const resized = () => {
+  const now = `${kind()} ${dark.matches}`
+  if (now === seen) return
+  seen = now
+  if (live) ask({ look: look() })
+  else if (chosen) prepare(chosen)
+}
+new ResizeObserver(resized).observe(at("figure"))
+dark.addEventListener("change", resized)
+
+const open = () => {
+  seen = `${kind()} ${dark.matches}`
+  const there = location.search.length < 2 ? prepare(first) : Promise.resolve()
+  if (typeof WebAssembly === "object") {
+    // The figure first: both want the machine.
+    if (window.Plotly) there.finally(begin)
+    else at("plotly").addEventListener("load", () => there.finally(begin), { once: true })
+  }
+  else {
+    failed = "WebAssembly"
+    document.body.dataset.engine = "none"
+    prepare(first).then(tell)
+  }
+}
+open()

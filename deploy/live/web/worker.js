@@ -1,0 +1,65 @@
+// The engine: Python in a worker. It does what the page asks, and runs cells between two questions, so
+// that the next move ends what it makes useless.
+
+const SLICE = 0.12 // seconds of cells between two looks at the questions
+const questions = []
+let visit, python, theme
+
+const say = (kind, value) => postMessage({ kind, value })
+const lastLine = (error) => String(error).trim().split("\n").pop()
+const turn = () => new Promise((go) => {
+  const { port1, port2 } = new MessageChannel()
+  port1.onmessage = go
+  port2.postMessage(0)
+})
+
+const start = async ({ packages, lock }) => {
+  navigator.locks?.request(lock, () => new Promise(() => {})) // held as long as this worker lives
+  say("step", "engine")
+  const { loadPyodide } = await import("./engine/pyodide.mjs")
+  const zip = fetch("engine/dpsco.zip").then((answer) => answer.arrayBuffer())
+  python = await loadPyodide({ indexURL: "./engine/" })
+  say("step", "packages")
+  await python.loadPackage(packages, { messageCallback: () => {} })
+  say("step", "library")
+  python.unpackArchive(await zip, "zip", { extractDir: "/home/pyodide" })
+  visit = python.pyimport("dpsco_app.site.visit")
+  say("step", "figure")
+  python.globals.set("visit", visit.Visit())
+  say("ready")
+}
+
+const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme))
+
+let quiet = false // while what is shown has the same numbers, from where the page was built
+const work = async () => {
+  const own = python.globals.get("visit")
+  for (;;) {
+    while (questions.length) {
+      const { asked, look, file, same } = questions.shift()
+      if (asked) quiet = Boolean(same)
+      if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
+      if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
+      if (asked) visit.handled(own, JSON.stringify(asked))
+      if ((asked || look) && !questions.length && !quiet) draw()
+    }
+    if (!own.todo.length) {
+      quiet = false
+      return
+    }
+    own.step(SLICE)
+    if (quiet ? !own.todo.length : own.due()) draw()
+    else say("status", own.status())
+    await turn()
+  }
+}
+
+let going = Promise.resolve()
+onmessage = ({ data }) => {
+  if (data.packages) {
+    going = start(data).catch((error) => { say("dead", lastLine(error)) })
+    return
+  }
+  questions.push(data)
+  if (questions.length === 1) going = going.then(work).catch((error) => say("dead", lastLine(error)))
+}

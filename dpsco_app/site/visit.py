@@ -1,0 +1,284 @@
+"""A visit of the page without a server: what its controls say, what has run, what is drawn.
+
+The same class runs in the browser's engine, cell by cell between two moves of the visitor, and
+where the page is built, for the prepared figures.
+"""
+
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from dpsco_app.figure.head import head
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.table import ladder_table
+from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
+from dpsco_app.front import links
+from dpsco_app.front.answer import QUESTION, answer, lead_of
+from dpsco_app.front.changes import changed
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.second import beside, overlays
+from dpsco_app.front.study import Role, Study
+from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.site.controls import controls
+from dpsco_app.site.screen import notes, panel_switch
+from dpsco_app.site.words import LIMITS, LIVE, RUNNING
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD, Limits
+from dpsco_core.catalogue import METHOD_SLUGS
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.results.notebook import run_script
+from dpsco_core.results.report import run_json
+from dpsco_core.runs.allowed import refusal, with_fitting_grid
+from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
+from dpsco_core.scenario import Scenario
+
+DRAW_EVERY_SECONDS = 0.8
+WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last drawing took
+KEPT_CELLS = 20_000
+NEW_GRID = ("axis", "grid", "geometry")
+PAGE = replace(DASHBOARD, where=LIMITS)
+OF_VIEW = ("against", "measure", "panel")
+# What decides the data of a panel, beside its sizes and its budget.
+SAME_DATA = ("problem", "distribution", "geometry")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelRuns:
+    """What one panel runs: a scenario and the cells that it takes."""
+
+    scenario: Scenario
+    role: Role
+    cells: tuple[Cell, ...]
+    over: "PanelRuns | None" = None  # a pinned run, in the same panel
+
+
+class Visit:
+    """What somebody has set, with every cell that has run since the page was opened."""
+
+    def __init__(self, limits: Limits = PAGE) -> None:
+        self.limits = limits
+        self.known: dict[Cell, Outcome] = {}
+        self.leads: dict[Role, str] = {}
+        self.before: list[PanelRuns] = []  # what was drawn before the last change
+        self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
+        self.wrong: list[str] = []
+        self._next = 0.0  # when the figure may grow
+        self.wished = self.scenario.axis, self.scenario.grid  # the axis that was asked for
+        self._set(self.scenario, self.view)
+
+    # -- what a visitor does ----------------------------------------------------------------
+
+    def open(self, query: str) -> None:
+        """Show what an address says."""
+        given = dict(parse_qsl(query, keep_blank_values=True))
+        scenario, wrong = links.read(given)
+        view, more = ADDRESS.from_query(given)
+        self.show(scenario, view)
+        self.wrong = [*wrong, *more, *self.wrong]
+
+    def show(self, scenario: Scenario, view: View) -> None:
+        """Show a scenario."""
+        self._set(scenario, view)
+        self.wished = scenario.axis, scenario.grid
+
+    def start(self, slug: str) -> None:
+        """Show a preset."""
+        preset = next(p for p in PRESETS if p.slug == slug)
+        view = replace(ADDRESS.default, against=preset.against, measure=preset.measure)
+        self.show(preset.scenario, view)
+
+    def change(self, field: str, value: Any) -> None:
+        """Set a field of the scenario, or of what the page shows; the others fit it."""
+        if field in OF_VIEW:
+            self._set(self.scenario, replace(self.view, **{field: value}).validate())
+            return
+        if field == "methods":
+            value = tuple(m for m in METHOD_SLUGS if m in value)
+        if field == "axis" and value not in links.FIELDS:
+            value = None
+        axis, grid = self.wished
+        alike = self.scenario.axis == axis and field not in NEW_GRID
+        before = replace(self.scenario, grid=grid) if alike else self.scenario
+        scenario, words = changed(before, field, value)
+        self.wished = scenario.axis, scenario.grid
+        # Nobody has asked for its largest points; they come back where they fit.
+        self._set(with_fitting_grid(scenario, self.limits), self.view)
+        self.wrong += [words] if words else []
+
+    def _set(self, scenario: Scenario, view: View) -> None:
+        self.scenario, self.view = scenario, view
+        others = beside(scenario, view.against, view.pin)
+        problem = refusal(scenario, self.limits, lambda _: others.scenarios)
+        if not problem and not scenario.methods:
+            problem = "Choose at least one algorithm."
+        self.wrong = [problem] if problem else []
+        if problem:
+            self.parts: list[PanelRuns] = []
+            self.todo: list[Cell] = []
+            return
+        alone = is_hard(scenario) and hardest(scenario) is None
+        over = None if others.overlay is None else _part(others.overlay, "pin")
+        self.parts = [replace(_part(scenario, "hardest" if alone else "own"), over=over)]
+        if others.second is not None and view.panel != "first":
+            role: Any = others.role
+            self.parts.append(_part(others.second, role))
+        every = [c for part in self.parts for c in part.cells]
+        every += [] if over is None else over.cells
+        missing = dict.fromkeys(c for c in every if c not in self.known)
+        self.all = len(every)
+        self.todo = sorted(missing, key=lambda c: c.trial)
+
+    # -- the runs ---------------------------------------------------------------------------
+
+    def step(self, seconds: float) -> bool:
+        """Run cells for so long, one at least; return whether there are more."""
+        until = time.monotonic() + seconds
+        while self.todo:
+            cell = self.todo[0]
+            if len(self.known) >= KEPT_CELLS:
+                self.known.pop(next(iter(self.known)))
+            self.known[cell] = run_cell(cell)
+            self.todo.pop(0)
+            if time.monotonic() > until:
+                break
+        return bool(self.todo)
+
+    def due(self) -> bool:
+        """Whether the figure is to grow."""
+        return not self.todo or time.monotonic() > self._next
+
+    # -- what is drawn ----------------------------------------------------------------------
+
+    @property
+    def address(self) -> str:
+        return urlencode(links.query(self.scenario) | ADDRESS.to_query(self.view), safe=",")
+
+    def _study(self, part: PanelRuns, scenario: Scenario | None = None) -> Study:
+        over = part.over
+        return Study(
+            scenario=scenario or part.scenario,
+            outcomes=[self.known[c] for c in part.cells if c in self.known],
+            role=part.role,
+            overlay=None if over is None else self._study(over),
+        )
+
+    def _is_there(self) -> bool:
+        """Whether a trial of every point has run, which is enough to be drawn."""
+        firsts = (c for part in self.parts for c in part.cells if c.trial == 0)
+        return bool(self.parts) and all(c in self.known for c in firsts)
+
+    def _studies(self) -> tuple[list[Study], list[Study], bool]:
+        """Return the panels, those that the answer is about, and whether these are older."""
+        if self._is_there():
+            self.before = self.parts
+            made = [self._study(part) for part in self.parts]
+            return made, made, False
+        old = [self._study(part) for part in self.before]
+        parts = self.parts or [replace(_part(self.scenario, "own"), cells=())]
+        if not old or not overlays(parts[0].scenario, old[0].scenario):
+            made = [self._study(part) for part in parts]
+            return made, made, False
+        return [_moved(self._study(replace(p, cells=())), old) for p in parts], old, True
+
+    def screen(self, theme: Theme) -> dict[str, Any]:
+        """Return all that the page shows, as plain values."""
+        began = time.monotonic()
+        studies, told, stale = self._studies()
+        leads = {s.role: lead_of(s, self.leads.get(s.role, "")) for s in told}
+        if not stale and not self.todo:
+            self.leads = leads
+        several = theme.size.several and self.view.panel != "second"
+        only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
+        said = answer(told, leads)
+        asked = self.view.asked(studies[0].scenario, leads, faded=stale)
+        figure = front_figure(studies, asked, said.plain, only)
+        made = {
+            "address": self.address,
+            "head": head(QUESTION, said.headline, said.small, theme, before=stale),
+            "figure": _plain(plotly(figure, theme)),
+            "alt": figure.alt.strip() or QUESTION,
+            "table": ladder_table(figure, theme),
+            "controls": controls(self.scenario, self.view, theme),
+            "panels": panel_switch(studies, self.view, several=theme.size.several),
+            "notes": notes(self.scenario, self.view, told),
+            "wrong": self.wrong,
+            "status": self.status(),
+            "done": not self.todo,
+        }
+        now = time.monotonic()
+        self._next = now + max(DRAW_EVERY_SECONDS, WORK_TO_DRAWING * (now - began))
+        return made
+
+    def status(self) -> str:
+        """Return how far the runs are."""
+        if not self.parts:
+            return ""
+        if self.todo:
+            return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
+        every = (c for part in self.parts for c in part.cells)
+        seconds = sum(self.known[c].seconds for c in every if c in self.known)
+        return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
+
+    def json(self) -> str:
+        """Return results and bounds as `dpsco run --json` prints them."""
+        made = [self._study(part) for part in self.parts]
+        found = [run_json(one.scenario, list(one.outcomes)) for one in made]
+        more = {"beside": found[1]} if len(found) > 1 else {}
+        return json.dumps(found[0] | more, indent=2) if found else "{}"
+
+    def python(self) -> str:
+        """Return the runs as a script."""
+        return run_script([part.scenario for part in self.parts])
+
+
+def _part(scenario: Scenario, role: Role) -> PanelRuns:
+    return PanelRuns(scenario=scenario, role=role, cells=tuple(cells(scenario)))
+
+
+def _moved(study: Study, old: Sequence[Study]) -> Study:
+    """Return a panel of the present settings with what was measured before, if it fits."""
+    for one in old:
+        alike = all(getattr(one.scenario, f) == getattr(study.scenario, f) for f in SAME_DATA)
+        if one.role == study.role and alike:
+            return replace(study, outcomes=one.outcomes)
+    return study
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: what is no number is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+# -- messages of the page --------------------------------------------------------------------------
+
+
+def theme_of(width: float, *, dark: bool) -> Theme:
+    """Return the theme and the size of figures for a place of so many pixels."""
+    size = next((name for name, most in WIDTHS.items() if width <= most), "wide")
+    return Theme(dark=dark, size=SIZES[size])
+
+
+def handled(visit: Visit, message: str) -> None:
+    """Do what messages of the page ask for; what is not allowed is said on the next screen."""
+    for name, *values in json.loads(message):
+        try:
+            {"open": visit.open, "start": visit.start, "change": visit.change}[name](*values)
+        except InvalidInput as problem:
+            visit.wrong = [str(problem)]
+
+
+def shown(visit: Visit, theme: Theme) -> str:
+    """Return the screen as JSON."""
+    return json.dumps(visit.screen(theme), ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,22 @@
+"""What the page without a server says that the dashboard does not."""
+
+TITLE = "DP-SCO Explorer"
+PREPARED = "Prepared figure. The engine is starting: {step}."
+PREPARED_ONLY = (
+    "This browser cannot run the engine ({why}). The presets show prepared figures; other settings "
+    "need a browser with WebAssembly and enough memory."
+)
+STEPS = {
+    "engine": "loading Python",
+    "packages": "loading numpy and scipy",
+    "library": "loading the algorithms",
+    "figure": "first numbers",
+}
+WAITING = "The engine is starting, then your change is run: {step}."
+RESTARTED = "The engine had stopped, and is starting again: {step}."
+LIVE = "Live: {runs} runs in {seconds} s, in this browser"
+RUNNING = "{done} of {all} runs"
+LIMITS = "this page"
+SCRIPT_OFF = "This page needs JavaScript to draw its figure."
+ALL_BOUNDS = "Every bound at the chosen point"
+MADE_BY = "Made by DP-SCO Explorer."

@@ -1,0 +1,23 @@
+"""The command `dpsco page`: a study with sliders as one HTML file, which the dashboard draws."""
+
+import argparse
+import subprocess
+import sys
+from typing import Any
+
+
+def add_page(commands: Any) -> None:
+    words = "write a study with sliders as one HTML file that needs no network"
+    parser = commands.add_parser("page", help=words, allow_abbrev=False)
+    parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
+    over = "field with a slider beside the axis; may be given twice (default: epsilon)"
+    parser.add_argument("--over", action="append", default=[], metavar="FIELD", help=over)
+
+
+def make_page(chosen: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
+    command = [sys.executable, "-m", "dpsco_app.site.sliders", chosen.file, "--out", chosen.out]
+    command += [f"--over={field}" for field in chosen.over]
+    command += [f"--with={path}" for path in chosen.own]
+    return subprocess.run(command, check=False).returncode

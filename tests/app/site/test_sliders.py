@@ -1,0 +1,87 @@
+"""`dpsco page`: one file with the measured numbers, every bound, and sliders that find them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsco_app.figure.svg import DARK
+from dpsco_app.site.sliders import MOST_BYTES, places, sliders_page
+from dpsco_app.site.visit import Visit, theme_of
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import bounds_for
+from dpsco_core.cli.main import main
+from dpsco_core.scenario import Scenario
+
+STUDY = Scenario(
+    methods=("mean.sample", "mean.clipped"), axis="n", grid=(500, 1000), n=1000, d=5, trials=2
+)
+TOML = (
+    'methods = ["mean.sample", "mean.clipped"]\naxis = "n"\ngrid = [500, 1000]\ntrials = 2\nd = 5'
+)
+
+
+def packed(page: str) -> dict[str, Any]:
+    found = re.search(r"id='packed'>([^<]+)<", page)
+    assert found is not None
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return data
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return sliders_page(STUDY)
+
+
+def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> None:
+    data, sliders = packed(page), places(STUDY, ("epsilon",))
+    lengths = [len(values) for values in sliders.values()]
+    assert data["lengths"] == lengths and len(data["screens"]) == lengths[0] * lengths[1]
+    at = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
+    table = "".join(data["texts"][i] for i in data["screens"][at]["table"])
+    visit = Visit()
+    visit.show(STUDY, visit.view)
+    visit.step(60)
+    own = visit.screen(theme_of(360, dark=False))["table"]
+    cells = re.compile(r"<td>([^<]*)</td>")
+    assert cells.findall(table) == cells.findall(own) and cells.findall(own)
+    tables = {tuple(screen["table"]) for screen in data["screens"]}
+    assert len(tables) == len(data["screens"])
+
+
+def test_every_bound_is_in_the_file(page: str) -> None:
+    data = packed(page)
+    for screen in data["screens"]:
+        assert len(screen["bounds"]) == len(bounds_for("mean", "item"))
+
+
+def test_the_file_is_small_and_asks_no_host(page: str) -> None:
+    assert len(page.encode()) < MOST_BYTES / 4
+    assert not re.search(r"(src|href)=|https?://|@import|url\((?!#)", page)
+    named = set(re.findall(r"var\((--[\w-]+)\)", page + " ".join(packed(page)["texts"])))
+    sheets = page.partition("</style>")[0]
+    assert len(named) > 10 and all(sheets.count(f"{name}: ") >= 2 for name in named)
+    assert DARK["#421fc4"] == "#b07cff"
+
+
+def test_what_cannot_be_a_slider_is_refused_in_one_sentence() -> None:
+    for over in (("n",), ("trials",), ("d", "epsilon", "p"), ("rho",)):
+        with pytest.raises(InvalidInput, match="over must be"):
+            places(STUDY, over)
+
+
+def test_the_command_writes_the_file_and_says_what_is_wrong(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    study, out = tmp_path / "study.toml", tmp_path / "figure.html"
+    study.write_text(TOML, encoding="utf-8")
+    assert main(["page", str(study), "--out", str(out)]) == 0
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert main(["page", str(study), "--out", str(out), "--over", "seed"]) == 2
+    assert capfd.readouterr().err.count("\n") == 1

@@ -1,0 +1,112 @@
+"""A visit of the page without a server: moves, runs and screens, as plain values."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dpsco_app.front import links
+from dpsco_app.front.view import ADDRESS
+from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
+from dpsco_app.site.visit import Visit, handled, shown, theme_of
+from dpsco_core.runs.study import study
+
+SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=500,1000&n=1000&d=5&trials=2"
+WIDE = theme_of(1200, dark=False)
+
+
+@pytest.fixture
+def visit() -> Visit:
+    made = Visit()
+    made.open(SMALL)
+    return made
+
+
+def finish(visit: Visit) -> Visit:
+    while visit.step(10.0):
+        pass
+    return visit
+
+
+def test_the_cells_are_those_of_the_library(visit: Visit) -> None:
+    finish(visit)
+    errors = {(o.method, o.x, o.trial): o.error for o in study(visit.scenario)}
+    own = {(o.method, o.x, o.trial): o.error for o in visit._studies()[0][0].outcomes}
+    assert own == errors and len(errors) == 8
+
+
+def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None:
+    visit.open(SMALL.replace("trials=2", "trials=50"))
+    assert visit.step(0.0) and len(visit.todo) == visit.all - 1
+    visit.change("trials", 1)
+    assert visit.all == 8 and len(visit.todo) == 7  # the cell that has run is known
+
+
+def test_while_a_run_is_young_the_old_lines_are_faded_and_told_as_before(visit: Visit) -> None:
+    said = finish(visit).screen(WIDE)["head"]
+    visit.change("epsilon", 5)
+    young = visit.screen(WIDE)
+    assert "Before" in young["head"] and "Before" not in said and not young["done"]
+    done = finish(visit).screen(WIDE)
+    assert "Before" not in done["head"] and done["done"] and done["head"] != said
+
+
+def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
+    visit.change("epsilon", 0.5)
+    visit.change("measure", "price")
+    given = dict(parse_qsl(visit.address))
+    assert links.read(given) == (visit.scenario, [])
+    assert ADDRESS.from_query(given) == (visit.view, [])
+
+
+def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
+    handled(visit, json.dumps([["change", "methods", []]]))
+    assert visit.wrong == ["Choose at least one algorithm."] and visit.todo == []
+    handled(visit, json.dumps([["change", "panel", "third"]]))
+    assert len(visit.wrong) == 1 and "panel must be" in visit.wrong[0]
+    assert json.loads(shown(visit, WIDE))["wrong"] == visit.wrong
+
+
+def test_points_that_are_too_large_go_and_come_back() -> None:
+    visit = Visit()
+    full = visit.scenario.grid
+    visit.change("d", 100)
+    assert visit.scenario.grid == tuple(n for n in full if n * 100 <= 2_000_000) != full
+    assert visit.wrong == []
+    visit.change("d", 20)
+    assert visit.scenario.grid == full
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.slug)
+def test_every_preset_starts_as_the_dashboard_has_it(preset: Preset) -> None:
+    visit = Visit()
+    visit.start(preset.slug)
+    assert visit.scenario == preset.scenario and visit.wrong == [] and visit.todo
+
+
+@pytest.mark.parametrize("width", [360, 900, 1200])
+def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int) -> None:
+    text = shown(finish(visit), theme_of(width, dark=True))
+    screen = json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    rows = [t["y"] for t in screen["figure"]["data"] if t.get("y")]
+    assert rows and all(y is None or math.isfinite(y) for row in rows for y in row)
+    assert ("<table class='ladder'>" in screen["table"]) == (width == 360)
+
+
+def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
+    script = (
+        "import sys; from dpsco_app.site.visit import *; v = Visit(); v.open(sys.argv[1])\n"
+        "while v.step(9): pass\n"
+        "shown(v, theme_of(1200, dark=False)), v.python()\n"
+        "print(*sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, SMALL], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+    assert DEFAULT.slug == "what-privacy-costs"

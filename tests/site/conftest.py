@@ -1,0 +1,96 @@
+"""The page without a server: built once, behind a plain file server, in Chromium.
+
+The engine's files come from where `make site` takes them; without them, and without a network,
+every test here fails with the sentence that says which folder to name.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import http.server
+import json
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from deploy.live.build import build
+from deploy.live.engine import EngineMissing
+from dpsco_app.parts.presets import DEFAULT
+from tests.browser.conftest import browser_type_launch_args
+
+__all__ = ["browser_type_launch_args"]
+
+ROOT = Path(__file__).resolve().parents[2]
+# Two of the presets, which take a second each: `make site` prepares all.
+PREPARED = (DEFAULT.slug, "hardest-input")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the page, once for all workers of a run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "live").is_dir():
+            try:
+                build(shared / "live", ROOT / "build" / "pyodide", slugs=PREPARED)
+            except EngineMissing as problem:
+                pytest.fail(str(problem))
+    return shared / "live"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *said: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def live(folder: Path) -> Iterator[str]:
+    """Serve the folder as any host would; the address, without a slash."""
+    handler = partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, live: str) -> Iterator[Page]:
+    """Return a tab of its own, whose requests to any other host fail the test."""
+    with browser.new_context(
+        viewport={"width": 1400, "height": 900}, color_scheme="light"
+    ) as context:
+        elsewhere: list[str] = []
+        errors: list[str] = []
+
+        def away(route: Route) -> None:
+            elsewhere.append(route.request.url)
+            route.abort()
+
+        context.route(lambda url: not url.startswith((live, "blob:", "data:")), away)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        yield page
+        assert (elsewhere, errors) == ([], [])
+
+
+def state(page: Page, engine: str, drawn: str = "done") -> None:
+    """Wait until the engine is so far, and what it runs is drawn."""
+    page.wait_for_selector(
+        f"body[data-engine={engine}][data-drawn={drawn}]", state="attached", timeout=90_000
+    )
+
+
+def numbers(page: Page) -> dict[str, object]:
+    """Return what the page saves as JSON."""
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="JSON").click()
+    found: dict[str, object] = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,102 @@
+"""The live page in Chromium: prepared at once, then live, with the numbers of the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from dpsco_app.front.links import query, read
+from dpsco_core.cli.main import main
+from tests.site.conftest import numbers, state
+
+SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=500,1000&n=1000&d=5&trials=4"
+WORDS = (
+    *("run", "--method", "mean.sample", "--method", "mean.clipped", "--n", "1000", "--d", "5"),
+    *("--axis", "n", "--grid", "500,1000", "--trials", "4", "--tail", "2", "--json"),
+)
+
+
+def native(*words: str) -> Any:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(words) == 0
+    return json.loads(out.getvalue())
+
+
+def move(page: Page, field: str, at: int) -> None:
+    """Put a slider at a place, as a hand does."""
+    page.locator(f"#field-{field}").fill(str(at))
+
+
+def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> None:
+    tab.goto(f"{live}/?{SMALL}")
+    state(tab, "live")
+    here: Any = numbers(tab)
+    there = native(*WORDS)
+    assert [r["method"] for r in here["results"]] == [r["method"] for r in there["results"]]
+    for one, other in zip(here["results"], there["results"], strict=True):
+        for name in ("mean_error", "median_error", "standard_error"):
+            assert one[name] == pytest.approx(other[name], rel=1e-10)
+    assert len(here["bounds"]) == len(there["bounds"]) > 10
+    for row, own in zip(here["bounds"], there["bounds"], strict=True):
+        assert row["slug"] == own["slug"]
+        known = own["value"]
+        assert row["value"] == (None if known is None else pytest.approx(known, rel=1e-10))
+
+
+def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(tab: Page) -> None:
+    before = tab.locator("#table tbody").inner_text()
+    move(tab, "epsilon", 4)
+    tab.wait_for_function("document.body.dataset.address.includes('epsilon=')")
+    state(tab, "live")
+    assert tab.locator("#table tbody").inner_text() != before
+    given = dict(part.split("=") for part in tab.url.partition("?")[2].split("&"))
+    scenario, wrong = read(given)
+    assert not wrong and scenario.epsilon == pytest.approx(0.2) and query(scenario)["d"] == "5"
+
+
+def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page) -> None:
+    tab.locator("#presets summary").click()
+    tab.get_by_role("button", name="Logistic regression in private").click()
+    state(tab, "live", "growing")
+    tab.workers[-1].evaluate("self.close()")
+    state(tab, "starting", "growing")
+    tab.locator("#presets summary").click()
+    tab.get_by_role("button", name="Hardest input").click()
+    state(tab, "live")
+    expect(tab.locator("#status")).to_contain_text("Live")
+    assert "distribution=hypercube" in tab.url
+
+
+def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> None:
+    tab.goto(f"{live}/?problem=mean&d=-3")
+    expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_prepared_figure_is_there_and_axe_finds_nothing(
+    browser: Browser, live: str, scheme: Any, width: int
+) -> None:
+    """Without WebAssembly the page keeps its prepared figures, and says so."""
+    size: Any = {"width": width, "height": 900}
+    with browser.new_context(viewport=size, color_scheme=scheme) as context:
+        page = context.new_page()
+        page.add_init_script("delete window.WebAssembly")
+        page.goto(live)
+        state(page, "none")
+        expect(page.locator("#head h2")).to_contain_text("error")
+        expect(page.locator("#status")).to_contain_text("prepared figures")
+        expect(page.locator("#figure .annotation").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        page.locator("#presets summary").click()
+        page.get_by_role("button", name="Hardest input").click()
+        expect(page.locator("#notes")).to_contain_text("hard instance")
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
