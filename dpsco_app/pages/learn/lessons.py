@@ -341,7 +341,7 @@ LESSONS: tuple[Lesson, ...] = (
         unit=" times",
         draw=Answering(height=lambda e, times: times * e.floor[max(e.floor)], lands="mean.clipped"),
         given=("mean.sample",),
-        floor=bound("lower.mean.hypercube-cdp").card.slug,
+        floor=bound("lower.mean.approx-packing").card.slug,
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),
     ),
 )

@@ -155,15 +155,14 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
     }[view.notion]
     first = f"{where} {who} has an error of at least **{brief(own)}** on some law."
     if own > found.sampling:
-        times = ratio_text(own / found.sampling)
         second = (
-            f" **Privacy bites**: that is {times} times what sampling alone "
+            f" **Privacy bites**: that is {_times(own / found.sampling, 'what')} sampling alone "
             f"costs anyone, {brief(found.sampling)}."
         )
     else:
         second = (
             f" **Statistics bites**: sampling alone costs anyone {brief(found.sampling)}, "
-            f"{ratio_text(found.sampling / own)} times as much."
+            f"{_times(found.sampling / own, 'as much')}."
         )
     if view.notion == "pure":
         third = (
@@ -176,6 +175,18 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
         other = implied > at.rho * (1 + 1e-9)
         third += f"; it implies ρ = {brief(implied)} only." if other else "."
     return first + second + third
+
+
+def _times(ratio: float, what: str) -> str:
+    """Return how many times a thing is, in words where that is once.
+
+    Examples
+    --------
+    >>> _times(2.57, "what"), _times(1.01, "what"), _times(1.01, "as much")
+    ('2.6 times what', 'about what', 'about as much')
+    """
+    text = ratio_text(ratio)
+    return f"about {what}" if text == "1" else f"{text} times {what}"
 
 
 def classes_sentence(at: MeanInstance) -> str:

@@ -213,7 +213,7 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
     with place:
         responsive(
             "parts",
-            words.parts_title(found),
+            words.parts_title(found, radius),
             lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
             bar=False,
             table=lambda: words.parts_table(found),

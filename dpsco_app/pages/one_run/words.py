@@ -75,20 +75,19 @@ def _lower(ratio: float) -> str:
     return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
 
 
-def parts_title(parts: ErrorParts) -> str:
-    """Return which radius is best, and what the tuning's own radius loses against it."""
+def parts_title(parts: ErrorParts, radius: float) -> str:
+    """Return which radius is best, and what the one that is shown loses against it."""
     total, best = parts.total, int(parts.total.argmin())
-    chosen = int(np.abs(np.log(parts.radii / parts.chosen)).argmin())
+    chosen = int(np.abs(np.log(parts.radii / radius)).argmin())
     if best in (0, len(total) - 1):
         where = "largest" if best else "smallest"
         return f"The {where} radius is best here: the bend lies outside the figure"
-    radius = short_text(parts.radii[best], 2)
+    best_radius = short_text(parts.radii[best], 2)
     if chosen == best:
-        return f"Radius {radius}, the one that is chosen, is best"
+        return f"Radius {best_radius}, the one that is shown, is best"
     loss = float(total[chosen] / total[best]) - 1
     more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
-    at = short_text(parts.chosen, 2)
-    return f"Radius {radius} is best; at the chosen {at} the error is {more}"
+    return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
 
 
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:

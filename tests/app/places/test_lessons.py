@@ -18,6 +18,7 @@ from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import PLACES
 from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import bound
 from dpsco_core.explain.lessons import (
     BIAS,
     CUT,
@@ -29,6 +30,7 @@ from dpsco_core.explain.lessons import (
     STUDENT,
     LessonRow,
 )
+from dpsco_core.explain.window import window
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -361,3 +363,10 @@ def test_the_marks_of_the_least_risk_begin_at_the_answer_without_data() -> None:
 
 def test_every_word_belongs_to_a_lesson() -> None:
     assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 12
+
+
+def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algorithm() -> None:
+    lesson = BY_SLUG["lower-bound"]
+    at = window(replace(lesson.scenario, axis=None, grid=()), "approx")
+    private = [slug for slug in at.lowers if bound(slug).card.privacy == "approx"]
+    assert private[0] == lesson.floor  # the largest comes first

@@ -349,7 +349,11 @@ def test_titles_name_what_costs_most() -> None:
     assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))
     parts = error_parts(POINT, trials=1)
     best = parts.radii[parts.total.argmin()]
-    assert f"{best:.2g}" in parts_title(parts) or "bend lies outside" in parts_title(parts)
+    title = parts_title(parts, parts.radii[0])
+    if "bend lies outside" not in title:
+        lost = f"at {short_text(parts.radii[0], 2)} the error is"
+        assert title.startswith(f"Radius {short_text(best, 2)} is best") and lost in title
+        assert parts_title(parts, best).endswith("the one that is shown, is best")
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
 
 
