@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 from benchmarks.growth import MEANS
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import METHOD_SLUGS, METHODS, make_method
+from dpsco_core.catalogue import METHOD_SLUGS, METHODS, make_method, method_card
 from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
@@ -48,7 +48,7 @@ def timed(slug: str, n: int, d: int) -> Scenario:
     problem = "quadratic" if slug.endswith("strong") else "logistic"
     geometry, q = ("lq", EXPONENT.get(slug, 1.5)) if slug.startswith("lp.") else ("l2", None)
     return Scenario(
-        problem="mean" if slug.startswith("mean.") else problem,
+        problem="mean" if "mean" in method_card(slug).problems else problem,
         methods=(slug,),
         n=n,
         d=d,

@@ -29,6 +29,13 @@ def native(*words: str) -> Any:
     return json.loads(out.getvalue())
 
 
+def at_the_link(page: Page, live: str) -> None:
+    """Be at the small link, live; an engine that is there stays."""
+    if not page.url.startswith(live):
+        page.goto(f"{live}/?{SMALL}")
+    state(page, "live")
+
+
 def move(page: Page, field: str, at: int) -> None:
     """Put a slider at a place, as a hand does."""
     page.locator(f"#field-{field}").fill(str(at))
@@ -50,7 +57,10 @@ def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> N
         assert row["value"] == (None if known is None else pytest.approx(known, rel=1e-10))
 
 
-def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(tab: Page) -> None:
+def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
+    tab: Page, live: str
+) -> None:
+    at_the_link(tab, live)
     before = tab.locator("#table tbody").inner_text()
     move(tab, "epsilon", 4)
     tab.wait_for_function("document.body.dataset.address.includes('epsilon=')")
@@ -61,7 +71,8 @@ def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(ta
     assert not wrong and scenario.epsilon == pytest.approx(0.2) and query(scenario)["d"] == "5"
 
 
-def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page) -> None:
+def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) -> None:
+    at_the_link(tab, live)
     tab.locator("#presets summary").click()
     tab.get_by_role("button", name="Logistic regression in private").click()
     state(tab, "live", "growing")

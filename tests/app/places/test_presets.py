@@ -262,7 +262,7 @@ def test_kinks_stop_phased_sgd_and_flatten_noisy_descent_only() -> None:
 def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
     notion: str, tuning: str
 ) -> None:
-    for slug in methods_for("mean"):
+    for slug in methods_for("mean", "item"):
         page = open_page(
             methods=slug, tuning=tuning, grid="500,5000", trials="2", **NOTIONS[notion]
         )
