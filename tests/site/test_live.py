@@ -85,6 +85,7 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) 
     assert "distribution=hypercube" in tab.url
 
 
+@pytest.mark.slow  # another start of the engine; tests/app/site has the sentences
 def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?problem=mean&d=-3")
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
