@@ -83,9 +83,9 @@ def free_place(
     rows = np.arange(4, max(5, int(panel[1] - size[1] - 3)), STEP)
     x, y = (grid.ravel() for grid in np.meshgrid(columns, rows, indexing="ij"))
     inside = _counter(panel, paths, int(enough))
+    right, top = np.ceil(x + size[0]).astype(int), np.ceil(y + size[1]).astype(int)
     clear = np.zeros(len(x))
     for away in range(1, int(enough) + 1):
-        right, top = np.ceil(x + size[0]).astype(int), np.ceil(y + size[1]).astype(int)
         clear[inside(x - away, y - away, right + away, top + away) == 0] = away
     score = np.where(clear >= CLEAR, clear - 0.02 * np.hypot(x - want[0], y - want[1]), -np.inf)
     for k in np.argsort(-score, kind="stable"):

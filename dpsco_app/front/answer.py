@@ -78,9 +78,12 @@ def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
     wheres = [one.where() for one in told if one.price is not None]
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
+    elif costs == [USELESS, USELESS]:
+        headline = (_capital(USELESS), f"{wheres[0]} or {wheres[1]}")
     else:
         headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
-    return Answer(headline=headline, small=_whose(told) + _along(first))
+    small = _no_better(first) if set(costs) == {USELESS} else _whose(told)
+    return Answer(headline=headline, small=small + _along(first))
 
 
 class _Told:
@@ -97,11 +100,15 @@ class _Told:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     @property
+    def start(self) -> float:
+        """The error of an answer that sees no data."""
+        point = self.study.scenario if self.x is None else self.study.scenario.at(self.x)
+        return without_data(point)
+
+    @property
     def useless(self) -> bool:
         """Whether the best private method errs more than an answer that sees no data."""
-        point = self.study.scenario if self.x is None else self.study.scenario.at(self.x)
-        start = without_data(point)
-        return self.row is not None and 0 < start < self.row.mean - self.row.half
+        return self.row is not None and 0 < self.start < self.row.mean - self.row.half
 
     def cost(self, *, again: bool) -> str:
         """Return the cost in words; the second time "the error" is understood."""
@@ -202,6 +209,20 @@ def _whose(told: Sequence[_Told]) -> Words:
         (_named(leads[1]), leads[1]),
         (" on the right,", ""),
         (over, ""),
+    )
+
+
+def _no_better(told: _Told) -> Words:
+    """Say what the best private algorithm errs, and an answer without data."""
+    assert told.row is not None
+    at = settings_text(told.study.scenario, told.x)
+    return (
+        (f"{_capital(told.about)} of ", ""),
+        (_named(told.lead), told.lead),
+        (
+            f", the best one: {rounded(told.row.mean)}; without data {rounded(told.start)} ({at}).",
+            "",
+        ),
     )
 
 

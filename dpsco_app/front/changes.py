@@ -6,6 +6,7 @@ from typing import Any
 
 from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.options import OPTIONS
+from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
@@ -95,3 +96,8 @@ def _with_set(scenario: Scenario) -> Scenario:
         kept = tuple(x for x in scenario.grid if x % GROUP_SIZE == 0)
         more = {**more, "grid": kept or tuple(default_grid("d", scenario.geometry))}
     return replace(scenario, **more)
+
+
+def none_chosen(scenario: Scenario) -> str:
+    """Return what to do where no method is chosen; empty if one is."""
+    return "" if scenario.methods else f"Choose at least one {words_for(scenario.problem).method}."

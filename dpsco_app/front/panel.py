@@ -93,7 +93,7 @@ class FrontPanel:
             self.region.append(
                 Region(
                     key="impossible",
-                    name=f"no {self._whom(floor)} one below",
+                    name=f"{self._whom(floor)} floor",
                     x=[place(x) for x, _ in floor],
                     upper=[e.value for _, e in floor],
                     look=IMPOSSIBLE,

@@ -1,6 +1,6 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -112,6 +112,19 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
                 on_click=state.change,
                 args=(scene.changes, scene.scenario),
             )
+
+
+def draw_parts(names: Mapping[str, str], key: str, **more: Any) -> None:
+    """Draw the choice among the parts of a page."""
+    st.segmented_control(
+        "Show",
+        list(names),
+        format_func=names.__getitem__,
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+        **more,
+    )
 
 
 def slider(

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from dpsco_app.front.notice import to_notice
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
 from dpsco_app.front.view import View
-from dpsco_app.pages.explore.words import to_notice
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.refusals import measured_refusals
 from dpsco_core.scenario import Scenario

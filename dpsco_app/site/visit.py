@@ -18,7 +18,7 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front import links
 from dpsco_app.front.answer import QUESTION, answer, lead_of
-from dpsco_app.front.changes import changed
+from dpsco_app.front.changes import changed, none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, overlays
 from dpsco_app.front.study import Role, Study
@@ -115,8 +115,7 @@ class Visit:
         self.scenario, self.view = scenario, view
         others = beside(scenario, view.against, view.pin)
         problem = refusal(scenario, self.limits, lambda _: others.scenarios)
-        if not problem and not scenario.methods:
-            problem = "Choose at least one algorithm."
+        problem = problem or none_chosen(scenario)
         self.wrong = [problem] if problem else []
         if problem:
             self.parts: list[PanelRuns] = []

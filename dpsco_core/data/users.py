@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -10,14 +11,24 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows, rows_per_block
 
 
+class Countable(Protocol):
+    """Records: so many, of so many coordinates or parameters."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def d(self) -> int: ...
+
+
+Records = TypeVar("Records", bound=Countable)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class UserRows:
-    """Users whose records are all at hand: rows i m to (i + 1) m are those of user i.
+class ByUsers(Generic[Records]):
+    """Users whose records are all at hand: records i m to (i + 1) m are those of user i."""
 
-    Neighbours replace all the records of one user.
-    """
-
-    records: DenseRows  # n m of them
+    records: Records  # n m of them
     items: int  # m, at least 1; the same for every user
 
     def __post_init__(self) -> None:
@@ -33,6 +44,11 @@ class UserRows:
     def d(self) -> int:
         """Dimension."""
         return self.records.d
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UserRows(ByUsers[DenseRows]):
+    """The rows of users, for the estimation of a mean. Neighbours replace all rows of one user."""
 
     def means(self) -> DenseRows:
         """Return the mean of every user's records, a row a user: of that user's records alone.

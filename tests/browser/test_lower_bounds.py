@@ -11,8 +11,8 @@ from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_f
 
 QUICK = "/lower-bounds?trials=5"
 VIEWS = {
-    QUICK: ("lower_gap",),
-    QUICK + "&part=map": ("lower_map",),
+    QUICK: ("lower",),
+    QUICK + "&part=map": ("lower",),
     QUICK + "&part=build": ("lower_curve", "lower_ladder"),
     QUICK + "&part=prove&hard=tracing": ("lower_scores", "lower_caught"),
 }
@@ -23,7 +23,7 @@ def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
 ) -> None:
     page.goto(dashboard + QUICK)
     ready(page, seconds=60)
-    box = figure(page, "lower_gap").bounding_box()
+    box = figure(page, "lower").bounding_box()
     viewport = page.viewport_size
     assert box and viewport and box["y"] + box["height"] <= viewport["height"]
     page.get_by_text("Build", exact=True).click()
@@ -57,7 +57,7 @@ def test_a_phone_shows_its_own_figures(
 @pytest.mark.parametrize(
     ("scheme", "query", "last"),
     [
-        ("light", QUICK + "&part=map", "lower_map"),
+        ("light", QUICK + "&part=map", "lower"),
         ("light", QUICK + "&part=prove&hard=tracing", "lower_caught"),
         ("dark", QUICK + "&part=build&mode=free", "lower_information"),
         ("dark", QUICK + "&part=run&hard=tracing", "lower_run"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpsco_app.front.notice import how_to_read, to_notice
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import formula_names, panel_title
 from dpsco_app.live.running import Result
@@ -17,7 +18,6 @@ from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
-from dpsco_app.pages.explore.words import how_to_read, to_notice
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals

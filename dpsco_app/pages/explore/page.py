@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.figure.head import head
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.front.answer import QUESTION, Answer, answer
+from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.live.running import Pace, estimate, run, so_far
 from dpsco_app.live.turns import TURNS
@@ -37,7 +38,6 @@ from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
 from dpsco_app.parts.page import draw_wrong
-from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
@@ -88,9 +88,7 @@ def page() -> None:
     wrong = STATE.restore()
     controls.settle()
     now = controls.read()
-    problem = refusal(now, DASHBOARD, lambda s: beside_of(s).scenarios)
-    if not problem and not now.methods:
-        problem = f"Choose at least one {words_for(now.problem).method}."
+    problem = refusal(now, DASHBOARD, lambda s: beside_of(s).scenarios) or none_chosen(now)
     scenario = None if problem else now
     if scenario is not None:
         STATE.remember(STATE.current(), scenario)

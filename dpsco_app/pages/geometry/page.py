@@ -35,7 +35,7 @@ from dpsco_app.pages.geometry.state import (
 from dpsco_app.pages.scripts import geometry_script
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_wrong, link, opened, slider, to_explore
+from dpsco_app.parts.page import draw_parts, draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
@@ -96,14 +96,7 @@ def _choose(view: View, screen: FirstScreen) -> None:
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="geometry_choices"),
     ):
-        st.segmented_control(
-            "Show",
-            list(PARTS),
-            format_func=PARTS.__getitem__,
-            key=STATE.key("part"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        draw_parts(PARTS, STATE.key("part"))
         if view.part == "noise":
             exponent = {"format_func": words.exponent_text}
             slider(STATE, "Exponent q of the norm", "noise_q", NOISE_Q_OPTIONS, **exponent)

@@ -17,10 +17,17 @@ from dpsco_app.pages.lower_bounds.sections import (
     instance_part,
     instance_proof,
 )
-from dpsco_app.pages.lower_bounds.state import MODES, PARTS, SCENES, STATE, View
+from dpsco_app.pages.lower_bounds.state import MODES, SCENES, STATE, View
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES, PART_NAMES
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_scenes, draw_wrong, link
+from dpsco_app.parts.page import (
+    draw_apart,
+    draw_controls,
+    draw_parts,
+    draw_scenes,
+    draw_wrong,
+    link,
+)
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.scenario import Scenario
 
@@ -38,18 +45,13 @@ STYLE = """<style>
 </style>"""
 
 
-DRAWN_FIRST = ("gap", "map")
-
-
 def page() -> None:
     """Draw the page."""
     st.html(STYLE)
     wrong = STATE.restore()
     scenario, refused = draw_controls(STATE)
     draw_wrong(wrong)
-    part = st.session_state[STATE.key("part")]
-    # The other parts have figures of their own.
-    screen = FirstScreen(f"lower_{part if part in DRAWN_FIRST else 'head'}")
+    screen = FirstScreen("lower")
     if scenario is not None:
         try:
             view = STATE.current(scenario)
@@ -62,14 +64,7 @@ def page() -> None:
     say_standing(screen, scenario)
     with screen.controls:
         draw_apart(STATE, scenario)
-        st.segmented_control(
-            "View",
-            PARTS,
-            format_func=lambda key: PART_NAMES[key],
-            key=STATE.key("part"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        draw_parts(PART_NAMES, STATE.key("part"))
     foot = partial(_foot, view, scenario)
     match view.part:
         case "gap":

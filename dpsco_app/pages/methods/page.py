@@ -8,7 +8,7 @@ from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
 from dpsco_app.parts import controls
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_parts, draw_wrong, link, opened
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
@@ -41,15 +41,7 @@ def _choose(view: View, screen: FirstScreen) -> None:
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="methods_choices"),
     ):
-        st.segmented_control(
-            "Show",
-            list(PARTS),
-            format_func=PARTS.__getitem__,
-            key=TAB,
-            required=True,
-            label_visibility="collapsed",
-            on_change=_turn,
-        )
+        draw_parts(PARTS, TAB, on_change=_turn)
         if view.method:
             st.selectbox(
                 "Method",

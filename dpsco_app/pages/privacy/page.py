@@ -41,6 +41,7 @@ from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import (
     draw_apart,
     draw_controls,
+    draw_parts,
     draw_wrong,
     link,
     slider,
@@ -103,16 +104,7 @@ def page() -> None:
         return
     STATE.remember(view, scenario)
     with screen.controls:
-        key = STATE.key("part")
-        names = PARTS.__getitem__
-        st.segmented_control(
-            "Show",
-            list(PARTS),
-            format_func=names,
-            key=key,
-            required=True,
-            label_visibility="collapsed",
-        )
+        draw_parts(PARTS, STATE.key("part"))
     below = st.container()
     st.markdown(words.ABOUT[view.part])
     draw_apart(STATE, scenario)

@@ -22,7 +22,15 @@ from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE,
 from dpsco_app.pages.who_wins.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened, slider
+from dpsco_app.parts.page import (
+    draw_apart,
+    draw_controls,
+    draw_parts,
+    draw_wrong,
+    link,
+    opened,
+    slider,
+)
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
@@ -90,14 +98,7 @@ def page() -> None:
 def _choose(view: View) -> None:
     """Draw the parts of the page, and what the part that is shown asks for."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="users_choices"):
-        st.segmented_control(
-            "Show",
-            list(PARTS),
-            format_func=PARTS.__getitem__,
-            key=STATE.key("part"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        draw_parts(PARTS, STATE.key("part"))
         if view.part == "map":
             st.segmented_control(
                 "Compare",

@@ -13,7 +13,7 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
 from dpsco_core.data.base import gives
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
-from dpsco_core.data.users import UserRows
+from dpsco_core.data.users import ByUsers, UserRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST
 from dpsco_core.problems.point_losses import PointLoss
@@ -66,23 +66,8 @@ class UserSample(Protocol):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemSample:
-    """Users whose items are all at hand: records i m to (i + 1) m are those of user i."""
-
-    records: Sample  # n m records
-    items: int  # m, at least 1
-
-    def __post_init__(self) -> None:
-        whole = self.items >= 1 and self.records.n % self.items == 0
-        require(whole, "m", f"a divisor of the {self.records.n} records", self.items)
-
-    @property
-    def users(self) -> int:
-        return self.records.n // self.items
-
-    @property
-    def d(self) -> int:
-        return self.records.d
+class ItemSample(ByUsers[Sample]):
+    """The items of users, with their loss and their constraint set."""
 
     @property
     def constraint(self) -> ConstraintSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -114,9 +115,12 @@ def test_only_refused_estimators_leave_the_one_that_ran() -> None:
 def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     """But not at offset 0, where it is right by construction and no yardstick."""
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
-    assert say(of(replace(at, offset=0.01))).headline[0] == (
-        "No private algorithm here beats not looking at the data"
-    )
+    blind = of(replace(at, offset=0.01))
+    said = say(blind)
+    assert said.headline[0] == "No private algorithm here beats not looking at the data"
+    assert re.search(r", the best one: [\d.]+; without data 0\.0100 \(n", small(said))
+    both = say(blind, replace(blind, role="pin"))
+    assert both.plain.lower().count("no private") == 1
     assert "not looking" not in say(of(replace(at, offset=0.0))).plain
 
 

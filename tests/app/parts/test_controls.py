@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from dpsco_app.front.notice import HARD
 from dpsco_app.pages.explore.foot import handle
-from dpsco_app.pages.explore.words import HARD
 from dpsco_app.parts import controls
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.parts.options import OPTIONS, VIEWS
@@ -253,7 +253,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         "pure",
         "approx",
     }
-    assert "no private one below" in drawn and "CDP hypercube" not in drawn
+    assert "private floor" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())

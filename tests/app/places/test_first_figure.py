@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.answer import NOTHING, cost_words
+from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore.doors import DOORS, GONE
-from dpsco_app.pages.explore.words import LIGHT_DATA
 from dpsco_core.results.price import Ratio
 from dpsco_core.results.slopes import Verdict
 from tests.app.pages import (
@@ -75,7 +75,7 @@ def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> N
         assert 1 <= len(lines) <= 4
         assert proven - {"Answer without data"} == {
             "the window",
-            "no private one below",
+            "private floor",
             "CDP Fano",
         }
     assert list(ladder(page)) == sorted(ladder(page), key=lambda name: -_end(ladder(page)[name]))

@@ -66,7 +66,7 @@ def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
 
 def test_what_is_not_allowed_is_said_and_nothing_runs(visit: Visit) -> None:
     handled(visit, json.dumps([["change", "methods", []]]))
-    assert visit.wrong == ["Choose at least one algorithm."] and visit.todo == []
+    assert visit.wrong == ["Choose at least one estimator."] and visit.todo == []
     handled(visit, json.dumps([["change", "panel", "third"]]))
     assert len(visit.wrong) == 1 and "panel must be" in visit.wrong[0]
     assert json.loads(shown(visit, WIDE))["wrong"] == visit.wrong

@@ -7,8 +7,7 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.base import clipped_mean
-from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping, released
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
@@ -95,15 +94,4 @@ class UserMeanClipped(PrivateMethod):
         self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_user_rows(sample, plan.setting)
-        value = ledger.gaussian(
-            clipped_mean(sample.means(), plan.clip_radius),
-            l2_sensitivity=plan.l2_sensitivity,
-            rho=plan.rho,
-            rng=rng,
-            label="mean of clipped user means",
-        )
-        return Release(
-            value=value,
-            ledger=ledger,
-            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
-        )
+        return released(sample.means(), plan, ledger, rng, label="mean of clipped user means")
