@@ -11,6 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from dpsco_app.figure.theme import WIDTHS
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 
 Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
@@ -36,16 +37,17 @@ def kind() -> Kind:
 
 
 def watch() -> None:
-    """Listen to the width of the page: it runs again where it needs other figures."""
+    """Listen to the page's width and theme: it runs again where it needs other figures."""
 
     def see() -> None:
         st.session_state[SEEN] = st.session_state[KEY]["size"]
 
     component("window", html="")(
         key=KEY,
-        data={"size": size(), "widths": WIDTHS},
-        default={"size": size()},
+        data={"size": size(), "widths": WIDTHS, "dark": is_dark()},
+        default={"size": size(), "dark": is_dark()},
         on_size_change=see,
+        on_dark_change=lambda: None,  # the run that it causes sees the theme
         width="content",
         height="content",
     )

@@ -132,7 +132,7 @@ def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
     colours = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(300)  # the page asks for its figures in the other colours
+        page.wait_for_timeout(800)  # the page asks for its figures in the other colours
         ready(page, seconds=60)
         colours.append(page.get_by_test_id("stApp").evaluate(BACKGROUND))
         report = Axe().run(page, options=rules)
@@ -146,11 +146,10 @@ def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> N
     one, two = page, page.context.new_page()
     one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
     two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-    for visitor, cells in ((one, "40 cells"), (two, "48 cells")):
-        row = visitor.locator(".st-key-run_row")
-        expect(row).to_contain_text(f"Finished: {cells}", timeout=40_000)
+    for visitor, runs in ((one, "80 runs in"), (two, "96 runs in")):  # two panels each
+        expect(visitor.locator(".status")).to_contain_text(runs, timeout=40_000)
     one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
     one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
     ready(two)
-    expect(two.locator(".st-key-run_row")).to_contain_text("Finished: 48 cells")
+    expect(two.locator(".status")).to_contain_text("96 runs in")
     assert "d=50" in two.url and "d=50" not in one.url

@@ -137,7 +137,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(words.QUESTIONS["crossing"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure, lambda: crossing_table(curves))
-    st.code(command(asked), language="bash", wrap_lines=True)
+    st.code(command(asked), language=None, wrap_lines=True)
 
 
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:

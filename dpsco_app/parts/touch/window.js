@@ -1,5 +1,5 @@
-// The browser knows how wide the page is, beside an open sidebar too, and says when that is not what
-// the page was drawn for.
+// The browser knows how wide the page is, beside an open sidebar too, and whether it is dark: it says
+// when that is not what the page was drawn for.
 import { leaving } from "./leaving.js"
 
 // On a small screen the sidebar lies over the page: who has chosen a page there wants to see it.
@@ -8,6 +8,12 @@ const uncover = (event) => {
   if (!SMALL.matches || !event.target.closest?.("[data-testid=stSidebarNavLink]")) return
   document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
 }
+
+const isDark = () => {
+  const ground = getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor
+  return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
+}
+let toldDark = null  // a page that knows no theme is told once
 
 export default function ({ data, setStateValue }) {
   leaving()
@@ -25,7 +31,13 @@ export default function ({ data, setStateValue }) {
     if (table.scrollWidth > table.clientWidth) table.tabIndex = 0
     else table.removeAttribute("tabindex")
   })
-  const again = setInterval(reach, 500)
+  const look = () => {
+    reach()
+    const dark = isDark()
+    if (dark === data.dark) toldDark = null
+    else if (dark !== toldDark) setStateValue("dark", (toldDark = dark))
+  }
+  const again = setInterval(look, 500)
   return () => {
     document.removeEventListener("click", uncover)
     watch.disconnect()
