@@ -9,8 +9,8 @@ const uncover = (event) => {
   document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
 }
 
-const isDark = () => {
-  const ground = getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor
+const isDark = (app) => {
+  const ground = getComputedStyle(app).backgroundColor
   return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
 }
 let toldDark = null  // a page that knows no theme is told once
@@ -33,7 +33,8 @@ export default function ({ data, setStateValue }) {
   })
   const look = () => {
     reach()
-    const dark = isDark()
+    const app = document.querySelector("[data-testid=stApp]")
+    const dark = app ? isDark(app) : data.dark
     if (dark === data.dark) toldDark = null
     else if (dark !== toldDark) setStateValue("dark", (toldDark = dark))
   }

@@ -134,25 +134,18 @@ class SimpleClipping(PrivateMethod):
         self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        return released(rows, plan, ledger, rng, label="mean of clipped records")
-
-
-def released(
-    rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator, *, label: str
-) -> Release:
-    """Return the clipped mean of rows with a plan's noise: steps 1 to 3."""
-    value = ledger.gaussian(
-        clipped_mean(rows, plan.clip_radius),
-        l2_sensitivity=plan.l2_sensitivity,
-        rho=plan.rho,
-        rng=rng,
-        label=label,
-    )
-    return Release(
-        value=value,
-        ledger=ledger,
-        diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
-    )
+        value = ledger.gaussian(
+            clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
+            l2_sensitivity=plan.l2_sensitivity,
+            rho=plan.rho,
+            rng=rng,
+            label="mean of clipped records",
+        )
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+        )
 
 
 def theorem_radius(setting: Setting, rho: float) -> float:

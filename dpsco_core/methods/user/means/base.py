@@ -1,13 +1,19 @@
-"""What the estimators of a mean at user level share: the moments of a user's mean, and checks."""
+"""What the estimators of a mean at user level share: moments, checks, a release."""
 
 import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.methods.base import Release
+from dpsco_core.methods.mean.base import check_kind, clipped_mean
+from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.budget import PureDP
+from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 USERS_OVER_M: dict[str, Any] = {
@@ -42,6 +48,24 @@ def refuse_pure(setting: Setting) -> None:
             method="user.mean-adaptive",
             otherwise="set delta=1e-06",
         )
+
+
+def released(
+    rows: DenseRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator, *, label: str
+) -> Release:
+    """Return the mean of clipped rows with a plan's noise."""
+    value = ledger.gaussian(
+        clipped_mean(rows, plan.clip_radius),
+        l2_sensitivity=plan.l2_sensitivity,
+        rho=plan.rho,
+        rng=rng,
+        label=label,
+    )
+    return Release(
+        value=value,
+        ledger=ledger,
+        diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
+    )
 
 
 def shrinkage(order: float, items: int) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping, released
+from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
@@ -15,6 +15,7 @@ from dpsco_core.methods.user.means.base import (
     USERS_OVER_M,
     check_user_rows,
     refuse_pure,
+    released,
 )
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
