@@ -123,8 +123,9 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
     rows = sorted(ladder.rows, key=lambda row: row.end)
     wanted = [min(max(last.up(row.end), 6.0), last.height) for row in rows]
     centres = moved_apart(wanted, [pitch] * len(rows), last.height)
-    right, step = theme.px(last.theme.size.right), theme.px(66)
     count = len(ladder.columns)
+    longest = max((len(v) for row in rows for v in row.values[1:]), default=0)
+    right, step = theme.px(last.theme.size.right), max(theme.px(66), 0.5 * type_size * longest)
     columns = [right - theme.px(8) - step * (count - 1 - j) for j in range(count)]
     notes: list[Part] = []
 

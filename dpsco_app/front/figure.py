@@ -137,12 +137,17 @@ def _end(panel: FrontPanel, key: str) -> float | None:
     return None
 
 
+def _span(panel: FrontPanel, key: str) -> str:
+    low, high = panel.low_end(key), panel.value(key)
+    return "" if low is None or high is None else ranged(low, high)
+
+
 def _values(panels: Sequence[FrontPanel], key: str, *, single: bool, price: bool) -> list[str]:
     show: Callable[[float], str] = ratio_text if price else rounded
     if key == "window":
-        span = panels[-1].low_end(key), panels[-1].value(key)
-        text = "" if span[0] is None or span[1] is None else ranged(span[0], span[1])
-        return [text, ""] if single else [""] * (len(panels) - 1) + [text]
+        spans = [_span(panel, key) for panel in panels]
+        alike = spans[:-1] == spans[1:]
+        return [*spans, ""] if single else ["", spans[-1]] if alike else spans
     values = [panel.value(key) for panel in panels]
     texts = ["" if v is None else show(v) for v in values]
     if not single or price:

@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_app.front.study import Study
-from dpsco_app.parts.evaluations import hardest, region
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Asked, Study
+from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
+from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
@@ -68,3 +70,29 @@ def test_the_random_scenarios_have_regions_to_cross_and_a_line_below_one_is_foun
     edge = dict(region(scenario))
     low = [replace(o, error=edge[o.x].value / 2 + 1e-6 * o.trial) for o in made if o.x is not None]
     assert len(crossings(scenario, low)) == 2
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -> None:
+    hard = hardest(preset.scenario)
+    compared = 0
+    for scenario in [preset.scenario, *([hard] if hard is not None else [])]:
+        start = dict(starting_risks(scenario))
+        for x, edge in region(scenario):
+            assert edge.value <= start[x] * (1 + 1e-9)
+            compared += 1
+    assert compared or not region(preset.scenario)
+
+
+def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() -> None:
+    loss = Scenario(problem="quadratic", p=2, axis="n", grid=(1000, 10_000), n=10_000)
+    mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
+    for scenario, alike in ((loss, False), (mean, True)):
+        hard = hardest(scenario)
+        assert hard is not None
+        spans = [dict(window(s))[10_000] for s in (scenario, hard)]
+        panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
+        rows = front_figure(panels, Asked(leads={})).ladder.rows
+        left, right = next(row.values for row in rows if row.key == "window")
+        assert right and (left == "") is alike
+        assert (spans[0] == spans[1]) is alike
