@@ -42,10 +42,16 @@ class FirstScreen:
         words = [(small, "")] if isinstance(small, str) else small
         self.head.html(head(question, [answer], words, theme()))
 
-    def draw(self, figure: Figure, on_click: Callable[[str], None] | None = None) -> None:
+    def draw(
+        self,
+        figure: Figure,
+        on_click: Callable[[str], None] | None = None,
+        *,
+        right: int = SIZE["right"],  # the room of the ladder
+    ) -> None:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
         shown = theme()
-        size = SIZE if shown.size.ladder else PHONE
+        size = SIZE | {"right": right} if shown.size.ladder else PHONE
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1

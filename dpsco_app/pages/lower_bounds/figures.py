@@ -176,7 +176,7 @@ def run_figure(
     return Figure(
         panels=[Panel(title="", x=log_axis("Error of the mean", low, high), lines=lines)],
         y=Axis(title="", low=0, high=top, ticks=(), log=False),
-        ladder=Ladder(title="On this instance", columns=["mean", "of floor"], rows=names),
+        ladder=Ladder(title="On this instance", columns=["mean", "times floor"], rows=names),
         alt=alt,
     )
 

@@ -1,4 +1,4 @@
-"""The words of the page Lower bounds; those of its proofs are in `lower_proof`."""
+"""The words of the page Lower bounds; those of its proofs are in `proof`."""
 
 import math
 from collections.abc import Sequence
@@ -367,7 +367,7 @@ def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
     if private and len(beaten) == len(private):
         text += ", less than every private method: using the data does not pay"
     elif beaten:
-        text += f", less than {separated([method_card(r.method).name for r in beaten])}"
+        text += f", less than that of {separated([method_card(r.method).name for r in beaten])}"
     return text + "."
 
 
