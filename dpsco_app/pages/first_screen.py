@@ -10,14 +10,16 @@ import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import Words, head
+from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, theme
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, rounded
 from dpsco_app.shell import window
+from dpsco_core.catalogue import method_card
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # of a figure with controls above it
 PHONE = {"left": 54}
@@ -40,10 +42,16 @@ class FirstScreen:
         words = [(small, "")] if isinstance(small, str) else small
         self.head.html(head(question, [answer], words, theme()))
 
-    def draw(self, figure: Figure, on_click: Callable[[str], None] | None = None) -> None:
+    def draw(
+        self,
+        figure: Figure,
+        on_click: Callable[[str], None] | None = None,
+        *,
+        right: int = SIZE["right"],  # the room of the ladder
+    ) -> None:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
         shown = theme()
-        size = SIZE if shown.size.ladder else PHONE
+        size = SIZE | {"right": right} if shown.size.ladder else PHONE
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
@@ -67,9 +75,14 @@ class FirstScreen:
             self.ladder.html(ladder_table(figure, shown))
 
     def draw_files(
-        self, figure: Figure, table: Callable[[], pd.DataFrame], *, setting: str = ""
+        self,
+        figure: Figure,
+        table: Callable[[], pd.DataFrame] | None = None,
+        *,
+        setting: str = "",
     ) -> None:
-        """Draw what folds away below a figure: its numbers and its files."""
+        """Draw what folds away below a figure: its files and its numbers, or those of its lines."""
+        numbers = table or partial(numbers_of, figure)
         if figure.ladder.rows and not figure.panels[0].cells:
             draw_focus(f"{self.name}_figure_")
 
@@ -79,13 +92,41 @@ class FirstScreen:
                 export.picture_buttons(self.name, figure.alt, setting=setting)
                 for label, make, file in (
                     ("HTML", page, f"dpsco-{self.name}.html"),
-                    ("CSV", lambda: table().to_csv(index=False), f"dpsco-{self.name}.csv"),
+                    ("CSV", lambda: numbers().to_csv(index=False), f"dpsco-{self.name}.csv"),
                 ):
                     export.download(label, make, file, key=f"{self.name}_{label.lower()}")
-            export.show_table(table())
+            export.show_table(numbers())
 
         with self.foot:
             fold("Numbers behind this figure, and downloads", fill, f"{self.name}_fold_numbers")
+
+
+def numbers_of(figure: Figure) -> pd.DataFrame:
+    """Return the lines of a figure as a table, a place on its axis a row."""
+    lines = [line for line in figure.panels[0].lines if line.width and not line.label]
+    columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
+    return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
+
+
+def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[Line]:
+    """Return a row of a figure of trials: their mean as a stroke, and each of them as a mark."""
+    name, colour = method_card(method).name, colour_of(method)
+    stroke = Line(
+        key=method, name=name, x=[mean] * 2, y=[rank - 0.3, rank + 0.3], colour=colour, width=3
+    )
+    marks = Line(
+        key=method,
+        name=name,
+        x=errors,
+        y=[rank] * len(errors),
+        colour=colour,
+        width=0,
+        symbol=symbol_of(method),
+        size=8,
+        opacity=0.7,
+        hover=[f"{name}: {rounded(error)}" for error in errors],
+    )
+    return [stroke, marks]
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:

@@ -22,9 +22,9 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page.goto(dashboard + TABLES)
     ready(page)
     assert page.get_by_text("In the address:").count() == 0
-    chart = figure(page, "bounds_bounds")
+    chart = figure(page, "bounds")
     expect(chart).to_be_visible(timeout=20_000)
-    said = page.locator(".st-key-bounds_said")
+    said = page.locator(".head h2")
     before = said.inner_text()
     page.get_by_role("slider", name="Privacy budget").press("ArrowRight")
     page.wait_for_url(lambda url: "epsilon=2" in url, timeout=20_000)
@@ -42,7 +42,7 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
 
 @pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("bounds_bounds",))
+    expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("bounds",))
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + TABLES,
         ready,
         scheme,
-        last="bounds_bounds",
+        last="bounds",
         expander="Its conditions",
     )
     with browser.new_context(color_scheme=scheme) as context:

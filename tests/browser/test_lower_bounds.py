@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -13,8 +11,8 @@ QUICK = "/lower-bounds?trials=5"
 VIEWS = {
     QUICK: ("lower",),
     QUICK + "&part=map": ("lower",),
-    QUICK + "&part=build": ("lower_curve", "lower_ladder"),
-    QUICK + "&part=prove&hard=tracing": ("lower_scores", "lower_caught"),
+    QUICK + "&part=build": ("lower",),
+    QUICK + "&part=prove&hard=tracing": ("lower",),
 }
 
 
@@ -38,11 +36,8 @@ def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
     slider.press("ArrowRight")
     page.wait_for_url(lambda url: "shift=1.4" in url, timeout=20_000)
     page.get_by_text("Run", exact=True).click()
-    page.locator(".st-key-lower_run_row").get_by_role("button", name="Run").click()
-    expect(page.get_by_text("Finished: 20 runs.")).to_be_visible(timeout=60_000)
-    expect(page.locator(".st-key-lower_run_said")).to_contain_text("× its floor")
-    title = figure(page, "lower_run").locator(".gtitle")
-    expect(title).to_contain_text(re.compile("Every private mean error lies above its floor"))
+    answer = page.locator(".head h2")
+    expect(answer).to_contain_text("Every private mean error lies above its floor", timeout=60_000)
 
 
 @pytest.mark.slow
@@ -58,9 +53,9 @@ def test_a_phone_shows_its_own_figures(
     ("scheme", "query", "last"),
     [
         ("light", QUICK + "&part=map", "lower"),
-        ("light", QUICK + "&part=prove&hard=tracing", "lower_caught"),
-        ("dark", QUICK + "&part=build&mode=free", "lower_information"),
-        ("dark", QUICK + "&part=run&hard=tracing", "lower_run"),
+        ("light", QUICK + "&part=prove&hard=tracing", "lower"),
+        ("dark", QUICK + "&part=build&mode=free", "lower"),
+        ("dark", QUICK + "&part=run&hard=tracing", "lower"),
     ],
 )
 def test_axe_finds_nothing(

@@ -3,13 +3,11 @@
 import streamlit as st
 
 from dpsco_app.pages.bounds.state import STATE, with_fitting_methods
-from dpsco_app.pages.bounds.tables import tables_part
-from dpsco_app.parts.page import draw_apart, link, opened_with_scenario
+from dpsco_app.pages.bounds.tables import QUESTION, tables_part
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link
 
 STYLE = """<style>
-.st-key-bounds_filters { gap: 0.7rem; }
-.st-key-bounds_said { min-height: 4.6rem; }
-.st-key-bounds_said p { font-size: 1.02rem; }
 .st-key-bounds_formula p { line-height: 2.4; }
 @media (max-width: 760px) { .st-key-bounds_formula .katex { font-size: 0.85em; } }
 </style>"""
@@ -18,10 +16,16 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(STYLE)
-    found = opened_with_scenario(STATE, "Bounds: every theorem of the papers at your scenario")
-    if found is None:
+    wrong = STATE.restore()
+    scenario, refused = draw_controls(STATE)
+    draw_wrong(wrong)
+    screen = FirstScreen("bounds")
+    if scenario is None:
+        screen.say(QUESTION, "Not at these settings", refused)
         return
-    view, scenario = found
-    draw_apart(STATE, scenario)
-    tables_part(with_fitting_methods(scenario), view)
+    view = STATE.current(scenario)
+    STATE.remember(view, scenario)
+    with screen.controls:
+        draw_apart(STATE, scenario)
+    tables_part(screen, with_fitting_methods(scenario), view)
     link(STATE, view, scenario)

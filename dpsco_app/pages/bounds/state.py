@@ -33,8 +33,6 @@ FITTING = ""  # the first table with a theorem that holds at the scenario
 CHOICES: dict[str, tuple[str, ...]] = {
     "table": (FITTING, *TABLE_KEYS),
     "kind": (ALL, "upper", "lower"),
-    "level": (ALL, "item", "user"),
-    "space": (ALL, "l2", "lq"),
     "scope": ("here", ALL),
     "bound": ("", *(b.card.slug for b in BOUNDS)),
 }
@@ -46,8 +44,6 @@ class View:
 
     table: str = FITTING
     kind: str = ALL
-    level: str = ALL
-    space: str = ALL
     scope: str = "here"
     bound: str = ""
 
@@ -69,11 +65,6 @@ STATE = PageState(
 )
 
 
-def key(name: str) -> str:
-    """Return the key of the widget of one of the page's own parameters."""
-    return STATE.key(name)
-
-
 def with_fitting_methods(scenario: Scenario) -> Scenario:
     """Return the scenario with the methods of its problem: the tables do not depend on them."""
     level: Level = "user" if scenario.m > 1 else "item"
@@ -92,15 +83,6 @@ def fitting_table(point: Scenario) -> PaperTable:
     every = map(paper_table, TABLE_KEYS)
     holding = (t for t in every if any(r.holds for s in t.slugs for r in rows(point, (s,))))
     return next(holding, paper_table(TABLE_KEYS[0]))
-
-
-def fits(card: BoundCard, view: View) -> bool:
-    """Return whether a bound passes the filters of kind, level and geometry."""
-    return (
-        view.kind in (ALL, card.kind)
-        and view.level in (ALL, card.level)
-        and view.space in (ALL, card.geometry)
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

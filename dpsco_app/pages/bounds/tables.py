@@ -1,30 +1,28 @@
 """Bounds: the papers' tables at the sidebar's scenario, their figure, and one row in full."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.charts import dots_figure
+from dpsco_app.pages.bounds.figure import bounds_figure
 from dpsco_app.pages.bounds.state import (
+    ALL,
     CHOICES,
     STATE,
     Drawing,
     View,
     covered,
     drawing,
-    fits,
     fitting_table,
     has_line,
-    key,
 )
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import in_print, number_text
 from dpsco_app.parts.problem_words import words_for
@@ -42,68 +40,63 @@ from dpsco_core.explain.tables.table import (
 from dpsco_core.scenario import Scenario
 
 FRAME = "bounds_frame"
-HEIGHT = 255
-COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant", "Paper")
-LIMITS = {  # of the columns, in pixels
-    "Bound": 430,
-    "Paper": 200,
-}
+SLUGS = "bounds_slugs"  # of the rows of the figure, by height
+QUESTION = "What is proven at your scenario?"
+HEIGHT = 215
+COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant")
 
 
-def tables_part(scenario: Scenario, view: View) -> None:
+def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     """Draw the tables."""
     point = canonical_point(scenario)
     fitting = fitting_table(point)
     table = paper_table(view.table) if view.table else fitting
-    _filters(fitting, "holds" if any(r.holds for r in rows(point, fitting.slugs)) else "none holds")
+    with screen.controls:
+        _filters(fitting, any(r.holds for r in rows(point, fitting.slugs)))
     found = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(found, quantity)
     chosen = _chosen(found, drawn, view.bound)
     start = math.nan if quantity == "item gradients" else without_data(point)
     if not found:
-        st.info("No row passes these filters.")
+        screen.say(QUESTION, "No row passes these filters")
         return
+    screen.say(QUESTION, words.title(drawn), words.count_sentence(found))
     if drawn:
-        axis = words.quantity_axis(quantity)
-        responsive(
-            "bounds_bounds",
-            words.title(drawn),
-            lambda look: dots_figure(drawn, axis, chosen, look, start),
-            bar=False,
-            on_click=_clicked,
-            table=lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
+        figure = bounds_figure(drawn, words.quantity_axis(quantity), chosen, start)
+        st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
+        screen.draw(figure, _clicked, right=430)
+        screen.foot.caption(words.MARKS)
+        screen.draw_files(
+            figure,
+            lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
             setting=setting_line(point, runs=False),
         )
-        st.caption(words.MARKS)
-    else:
-        st.info(words.title(drawn) + ".")
     with st.container(key="bounds_said"):
-        st.markdown(words.sentence(found, drawn, table, start))
+        st.markdown(words.sentence(drawn, table, start))
     _cover(table)
-    _table(point, found, start)
     _one(point, next(r for r in found if r.bound.card.slug == chosen))
+    _table(point, found, start)
 
 
-def _filters(fitting: PaperTable, said: str) -> None:
-    choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-        ("scope", "About", words.SCOPE_NAMES),
-        ("kind", "Kind", words.KIND_NAMES),
-        ("level", "What is hidden", words.LEVEL_NAMES),
-        ("space", "Geometry", words.SPACE_NAMES),
-    )
+def _filters(fitting: PaperTable, holds: bool) -> None:
+    said = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     with st.container(horizontal=True, key="bounds_filters"):
         st.selectbox(
             "Table",
             CHOICES["table"],
-            format_func=lambda k: paper_table(k).title if k else f"{fitting.title} ({said} here)",
-            key=key("table"),
-            on_change=_forget,
-            width=265,
+            format_func=lambda k: paper_table(k).title if k else said,
+            key=STATE.key("table"),
+            on_change=STATE.change,
+            args=({"bound": ""},),
+            width=365,
         )
-        for name, label, names in choices:
+        for name, label, names in (
+            ("scope", "About", words.SCOPE_NAMES),
+            ("kind", "Kind", words.KIND_NAMES),
+        ):
             st.selectbox(
-                label, list(names), format_func=names.__getitem__, key=key(name), width=145
+                label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=165
             )
 
 
@@ -122,8 +115,8 @@ def _cover(table: PaperTable) -> None:
 
 
 def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
-    slugs = tuple(s for s in table.slugs if fits(bound(s).card, view))
-    found = rows(point, slugs)
+    slugs = [s for s in table.slugs if view.kind in (ALL, bound(s).card.kind)]
+    found = rows(point, tuple(slugs))
     if view.scope == "here" and any(r.here for r in found):
         return tuple(r for r in found if r.here)
     return found
@@ -143,7 +136,7 @@ def _slopes(point: Scenario, row: Row) -> dict[str, float]:
 
 
 def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
-    st.header("The table")
+    st.subheader("The table")
     frame = words.table_frame(found, [_slopes(point, r) for r in found], start)
     frame.insert(3, "Explore", [_address(point, r) for r in found])
     slugs = [r.bound.card.slug for r in found]
@@ -159,23 +152,17 @@ def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
         height=min(HEIGHT, 38 + 35 * len(frame)),
         on_select=lambda: _selected(slugs),
         selection_mode="single-row",
-        column_config=_columns(),
+        column_config={
+            "Explore": st.column_config.LinkColumn(
+                display_text="open", help="Opens Explore at this scenario, in a new tab."
+            ),
+            "Bound": st.column_config.TextColumn(width=430),
+        },
     )
     st.caption(
         "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
-        "its details below. Vacuous: not below the error of an answer that ignores the data."
+        "its details above. Vacuous: not below the error of an answer that ignores the data."
     )
-
-
-def _columns() -> dict[str, Any]:
-    column = st.column_config
-    text = {name: column.TextColumn(name, width=width) for name, width in LIMITS.items()}
-    return {
-        "Explore": column.LinkColumn(
-            "Explore", display_text="open", help="Opens Explore at this scenario, in a new tab."
-        ),
-        **text,
-    }
 
 
 @st.cache_data(
@@ -193,18 +180,13 @@ def _address(point: Scenario, row: Row) -> str | None:
 def _selected(slugs: list[str]) -> None:
     chosen = st.session_state[FRAME].selection.rows
     if chosen and chosen[0] < len(slugs):
-        st.session_state[key("bound")] = slugs[chosen[0]]
+        STATE.change({"bound": slugs[chosen[0]]})
 
 
-def _clicked(kind: str) -> None:
-    points = st.session_state[f"bounds_bounds_{kind}"].selection.points
+def _clicked(key: str) -> None:
+    points = st.session_state[key].selection.points
     if points:
-        slug = points[0]["customdata"]
-        st.session_state[key("bound")] = slug[0] if isinstance(slug, list) else slug
-
-
-def _forget() -> None:
-    st.session_state[key("bound")] = ""
+        STATE.change({"bound": st.session_state[SLUGS][round(points[0]["y"])]})
 
 
 # -- one row ------------------------------------------------------------------------------------
@@ -212,7 +194,7 @@ def _forget() -> None:
 
 def _one(point: Scenario, row: Row) -> None:
     card = row.bound.card
-    st.header(words.short(card))
+    st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
     with st.container(key="bounds_formula"):
         st.markdown(words.formula(card.latex))
@@ -248,17 +230,12 @@ def _values(point: Scenario, row: Row) -> None:
     if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return
     found = slopes(point, row.bound.card.slug)
-    said = [f"{name} **{found[axis]:.2f}**" for axis, name in _axes(point) if _finite(found[axis])]
+    axes = {"n": "n", "d": "d", "epsilon": "ε" if point.rho is None else "ρ"}
+    said = [
+        f"{name} **{found[axis]:.2f}**" for axis, name in axes.items() if math.isfinite(found[axis])
+    ]
     if said:
         st.markdown("Slopes here: " + ", ".join(said) + ".", help=words.SLOPE_HELP)
-
-
-def _axes(point: Scenario) -> tuple[tuple[str, str], ...]:
-    return (("n", "n"), ("d", "d"), ("epsilon", "ε" if point.rho is None else "ρ"))
-
-
-def _finite(value: float) -> bool:
-    return math.isfinite(value)
 
 
 def _conditions(point: Scenario, row: Row) -> None:

@@ -17,8 +17,6 @@ from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 
 KIND_NAMES = {"all": "upper and lower", "upper": "upper bounds", "lower": "lower bounds"}
-LEVEL_NAMES = {"all": "items and users", "item": "items hidden", "user": "users hidden"}
-SPACE_NAMES = {"all": "every geometry", "l2": "ℓ₂", "lq": "ℓ_q"}
 SCOPE_NAMES = {"here": "this problem", "all": "every problem"}
 PAPER_NAMES = {
     "all": "every paper",
@@ -37,8 +35,9 @@ ERRATA_INTRODUCTION = (
 )
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
-    "constant 1, which compares only its growth. Pale: a condition of the theorem fails here. "
-    "Dotted: the error of an answer that ignores the data; an upper bound to its right is vacuous."
+    "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
+    "fails here, or a lower bound is about other losses. Dashed: the error of an answer that "
+    "ignores the data; an upper bound to its right is vacuous."
 )
 SLOPE_HELP = (
     "Logarithmic slope at this point: −0.5 means that four times as much halves the value. For "
@@ -68,10 +67,10 @@ def quantity_of(table: PaperTable, problem_quantity: Quantity) -> Quantity:
 def quantity_axis(quantity: Quantity) -> str:
     """Return the title of the axis."""
     names = {
-        "l2 error": "Error ‖μ̂ − μ‖₂ (log)",
-        "squared l2 error": "Squared error (log)",
-        "excess risk": "Excess population risk (log)",
-        "item gradients": "Gradients of single items (log)",
+        "l2 error": "Error ‖μ̂ − μ‖₂",
+        "squared l2 error": "Squared error",
+        "excess risk": "Excess population risk",
+        "item gradients": "Gradients of single items",
     }
     return names[quantity]
 
@@ -170,17 +169,18 @@ def title(rows: Sequence[Row]) -> str:
     return "No theorem about a private method holds here: the values are outside their theorems"
 
 
-def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable, start: float) -> str:
-    """Return how many rows hold, how far the proven bounds are apart, and which say nothing."""
+def count_sentence(rows: Sequence[Row]) -> str:
+    """Return how many of the rows hold here."""
     here = [r for r in rows if r.here]
-    holding = sum(r.holds for r in here)
-    parts = [f"**{holding} of {len(here)}** rows that are about this problem hold here"]
+    text = f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here"
     if len(here) < len(rows):
-        parts[0] += f" ({len(rows) - len(here)} are about something else)"
-    parts += [ratio_sentence(found) for found in class_ratios(drawn)]
-    if len(parts) == 1 and (least := floor(drawn)) is not None:
-        who = f"No {bound_ones(least)}"
-        parts.append(f"{who} can guarantee less than **{said(least.value)}** in the worst case")
+        text += f" ({len(rows) - len(here)} are about something else)"
+    return text + "."
+
+
+def sentence(drawn: Sequence[Row], table: PaperTable, start: float) -> str:
+    """Return how far the proven bounds are apart, and which say nothing."""
+    parts = [ratio_sentence(found) for found in class_ratios(drawn)]
     above = [r for r in drawn if is_vacuous(r, start)]
     if above:
         every = sum(r.holds and r.bound.card.kind == "upper" for r in drawn)
@@ -189,7 +189,7 @@ def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable, start
             f"{count} upper bounds that hold promise nothing here: they "
             f"are above **{said(start)}**, the error of an answer that ignores the data"
         )
-    return f"{table.source} {'. '.join(parts)}."
+    return " ".join([table.source, *(f"{part}." for part in parts)])
 
 
 def ratio_sentence(found: ClassRatio) -> str:

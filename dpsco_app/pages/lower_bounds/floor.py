@@ -5,23 +5,22 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpsco_app.pages.lower_bounds.gap_words import WHOM_NAMES
-from dpsco_app.pages.lower_bounds.proof import ProofStep
-from dpsco_app.pages.lower_bounds.state import STATE, WHOM, View
-from dpsco_app.pages.lower_bounds.words import brief
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.lower_bounds.build import choose_whom
+from dpsco_app.pages.lower_bounds.proof import ProofStep, draw_steps
+from dpsco_app.pages.lower_bounds.state import View
+from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, brief
 from dpsco_app.parts.options import budget_text
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.floors import FloorProof, MeasuredError, floor_proof, measured, no_floor
-from dpsco_core.explain.window import Notion
-from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.explain.window import notions_of
 from dpsco_core.scenario import Scenario
 
+QUESTION = "How well can your own data be estimated in private?"
 ABOUT = (
-    "**No private algorithm, even one that is told the exact shape of these data, has a smaller "
-    "mean error over all positions of the mean.** This is a statement about the data of your "
-    "scenario and no others: nature hides the mean $\\mu$, anywhere in a ball of radius R, and "
-    "draws n records from $\\mu+Z$, where the law of the noise Z is public."
+    "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
+    "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
 )
 ALTHOUGH = (
     "It binds the worst position, and the average over the prior below. No bound can bind one "
@@ -42,34 +41,24 @@ def mean_problem(scenario: Scenario) -> Scenario:
     return replace(point, problem=MEAN, methods=default_methods(MEAN), geometry="l2", q=None)
 
 
-def floor_part(scenario: Scenario, view: View) -> None:
+def floor_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     """Draw the floor on the data of the visit and its proof, or why there is none."""
     point = mean_problem(scenario)
-    missing = no_floor(point)
-    if missing:
-        st.markdown(missing)
+    if missing := no_floor(point):
+        screen.say(QUESTION, "No floor is known on data of this shape", missing)
         return
-    st.markdown(ABOUT)
-    notion: Notion = "approx"
-    if isinstance(point.budget, ZCDP):
-        notion = "zcdp"
-    elif isinstance(point.budget, PureDP):
-        notion = "pure"
-    else:
-        st.segmented_control(
-            "Binds", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
-        )
+    notion = notions_of(point)[0]
+    if notion == "approx":
+        with screen.controls:
+            choose_whom()
         notion = "zcdp" if view.whom == "zcdp" else "approx"
     proof = floor_proof(point, notion)
     if proof is None:
-        st.markdown("The budget says nothing of this notion of privacy.")
+        screen.say(QUESTION, "The budget says nothing of this notion of privacy")
         return
-    with st.container(key="lower_steps"):
-        for i, step in enumerate(floor_steps(proof, _measured(point)), start=1):
-            text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
-            text.markdown(f"**{i}. {step.name}.** {step.why}")
-            with number, st.container(key=f"lower_number_{i}"):
-                st.markdown(f"**{step.number}**  \n{step.unit}")
+    who = f"{CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these data,"
+    screen.say(QUESTION, f"No {who} has a smaller mean error than {brief(proof.value)}", ABOUT)
+    draw_steps(floor_steps(proof, _measured(point)))
     st.caption(ALTHOUGH)
 
 

@@ -6,15 +6,15 @@ import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds import tables
+from dpsco_app.pages.lower_bounds.build import choose_whom
 from dpsco_app.pages.lower_bounds.gap_charts import map_figure, sweep_figure
 from dpsco_app.pages.lower_bounds.gap_words import (
     ABOUT_MAP,
-    WHOM_NAMES,
-    axis_name,
+    AXIS_NAMES,
     shares_sentence,
     standing_words,
 )
-from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
+from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, View
 from dpsco_app.parts.export import setting_line, show_table
 from dpsco_app.parts.folding import fold
 from dpsco_core.base.arrays import Vector
@@ -57,15 +57,11 @@ def _widths(point: Scenario, notion: Notion, field: str) -> tuple[Vector, Vector
     return x, y, widths(point, notion, ("n", x), (field, y))
 
 
-def say_standing(screen: FirstScreen, scenario: Scenario) -> None:
-    """Say as the page's answer what is proven at the scenario."""
-    screen.say(QUESTION, *standing_words(_standing(bare(scenario))))
-
-
 def gap_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the window over a field, and say what makes it wide."""
     point = bare(scenario)
     here = _standing(point)
+    screen.say(QUESTION, *standing_words(here))
     with screen.controls:
         _choose("Over", SWEEPS, "over", point)
     field = _field(view.over, point)
@@ -75,23 +71,18 @@ def gap_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.foot:
         st.markdown(f"{figure.alt}. {shares_sentence(here)}")
         fold("Every bound here", lambda: show_table(tables.ranks_table(here)), "lower_fold_ranks")
-    screen.draw_files(
-        figure,
-        lambda: tables.sweep_table(values, found, field),
-        setting=setting_line(point, runs=False),
-    )
+    screen.draw_files(figure, setting=setting_line(point, runs=False))
 
 
 def map_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw how wide the window is over n and a field."""
     point = bare(scenario)
     here = _standing(point)
+    screen.say(QUESTION, *standing_words(here))
     with screen.controls, st.container(horizontal=True, key="lower_map_choices"):
         _choose("n against", PLANES, "plane", point)
         if len(here.windows) > 1:
-            st.segmented_control(
-                "For", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
-            )
+            choose_whom()
     up = _field(view.plane, point)
     x, y, ratios = _widths(point, view.about, up)
     figure = map_figure(x, y, ratios, point, up, view.about, here.ratio(view.about))
@@ -107,7 +98,7 @@ def map_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 def _choose(label: str, options: tuple[str, ...], held: str, point: Scenario) -> None:
     def name(key: str) -> str:
-        return axis_name(_field(key, point))
+        return AXIS_NAMES[_field(key, point)]
 
     st.segmented_control(label, options, format_func=name, key=STATE.key(held), required=True)
 

@@ -20,11 +20,11 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.pages.lower_bounds.gap_words import (
+    AXIS_NAMES,
     BOUND_LINE,
     LINE_NAMES,
     NO_DATA,
     SYMBOLS,
-    axis_name,
     map_title,
     sweep_title,
 )
@@ -97,7 +97,7 @@ def sweep_figure(values: Vector, found: Sequence[Standing], here: Standing, fiel
         panels=[
             Panel(
                 title="",
-                x=log_axis(axis_name(field), x[0], x[-1]),
+                x=log_axis(AXIS_NAMES[field], x[0], x[-1]),
                 regions=[region],
                 lines=[*lines, upright(at, low, high, "here")],
                 words=[words],
@@ -129,7 +129,7 @@ def map_figure(
     axes: list[Axis] = []
     for name, values in (("n", x), (field, y)):
         edges = cell_edges([float(v) for v in values])
-        axes.append(log_axis(axis_name(name), edges[0], edges[-1]))
+        axes.append(log_axis(AXIS_NAMES[name], edges[0], edges[-1]))
     cells = Cells(
         x=[float(v) for v in x],
         y=[float(v) for v in y],

@@ -1,23 +1,28 @@
-"""The words of the window between proven bounds, and of the spy."""
+"""The words of the window between proven bounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_app.pages.lower_bounds.words import VOID, brief, ratio_text
-from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.options import SYMBOL, inside, number_text, separated
-from dpsco_app.parts.options import budget_text as budget_of
-from dpsco_app.parts.traces import WORST
+from dpsco_app.parts.options import SYMBOL, inside, number_text
 from dpsco_core.base.arrays import Vector
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
-from dpsco_core.privacy.budget import Budget
 
 # The floors by notion, under the names that Explore gives their lines.
-LINE_NAMES: dict[Notion, str] = dict(zip(("approx", "zcdp", "pure"), WORST.values(), strict=True))
+LINE_NAMES: dict[Notion, str] = {
+    "approx": f"{COORDINATE.worst}, every (ε, δ) algorithm",
+    "zcdp": f"{COORDINATE.worst}, every zCDP algorithm",
+    "pure": f"{COORDINATE.worst}, pure ε",
+}
+AXIS_NAMES = {
+    "n": "Number of records n",
+    "d": "Dimension d",
+    "epsilon": "Privacy budget ε (epsilon)",
+    "rho": "Privacy budget ρ (zCDP)",
+    "p": "Tail index p",
+}
 WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "zcdp": "Every zCDP algorithm"}
 SYMBOLS = SYMBOL | {"rho": "ρ"}
 CHOSEN = "Best method, chosen by the setting"
@@ -25,18 +30,6 @@ BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
 ABOUT_MAP = (
     "In each cell: the best proven upper bound, or the error of always answering 0 where that is "
     "smaller, over the floor. Near 1, theory leaves nothing open; the circle is your scenario."
-)
-ABOUT_TRACING = (
-    "Can a spy tell whether your record was used? An accurate estimate must follow the records, "
-    "so it agrees a little with each record that made it. Privacy limits that agreement record by "
-    "record: there cannot be enough of it for the accuracy. This proof binds every (ε, δ) "
-    "algorithm, whatever noise it adds."
-)
-ABOUT_SPY = (
-    "She scores spikes that were among the data, and fresh ones that were not, on data of the "
-    "proof's instance. Left: the scores. Right: how many records in use she finds at every rate of "
-    "false alarms. No test of a private output can rise above the dashed line; the step from a "
-    "fresh record to one in use is what the proof adds up."
 )
 
 
@@ -49,11 +42,6 @@ class Ranked:
     upper: bool
     best: bool
     about: str
-
-
-def axis_name(field: str) -> str:
-    """Return the name of an axis."""
-    return "Privacy budget ρ (zCDP)" if field == "rho" else AXIS_TITLES[field]
 
 
 def standing_words(here: Standing) -> tuple[str, str]:
@@ -98,7 +86,7 @@ def shares_sentence(here: Standing) -> str:
 
 def sweep_title(found: Sequence[Standing], field: str) -> str:
     """Return how the window changes over a field."""
-    said = []
+    said: list[str] = []
     for notion in reversed(list(found[0].windows)):
         ratios = [s.ratio(notion) for s in found]
         span = f"{ratio_text(min(ratios))} to {ratio_text(max(ratios))}"
@@ -170,41 +158,3 @@ def map_title(ratios: Vector, here: float, notion: Notion) -> str:
         f"The window for {_whom(notion)} is {ratio_text(here)} times wide at your scenario, {ends} "
         "times on the map"
     )
-
-
-# -- the spy ------------------------------------------------------------------------------------
-
-
-def spy_sentence(found: Sequence[Spied], budget: Budget) -> str:
-    """Return how many records in use the spy finds, and how many she may find at most."""
-    most = float(most_caught(budget, np.array([0.05]))[0])
-    parts = separated(
-        [f"**{100 * s.caught:.0f} %** from {inside(method_card(s.method).name)}" for s in found]
-    )
-    return (
-        f"With false alarms for 5 % of the records that were not used, she finds {parts} "
-        f"of those that were. Privacy at {budget_of(budget)} allows at most {100 * most:.0f} %."
-    )
-
-
-def scores_title(found: Sequence[Spied]) -> str:
-    """Return how far the scores of records in use are from those of others."""
-    parts = [
-        f"{(s.used.mean() - s.fresh.mean()) / s.fresh.std():.2f}".replace("-", "−") for s in found
-    ]
-    names = [inside(method_card(s.method).name) for s in found]
-    both = separated([f"{p} ({n})" for p, n in zip(parts, names, strict=True)])
-    return f"Records in use score higher by standard deviations of {both}"
-
-
-def caught_title(found: Sequence[Spied], budget: Budget) -> str:
-    """Return whose curve lies above what privacy allows."""
-    above = []
-    for one in found:
-        false, true = one.rates()
-        if float((true - most_caught(budget, false)).max()) > 0.05:
-            above.append(method_card(one.method).name)
-    if not above:
-        return "No output lets the spy do better than privacy allows"
-    verb = "let" if len(above) > 1 else "lets"
-    return f"{separated(above)} {verb} the spy do better than privacy allows"

@@ -1,7 +1,10 @@
 """The proofs of the page Lower bounds in words: one step after the other, each with its number."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import streamlit as st
 
 from dpsco_app.pages.lower_bounds.words import brief
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
@@ -16,6 +19,16 @@ class ProofStep:
     why: str
     number: str
     unit: str
+
+
+def draw_steps(steps: Sequence[ProofStep]) -> None:
+    """Draw a proof: one row a step, its number at the right."""
+    with st.container(key="lower_steps"):
+        for i, step in enumerate(steps, start=1):
+            text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
+            text.markdown(f"**{i}. {step.name}.** {step.why}")
+            with number, st.container(key=f"lower_number_{i}"):
+                st.markdown(f"**{step.number}**  \n{step.unit}")
 
 
 _COUPLING = (

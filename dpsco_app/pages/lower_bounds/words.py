@@ -1,4 +1,4 @@
-"""The words of the page Lower bounds; those of its proofs are in `lower_proof`."""
+"""The words of the page Lower bounds; those of its proofs are in `proof`."""
 
 import math
 from collections.abc import Sequence
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.parts.options import number_text, separated
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance, Rung
 from dpsco_core.explain.fano.measured import Measured
+from dpsco_core.explain.window import Notion
 
 VOID = 1e-12  # a bound below this says nothing
 
@@ -24,13 +25,12 @@ MODE_NAMES = {
     "data": "Your data",
     "free": "A packing of your own",
 }
-NOTION_NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure ε"}
 HARD_NAMES = {
     "hypercube": "All sign patterns",
     "spike": "The paper's packing",
     "tracing": "Tracing",
 }
-CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
+CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP", "approx": "(ε, δ)"}
 RUNG_NAMES = {
     "literal-cdp": "CDP Fano at the paper's q, constant 1",
     "closed-cdp": "CDP Fano, half of its factor",
@@ -69,13 +69,9 @@ ABOUT_LADDER = (
     "$q=\\sqrt d/(n\\sqrt\\rho)$ its inequality would be void. A better q, a larger packing and at "
     "last a sharper instance raise what is proven."
 )
-LOOK_AT_LADDER = (
-    "Open circle: the paper's constants. Filled circle: the best constants for the paper's "
-    "instance. Diamond: a sharper instance, the sign hypercube. The last five rows bind pure DP "
-    "only."
-)
 LOOK_AT_CURVE = (
-    "A diamond marks the best q of a bound. Hypercube and rate distortion hide any pattern of "
+    "A diamond marks the best q of a bound, red is the largest bound on the algorithms "
+    "that your budget is about. Hypercube and rate distortion hide any pattern of "
     "signs, tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code "
     "sizes) the largest one known to exist. A bound ends where its mean would leave R. "
 )
@@ -234,15 +230,31 @@ def own_floor_sentence(at: MeanInstance, floor: float, found: Floors, notion: st
     )
 
 
-def curve_title(drawn: Sequence[FanoCurve], view: View) -> str:
-    """Return the takeaway of the bounds over the spike probability."""
-    kind, binds = ("pure", "pure") if view.notion == "pure" else ("cdp", "zcdp")
-    (code,) = (c for c in drawn if c.slug == f"fano-{kind}")
-    cube = max((c for c in drawn if c.binds == binds), key=lambda c: c.best)
-    head = f"The best spike probability, {brief(cube.best_q)}, proves {brief(cube.best)}"
+def largest(drawn: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
+    """Return the largest bound on each class that the budget is about: those of the window."""
+    classes: tuple[Notion, ...] = (view.notion,)
+    if view.notion == "approx":
+        classes = ("approx", "zcdp")
+    within = {"pure": ("pure", "zcdp")}  # of ε-DP algorithms, which are ε²/2-zCDP
+    return {
+        kind: max((c for c in drawn if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
+        for kind in classes
+    }
+
+
+def curve_words(drawn: Sequence[FanoCurve], view: View) -> tuple[str, str]:
+    """Return what is proven on each class, and by which argument."""
+    best = largest(drawn, view)
+    parts = [f"no {CLASS_NAMES[k]} algorithm less than {brief(c.best)}" for k, c in best.items()]
+    parts[0] = "N" + parts[0][1:].replace("less", "can promise less")
+    names = separated([f"“{c.name}”" for c in best.values()])
+    (code,) = (c for c in drawn if c.slug == f"fano-{'pure' if view.notion == 'pure' else 'cdp'}")
+    top = list(best.values())[-1]
+    small = f"By {names} at q = {brief(top.best_q)}: "
     if code.best <= VOID:
-        return f"{head}; the paper's packing is too small to prove anything"
-    return f"{head}: {ratio_text(cube.best / code.best)} times what the paper's packing gives"
+        return ", ".join(parts), small + "the paper's packing is too small to prove anything."
+    ratio = ratio_text(top.best / code.best)
+    return ", ".join(parts), f"{small}{ratio} times what the paper's packing gives."
 
 
 def ladder_title(rungs: Sequence[Rung], view: View) -> str:
@@ -271,36 +283,28 @@ def literal_sentence(factor: float, q: float) -> str:
     )
 
 
-def proof_title(at: PackingProof | SignProof, shift: float, *, pure: bool) -> str:
+def proof_title(q: float, bound: float, ceiling: float, shift: float) -> str:
     """Return the takeaway of the bound below what it would be if the output told nothing."""
-    value = at.pure_bound if pure else at.bound
-    share = value / at.ceiling if at.ceiling > 0 else 0.0
-    if value <= VOID:
-        return f"At q = {brief(at.q)} the output may tell everything: nothing is proven"
+    if bound <= VOID:
+        return f"At q = {brief(q)} the output may tell everything: nothing is proven"
+    share = bound / ceiling if ceiling > 0 else 0.0
     tail = "" if shift == 1 else ", and the best q proves more"
-    return f"At q = {brief(at.q)}, {100 * share:.2g} % of the ceiling is left: {brief(value)}{tail}"
+    return f"At q = {brief(q)}, {100 * share:.2g} % of the ceiling is left: {brief(bound)}{tail}"
 
 
 # -- a packing of one's own ---------------------------------------------------------------------
 
 
-def free_sentence(at: Builder) -> str:
+def free_answer(at: Builder) -> str:
     """Return the result of a packing, and which of its two terms is the bound."""
     told = (
         f"{brief(at.sampling_information)} nats in the records, "
-        f"{brief(at.privacy_information)} past ρ-privacy, {brief(at.log_size)} to know."
+        f"{brief(at.privacy_information)} past ρ-privacy, {brief(at.log_size)} to know"
     )
     if at.bites == "nothing":
-        return f"**Nothing is proven**: {told} Both terms tell enough to find the word."
-    if at.bites == "privacy":
-        return (
-            f"Every ρ-zCDP algorithm has an error of at least **{brief(at.bound)}**. "
-            f"**Privacy bites**: {told}"
-        )
-    return (
-        f"Every algorithm, private or not, has an error of at least **{brief(at.bound)}**. "
-        f"**Statistics bites**: {told}"
-    )
+        return f"Nothing is proven: {told}"
+    who = "ρ-zCDP algorithm" if at.bites == "privacy" else "algorithm, private or not,"
+    return f"No {who} can promise less than {brief(at.bound)}: {told}"
 
 
 def free_title(at: Builder) -> str:
@@ -336,18 +340,6 @@ def pure_sentence(at: Builder) -> str:
     return text
 
 
-def information_title(at: Builder) -> str:
-    """Return the takeaway of the bars."""
-    least = min(at.sampling_information, at.privacy_information)
-    if at.bites == "nothing":
-        return f"There are {brief(at.log_size)} nats to know, and the output may hold them all"
-    share = least / at.log_size
-    return (
-        f"Of {brief(at.log_size)} nats to know, the output holds at most {brief(least)}: "
-        f"{100 * share:.2g} %"
-    )
-
-
 # -- measured -----------------------------------------------------------------------------------
 
 
@@ -368,30 +360,15 @@ def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
 
 
 def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
-    """Say what was measured, beside the answer that looks at no data."""
-    if not any(r.errors for r in rows):
-        return f"Always answering 0 has an error of {brief(trivial)} here. Press Run."
-    parts = []
-    for row in rows:
-        if not row.errors:
-            continue
-        name = method_card(row.method).name
-        if row.floor > 0:
-            parts.append(
-                f"{name} {brief(row.mean)} ({ratio_text(row.mean / row.floor)} × its floor)"
-            )
-        elif method_card(row.method).privacy == "none":
-            parts.append(f"{name}, without privacy, {brief(row.mean)}")
-        else:
-            parts.append(f"{name} {brief(row.mean)}")
+    """Put the errors that were measured beside the answer that looks at no data."""
     private = [r for r in rows if r.errors and r.floor > 0]
     beaten = [r for r in private if r.mean > trivial]
-    tail = f" Always answering 0 has an error of {brief(trivial)}"
+    text = f"Always answering 0 has an error of {brief(trivial)} here"
     if private and len(beaten) == len(private):
-        tail += ", less than every private method: here, using the data does not pay"
+        text += ", less than every private method: using the data does not pay"
     elif beaten:
-        tail += ", less than some of them"
-    return "Mean errors: " + separated(parts) + "." + tail + "."
+        text += f", less than that of {separated([method_card(r.method).name for r in beaten])}"
+    return text + "."
 
 
 def _own(at: MeanInstance) -> str:

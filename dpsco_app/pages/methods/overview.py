@@ -6,10 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.methods import colour_of, symbol_of
+from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.live.running import run_here
-from dpsco_app.pages.first_screen import FirstScreen, log_axis, upright
+from dpsco_app.pages.first_screen import FirstScreen, log_axis, trials_row, upright
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
 from dpsco_app.parts.drawing import is_phone
@@ -140,7 +140,7 @@ def race_figure(
     ordered = sorted(means, key=means.__getitem__, reverse=True)
     lines: list[Line] = []
     for rank, method in enumerate(ordered, start=1):
-        lines += _row(method, rank, errors[method], means[method])
+        lines += trials_row(method, rank, errors[method], means[method])
     every = [x for line in lines for x in line.x]
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
@@ -165,26 +165,6 @@ def race_figure(
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),
         alt=alt,
     )
-
-
-def _row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[Line]:
-    name, colour = method_card(method).name, colour_of(method)
-    stroke = Line(
-        key=method, name=name, x=[mean] * 2, y=[rank - 0.3, rank + 0.3], colour=colour, width=3
-    )
-    dots = Line(
-        key=method,
-        name=name,
-        x=errors,
-        y=[rank] * len(errors),
-        colour=colour,
-        width=0,
-        symbol=symbol_of(method),
-        size=8,
-        opacity=0.7,
-        hover=[f"{name}: {rounded(error)}" for error in errors],
-    )
-    return [stroke, dots]
 
 
 def answer(fits: Sequence[Fit]) -> str:

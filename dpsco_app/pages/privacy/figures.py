@@ -120,13 +120,6 @@ def _drawn(value: float | None) -> float:
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 
-def numbers_of(figure: Figure) -> pd.DataFrame:
-    """Return the lines of a figure as a table, a place on its axis a row."""
-    lines = [line for line in figure.panels[0].lines if line.width]
-    columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
-    return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
-
-
 def audit_figure(task: Audit, found: Found, alt: str) -> Figure:
     """Return the lower bound on epsilon over the number of runs, and the claim."""
     claim, runs = found.claimed_epsilon, [float(e.runs) for e in found.evidence]

@@ -16,7 +16,6 @@ from dpsco_app.pages.privacy.figures import (
     audit_table,
     compared_figure,
     ledger_table,
-    numbers_of,
     samples_figure,
     samples_table,
     shares_figure,
@@ -117,7 +116,7 @@ def page() -> None:
         screen.say(words.QUESTIONS[view.part], str(problem))
 
 
-def _show(screen: FirstScreen, view: View, figure: Figure, said: str, table: Table) -> None:
+def _show(screen: FirstScreen, view: View, figure: Figure, said: str, table: Table | None) -> None:
     screen.say(words.QUESTIONS[view.part], figure.alt, said)
     screen.draw(figure)
     screen.draw_files(figure, table)
@@ -135,7 +134,7 @@ def _tool(screen: FirstScreen, view: View, _: Scenario) -> None:
             with column:
                 slider(STATE, label, name, options)
     figure, said = TOOLS[view.part](view)
-    _show(screen, view, figure, said, lambda: numbers_of(figure))
+    _show(screen, view, figure, said, None)
     st.markdown(words.said_odds(view.point))
     if view.part == "convert":
         st.markdown(f"{words.ABOUT_NEIGHBOURS}\n\n{words.said_neighbours(view.point)}")

@@ -11,12 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
-from dpsco_app.pages.bounds.state import View, drawing, fits, fitting_table, has_line, key
+from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, counts, ordered, symbol_of
+from dpsco_app.pages.bounds.state import STATE, drawing, fitting_table, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import without_data
-from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
@@ -27,7 +26,7 @@ from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import BASES, checked, texts
+from tests.app.pages import BASES, below, checked, headline, ladder, texts
 from tests.app.places.test_one_run import open_at
 
 BASE = BASES["bounds"]
@@ -53,23 +52,25 @@ def said(page: AppTest, key: str = "bounds_said") -> str:
 # -- the figure ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compact", [False, True])
-def test_the_figure_holds_every_comparable_value(compact: bool) -> None:
+def test_the_figure_holds_every_comparable_value() -> None:
     drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
-    figure = dots_figure(drawn, "axis", "lower.mean.fano-cdp", Look(compact=compact))
-    expected = {r.bound.card.slug: r for r in drawn}
-    assert len(figure.data) == len(expected) <= MOST
+    figure = bounds_figure(drawn, "axis", "lower.mean.fano-cdp")
+    (panel,) = figure.panels
+    marks = {line.key: line for line in panel.lines if line.symbol}
+    shown = ordered(drawn)
+    assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST)
     heights = []
-    for trace in figure.data:
-        row = expected[trace.customdata[0]]
-        assert trace.x[0] == row.value
-        assert trace.marker.symbol == symbol_of(row.bound.card)
-        assert trace.opacity == (1.0 if row.holds else FADED)
-        heights.append(trace.y[0])
-    assert heights == sorted(heights) and len(set(heights)) == len(heights)
-    assert len(figure.layout.shapes) == 1
-    low, high = figure.layout.xaxis.range
-    assert 10**low < min(r.value for r in drawn) and 10**high > max(r.value for r in drawn)
+    for row in shown:
+        mark = marks[row.bound.card.slug]
+        assert list(mark.x) == [row.value]
+        assert mark.symbol == symbol_of(row.bound.card)
+        assert mark.opacity == (1.0 if counts(row) else FADED)
+        heights.append(mark.y[0])
+        (name,) = [r for r in figure.ladder.rows if r.key == mark.key]
+        assert name.values == [words.said(row.value)] and name.end == mark.y[0]
+        assert name.bold == (mark.key == "lower.mean.fano-cdp")
+    assert heights == sorted(heights, reverse=True) and len(set(heights)) == len(heights)
+    assert panel.x.low < min(r.value for r in shown) and panel.x.high > max(r.value for r in shown)
 
 
 def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() -> None:
@@ -78,11 +79,17 @@ def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() ->
     assert symbol_of(bound("lower.mean.fano-cdp").card) == "triangle-up"
 
 
-def test_a_long_table_is_cut_to_what_holds() -> None:
+def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
     drawn = words.comparable(found(BASE, "all"), "excess risk")
     shown_rows = ordered(drawn)
     assert len(drawn) > MOST == len(shown_rows)
-    assert sum(r.holds for r in shown_rows) == min(MOST, sum(r.holds for r in drawn))
+    assert all(counts(r) for r in shown_rows)
+    assert {r.bound.card.kind for r in shown_rows} == {"upper", "lower"}
+    for kind, best in (("upper", min), ("lower", max)):
+        every = [r.value for r in drawn if r.bound.card.kind == kind and counts(r)]
+        assert best(every) in [r.value for r in shown_rows if r.bound.card.kind == kind]
+    least = words.floor(drawn)
+    assert least in shown_rows
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -174,10 +181,11 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
 def test_the_sentence_counts_what_holds() -> None:
     everything = found(MEAN, "kamath")
     drawn = words.comparable(everything, "l2 error")
-    text = words.sentence(everything, drawn, paper_table("zhao"), 0.2)
+    counted = words.count_sentence(everything)
+    text = words.sentence(drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
-    assert f"**{sum(r.holds for r in here)} of {len(here)}**" in text
-    assert f"{len(everything) - len(here)} are about something else" in text
+    assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
+    assert f"{len(everything) - len(here)} are about something else" in counted
     (ratio,) = class_ratios(drawn)
     assert ratio.lower is not None and f"**{words.said(ratio.lower.value)}**" in text
     assert "times** the largest lower bound on every zCDP algorithm" in text
@@ -185,7 +193,7 @@ def test_the_sentence_counts_what_holds() -> None:
     upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
     assert 0 < len(above) < len(upper)
     assert f"**{len(above)} of the {len(upper)}** upper bounds that hold promise nothing" in text
-    assert "promise nothing" not in words.sentence(everything, drawn, paper_table("zhao"), 1e9)
+    assert "promise nothing" not in words.sentence(drawn, paper_table("zhao"), 1e9)
 
 
 def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> None:
@@ -203,8 +211,8 @@ def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> No
 def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous() -> None:
     page = open_theory(problem="quadratic", table="zhao")
     start = without_data(canonical_point(BASE))
-    (line,) = [s for s in specs(page)[0]["layout"]["shapes"] if s["type"] == "line"]
-    assert line["x0"] == pytest.approx(start)
+    (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data"]
+    assert line["x"] == pytest.approx([start, start])
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
     vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
@@ -272,8 +280,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     drawn = words.comparable(found(point, "kamath"), "l2 error")
-    (figure,) = specs(page)
-    assert len(figure["data"]) == len(drawn)
+    assert len(ladder(page)) == min(len(drawn), MOST)
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
     here = [r for r in found(point, "kamath") if r.here]
     assert len(frame) == len(here)
@@ -282,7 +289,8 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     assert by_name[words.short(fano.bound.card)] == fano.value
     assert words.formula(fano.bound.card.latex) in texts(page)
     assert words.said(fano.value) in texts(page)
-    assert f"{sum(r.holds for r in here)} of {len(here)}" in said(page)
+    assert below(page).startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
+    assert headline(page) == words.title(drawn)
     target = dict(parse_qsl(urlsplit(frame["Explore"].iloc[0]).query))
     assert target.get("epsilon") == "2"
 
@@ -294,10 +302,6 @@ def test_filters_leave_what_they_say() -> None:
     found = rows(canonical_point(replace(BASE, problem="mean")), paper_table("kamath").slugs)
     lower = {words.short(r.bound.card): r.here for r in found if r.bound.card.kind == "lower"}
     assert set(frame["Bound"]) == set(lower) and set(lower.values()) == {True, False}
-    lq = View(space="lq")
-    assert [b.card.slug for b in BOUNDS if fits(b.card, lq)] == [
-        b.card.slug for b in BOUNDS if ".lp." in b.card.slug
-    ]
 
 
 def test_users_have_their_own_rows() -> None:
@@ -306,11 +310,10 @@ def test_users_have_their_own_rows() -> None:
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
     checked(page.run())
     assert page.query_params["m"] == "1000"
-    wide = specs(page)[0]
-    values = sorted(trace["x"][0] for trace in wide["data"])
+    shown = ladder(page)
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = words.comparable(found(point, "lowy"), "excess risk")
-    assert values == pytest.approx(sorted(r.value for r in expected))
+    assert sorted(v for (v,) in shown.values()) == sorted(words.said(r.value) for r in expected)
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
@@ -369,9 +372,9 @@ def test_the_page_opens_a_table_with_a_theorem_that_holds(query: dict[str, str])
     assert any(row.holds for row in rows(point, table.slugs))
     before = TABLE_KEYS[: TABLE_KEYS.index(table.key)]
     assert not any(row.holds for k in before for row in rows(point, paper_table(k).slugs))
-    assert f"{table.title} (holds here)" in page.selectbox(key=key("table")).options
+    assert f"{table.title} (holds here)" in page.selectbox(key=STATE.key("table")).options
     other = open_theory(**query, table="all")
-    assert f"{table.title} (holds here)" in other.selectbox(key=key("table")).options
+    assert f"{table.title} (holds here)" in other.selectbox(key=STATE.key("table")).options
 
 
 def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:

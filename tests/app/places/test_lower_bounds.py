@@ -11,9 +11,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.figure.colours import IMPOSSIBLE
+from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.lower_bounds import gap, tables
-from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.build import numbers
 from dpsco_app.pages.lower_bounds.expectile import expectile_steps
+from dpsco_app.pages.lower_bounds.figures import (
+    CEILING,
+    PROVEN,
+    curve_figure,
+    free_figure,
+    run_figure,
+    trade_figure,
+)
 from dpsco_app.pages.lower_bounds.gap_charts import WIDTHS, map_figure, sweep_figure
 from dpsco_app.pages.lower_bounds.gap_words import (
     LINE_NAMES,
@@ -22,21 +33,18 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     sweep_title,
 )
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
-from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
-from dpsco_app.pages.lower_bounds.run import RESULT
-from dpsco_app.pages.lower_bounds.sections import numbers
 from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View, fill
 from dpsco_app.pages.lower_bounds.words import (
     RUNG_NAMES,
     brief,
     classes_sentence,
-    curve_title,
+    curve_words,
     floors_sentence,
-    free_sentence,
+    free_answer,
     free_title,
-    information_title,
     instance_sentence,
     ladder_title,
+    largest,
     literal_sentence,
     own_floor_sentence,
     pure_sentence,
@@ -45,7 +53,6 @@ from dpsco_app.pages.lower_bounds.words import (
     run_title,
 )
 from dpsco_app.parts import controls
-from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound, method_card
@@ -55,7 +62,8 @@ from dpsco_core.explain.window import grid, standing, swept, widths
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, press, texts
-from tests.app.places.test_one_run import named, open_at, values
+from tests.app.pages import ladder as numbers_in_ladder
+from tests.app.places.test_one_run import open_at
 from tests.app.places.test_privacy import alts
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
@@ -83,56 +91,71 @@ def said(page: AppTest) -> str:
 # -- figures and words --------------------------------------------------------------------------
 
 
-def test_the_curves_are_drawn_with_their_best_marked() -> None:
-    drawn = curves(DEFAULT.instance)
-    chosen = (drawn[0].best_q, drawn[0].slug)
-    for look in (Look(), Look(dark=True, compact=True)):
-        made = json.loads(curve_figure(drawn, 0.05, chosen, 0.0141, look).to_json())
+def line_of(figure: Figure, name: str, width: float = 1.0) -> Line:
+    """Return the line of a name, or its mark alone at width 0."""
+    (found,) = [
+        e for e in figure.panels[0].lines if e.name == name and bool(e.width) == bool(width)
+    ]
+    return found
+
+
+def ladder_of(figure: Figure) -> dict[str, list[str]]:
+    return {row.name: list(row.values) for row in figure.ladder.rows}
+
+
+def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_window_in_red() -> None:
+    for view in (DEFAULT, at_the_start()):
+        drawn = curves(view.instance)
+        best = largest(drawn, view)
+        figure = curve_figure(drawn, best, 0.05, 0.003, "alt")
         for curve in drawn:
-            mark = named(made, f"best q, {curve.name}")
-            assert (mark["x"], mark["y"]) == ([curve.best_q], [curve.best])
-        notes = [a["text"] for a in made["layout"]["annotations"]]
-        assert "the printed q" in notes and "the proof's q" in notes
+            mark = line_of(figure, curve.name, width=0)
+            assert (mark.x, mark.y) == ([curve.best_q], [curve.best])
+            assert ladder_of(figure)[curve.name] == [brief(curve.best)]
+            is_red = line_of(figure, curve.name).colour == IMPOSSIBLE.edge
+            assert is_red == (curve in best.values())
+        assert "the printed q" in [e.label for e in figure.panels[0].lines]
+        point = Scenario.from_query(view.instance.scenario.to_query())
+        windows = standing(replace(point, distribution="gaussian", scale="moment")).windows
+        assert {k: c.best for k, c in best.items()} == pytest.approx(
+            {k: w.floor for k, w in windows.items()}
+        )
+        answer, _ = curve_words(drawn, view)
+        assert all(brief(w.floor) in answer for w in windows.values())
     assert [c.name for c in drawn][:3] == ["CDP hypercube", "CDP rate distortion", "CDP tracing"]
-    table = tables.curve_table(drawn)
-    assert sorted(table[table["Best q"]]["Least error"]) == sorted(c.best for c in drawn)
+    table = numbers_of(figure)
+    assert set(table.columns[1:]) == {*(c.name for c in drawn), "Sampling alone"}
 
 
-def test_every_form_has_its_row_and_a_void_one_says_so() -> None:
+def test_every_form_has_its_row() -> None:
     rungs = ladder(DEFAULT.instance)
     assert [r.key for r in rungs] == list(RUNG_NAMES)
-    made = json.loads(ladder_figure(rungs, Look()).to_json())
-    for rung in rungs:
-        (text,) = named(made, RUNG_NAMES[rung.key])["text"]
-        assert text.strip() == ("proves nothing" if rung.value < 1e-12 else brief(rung.value))
-    assert len(tables.ladder_table(rungs)) == len(rungs)
+    table = tables.ladder_table(rungs)
+    assert list(table["Form"]) == list(RUNG_NAMES.values())
+    assert list(table["Least error"]) == [r.value for r in rungs]
 
 
 def test_the_trade_off_touches_its_ceiling_where_spikes_are_rare() -> None:
     at = DEFAULT.instance
     curve = curves(at)[0]
     ceiling = curve.q**0.75 * math.sqrt(200)  # the norm of the mean at p = 4, d = 200
-    made = json.loads(trade_figure(curve.q, ceiling, curve.values, curve.best_q, Look()).to_json())
-    top = values(named(made, "If the output told nothing"))
-    proven = values(named(made, "What is proven"))
+    figure = trade_figure(curve, ceiling, (curve.best_q, "0.5", "0.4"), "alt")
+    top, proven = line_of(figure, CEILING).y, line_of(figure, PROVEN).y
     assert proven[0] == pytest.approx(top[0], rel=0.02) and proven[-1] < 0.2 * top[-1]
-    table = tables.trade_table(curve.q, ceiling, curve.values)
-    assert table["Share left"].between(0, 1).all()
+    assert all(0 <= b <= a for a, b in zip(top, proven, strict=True))
+    assert ladder_of(figure) == {CEILING: ["0.5"], PROVEN: ["0.4"]}
 
 
 def test_the_terms_of_a_packing_are_drawn_over_n() -> None:
     at = SHOWN["Your packing: statistics"].builder
-    made = json.loads(free_figure(at, Look()).to_json())
-    points = [at.at(n) for n in free_grid(at)]
-    assert values(named(made, "Privacy: ρ-zCDP")) == pytest.approx(
-        [p.privacy_bound for p in points], abs=1e-11
-    )
-    mark = named(made, "Fano's bound at the chosen n")
-    assert (mark["x"], mark["y"]) == ([1000], [at.bound])
-    bars = json.loads(information_figure(at, Look(compact=True)).to_json())["data"][0]
-    assert [t.strip() for t in bars["text"]] == ["17.3 nats", "1.25 nats", "4.2 nats"]
-    assert len(tables.free_table(points)) == len(points)
-    assert tables.information_table(at)["Nats"].iloc[0] == at.log_size
+    figure = free_figure(at, free_title(at))
+    line = line_of(figure, "Privacy: ρ-zCDP")
+    assert list(line.y) == [at.at(int(n)).privacy_bound for n in line.x]
+    mark = line_of(figure, "Fano's bound at the chosen n", width=0)
+    assert (mark.x, mark.y) == ([1000], [at.bound])
+    assert ladder_of(figure)["Statistics: every algorithm"] == [brief(at.sampling_bound)]
+    answer = free_answer(at)
+    assert all(f"{x} " in answer for x in ("1.25 nats", "4.2", "17.3"))
 
 
 def test_every_scene_makes_its_point() -> None:
@@ -144,7 +167,7 @@ def test_every_scene_makes_its_point() -> None:
         return (
             instance_sentence(at, floors(at), view)
             + ladder_title(ladder(at), view)
-            + curve_title(curves(at), view)
+            + " ".join(curve_words(curves(at), view))
         )
 
     text = found("Privacy bites")
@@ -158,17 +181,16 @@ def test_every_scene_makes_its_point() -> None:
     assert "**0.227**" in text and "0.0538 only" in text
     privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
     assert (privacy.bites, statistics.bites) == ("privacy", "statistics")
-    assert "0.042 past" in free_sentence(privacy) and "4.2 past" in free_sentence(statistics)
+    assert "0.042 past" in free_answer(privacy) and "4.2 past" in free_answer(statistics)
     assert "every n" in free_title(privacy) and "n = 260" in free_title(statistics)
     example = SHOWN["The paper's example"].builder
-    assert "**0.451**" in free_sentence(example) and "∞ nats" in free_sentence(example)
+    assert "0.451" in free_answer(example) and "∞ nats" in free_answer(example)
 
 
 def test_words_at_the_edges() -> None:
     at = SHOWN["Your packing: statistics"].builder
     nothing = replace(at, n=10**6)
-    assert "Nothing is proven" in free_sentence(nothing)
-    assert "hold them all" in information_title(nothing)
+    assert "Nothing is proven" in free_answer(nothing)
     assert "nothing is proven at any n" in free_title(replace(at, bits=1.0))
     assert "records' own noise sets" in free_title(replace(at, rho=1.0))
     assert "no two laws" in pure_sentence(replace(at, total_variation=0.1))
@@ -176,7 +198,7 @@ def test_words_at_the_edges() -> None:
     assert "holds here" in literal_sentence(0.2, 0.1) and "−11.2" in literal_sentence(-11.157, 0.1)
     small = View(d=1)
     found = small.instance
-    assert "too small to prove anything" in curve_title(curves(found), small)
+    assert "too small to prove anything" in curve_words(curves(found), small)[1]
     assert "prove nothing" in ladder_title(ladder(found), small)
 
 
@@ -206,39 +228,39 @@ def test_what_was_measured_is_held_against_its_floor() -> None:
     rows = measured(at, list(study(at.scenario)))
     floor = own_floor(at, ("zcdp",))
     trivial = at.proof(at.own_probability).mean_norm
-    made = json.loads(run_figure(rows, trivial, ("zcdp", floor), Look()).to_json())
-    assert named(made, method_card("mean.clipped").name)["x"] == [rows[1].mean]
-    assert len(named(made, "trials, Simple clipping")["x"]) == 3
-    assert made["layout"]["shapes"][0]["x0"] == floor
+    figure = run_figure(rows, trivial, ("zcdp", floor), "alt")
+    name = method_card("mean.clipped").name
+    assert set(line_of(figure, name).x) == {rows[1].mean}
+    assert line_of(figure, name, width=0).x == rows[1].errors
+    (area,) = [e for e in figure.panels[0].lines if e.fill]
+    assert max(area.x) == floor and area.colour == IMPOSSIBLE.edge
     assert "lies above its floor" in run_title(rows, at)
-    assert f"({brief(float(f'{rows[1].mean / floor:.2g}'))} × its floor)" in run_sentence(
-        rows, trivial
-    )
+    assert ladder_of(figure)[name] == [brief(rows[1].mean), f"{rows[1].mean / floor:.2g}"]
     other = replace(rows[1], floor=floor / 3)
-    marked = json.loads(run_figure([other], trivial, ("zcdp", floor), Look()).to_json())
-    assert named(marked, "floor of Simple clipping")["x"] == [floor / 3]
+    marked = run_figure([other], trivial, ("zcdp", floor), "alt").panels[0].lines
+    (own,) = [e for e in marked if e.key == "floor of mean.clipped"]
+    assert set(own.x) == {floor / 3} and own.colour == IMPOSSIBLE.edge
     low = Measured(method="mean.clipped", errors=(floor / 2,), floor=floor, refused="")
     assert "Below its floor: Simple clipping" in run_title([low], at)
     table = tables.run_table([*rows, low], trivial)
     assert list(table["Above its floor"])[1:3] == ["yes", "no"]
-    assert "Press Run" in run_sentence([], trivial)
+    assert run_sentence([], trivial).endswith(f"{brief(trivial)} here.")
+    assert "does not pay" in run_sentence([rows[1]], rows[1].mean / 2)
 
 
 # -- the page -----------------------------------------------------------------------------------
 
 
-def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
+def test_the_page_runs_its_instance_and_follows_the_budget() -> None:
     page = open_lower(part="build")
     assert "**Privacy bites**" in said(page)
     page = open_lower(part="run")
-    assert "Press Run" in texts(page)
-    press(page, "Run")
-    assert "Finished: 10 runs." in texts(page)
-    assert page.session_state[RESULT].done
-    assert "× its floor" in texts(page)
+    assert "lies above its floor" in headline(page)
+    before = numbers_in_ladder(page)
+    assert float(before["Simple clipping"][1]) >= 1
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
     checked(page.run())
-    assert "Press Run" in texts(page)
+    assert numbers_in_ladder(page)["Simple clipping"] != before["Simple clipping"]
     assert page.query_params["rho"] == "2"
 
 
@@ -263,7 +285,7 @@ def test_the_free_page_shows_both_terms_and_the_shift_moves_the_proof() -> None:
     page = open_lower(
         part="build", mode="free", bits="25", tv="0.001", kl="inf", n="1000", rho="0.5"
     )
-    assert "**0.451**" in said(page) and "∞ nats" in said(page)
+    assert "0.451" in headline(page) and "∞ nats" in headline(page)
     page = open_lower(part="prove", rho="0.5", hard="spike", shift="10")
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
@@ -278,7 +300,7 @@ def test_the_floor_on_the_data_of_the_visit_is_proven_in_seven_lines_with_number
     numbers = [text for text in steps if text.startswith("**") and "  \n" in text]
     assert "**0.134**" in numbers[1] and "**0.0258**" in numbers[5]
     page = open_lower(part="prove", mode="data", distribution="pareto", p="2")
-    assert "finds its edge rather than its mean" in " ".join(m.value for m in page.markdown)
+    assert "finds its edge rather than its mean" in below(page)
 
 
 def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
@@ -297,9 +319,7 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
 
 def test_what_the_page_does_not_allow_is_said() -> None:
     page = open_lower(part="run", n="1000000", d="200")
-    assert "not run here" in texts(page)
-    (run,) = [b for b in page.button if b.label == "Run"]
-    assert run.disabled
+    assert "not run here" in below(page) and not page.get("plotly_chart")
     written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
     for name in ("rho", "hard", "method"):
         assert f"In the address: {name} must be" in written
@@ -310,9 +330,8 @@ def test_what_the_page_does_not_allow_is_said() -> None:
 def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
     query = QUICK | {"part": "run", "delta": "0", "methods": "mean.clipped,mean.cwme-pure"}
     page = open_at("lower_bounds", **query)
-    press(page, "Run")
     assert "Simple clipping cannot run here" in texts(page)
-    assert "Coordinate-wise, Laplace" in page.container(key="lower_run_said").markdown[0].value
+    assert "Coordinate-wise, Laplace" in numbers_in_ladder(page)
 
 
 # -- the window, and the proof by tracing --------------------------------------------------------
@@ -350,7 +369,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     (area,) = made.panels[0].regions
     assert area.lower == [s.windows["approx"].floor for s in found]
     assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in found]
-    assert len(tables.sweep_table(sizes, found, "d")) == 2 * len(sizes)
+    assert len(numbers_of(made)) == len(sizes)
     ranks = tables.ranks_table(here)
     assert list(ranks["Error"]) == sorted(ranks["Error"], reverse=True)
     best = ranks[ranks["Bound"] == "CDP rate distortion"]["Error"]
@@ -379,14 +398,15 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(whom: str) 
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
     assert "Can a spy tell whether your record was used?" in texts(page)
-    said = page.container(key="lower_spy_said").markdown[0].value
-    assert "from sample mean" in said and "allows at most 14 %" in said
-    assert "Sample mean lets the spy do better" in alts(page)[1]
+    assert "from sample mean" in below(page) and "allows at most 14 %" in below(page)
+    assert brief(value) in headline(page)
+    assert "Sample mean lets the spy do better" in alts(page)[0]
+    assert "higher by standard deviations of" in texts(page)
 
 
 def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
     page = open_at("lower_bounds", n="1000000", d="20", part="prove", hard="tracing")
-    assert "She is put to work where" in texts(page)
+    assert "The spy is put to work where" in below(page)
     page = open_at("lower_bounds", d="1", part="prove", hard="tracing")
     assert "d must be at least 2" in below(page)
 

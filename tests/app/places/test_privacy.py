@@ -10,12 +10,12 @@ import pytest
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS
 from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.privacy.figures import (
     LOOKS,
     audit_figure,
     best_so_far,
     compared_figure,
-    numbers_of,
     samples_figure,
     shares_figure,
 )
