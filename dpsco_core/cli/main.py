@@ -13,8 +13,8 @@ from typing import Any
 
 from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
-from dpsco_core.base.parsing import shorten
-from dpsco_core.catalogue import problem_card
+from dpsco_core.base.parsing import one_of, shorten
+from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.cli.about import add_about
 from dpsco_core.cli.audit import add_audit
 from dpsco_core.cli.budget import add_budget
@@ -100,7 +100,15 @@ def _build_parser() -> argparse.ArgumentParser:
     run = add_command(commands, "run", _run, help=words)
     add_workers(run)
     add_fields(run)
-    add_fields(add_command(commands, "bounds", _bounds, help="print every bound at a setting"))
+    bounds = add_command(commands, "bounds", _bounds, help="print every bound at a setting")
+    bounds.add_argument(
+        "--bound",
+        dest="bounds",
+        metavar="SLUG",
+        action="append",
+        help="a bound to print, in place of every one; repeatable",
+    )
+    add_fields(bounds)
     for add in (*FURTHER, add_study, add_page, add_export):
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
@@ -222,16 +230,21 @@ def _span(low: str, high: str) -> str:
 
 def _bounds(chosen: argparse.Namespace) -> None:
     scenario = _scenario(chosen, sampling=False)
+    known = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
+    for slug in chosen.bounds or ():
+        one_of("bound", slug, known)
     if chosen.json:
-        print_json(bounds_json(scenario))
+        print_json(bounds_json(scenario, chosen.bounds))
     else:
-        _print_bounds(scenario)
-    require_sound(scenario)
+        _print_bounds(scenario, chosen.bounds)
+    require_sound(scenario, slugs=chosen.bounds)
 
 
-def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
+def _print_bounds(
+    scenario: Scenario, slugs: Sequence[str] | None = None, *, explicit_lower_only: bool = False
+) -> None:
     rows, wider = [], list[str]()
-    for e in evaluate_all(scenario):
+    for e in evaluate_all(scenario, slugs):
         card = e.bound.card
         if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
             continue
@@ -254,7 +267,7 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
             wider.append(str(card.loss_class))
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
     print(table(rows, [*header, "statement", "fails"]))
-    missing = no_floor(scenario)
+    missing = "" if slugs else no_floor(scenario)
     if missing:
         print(f"note: {missing}")
     own = problem_card(scenario.problem).loss_class

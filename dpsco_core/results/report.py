@@ -176,10 +176,10 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def bounds_json(scenario: Scenario) -> dict[str, Any]:
+def bounds_json(scenario: Scenario, slugs: Sequence[str] | None = None) -> dict[str, Any]:
     return {
         "scenario": scenario.to_dict(),
-        "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],
+        "bounds": [evaluation_json(e) for e in evaluate_all(scenario, slugs)],
     }
 
 

@@ -29,6 +29,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.cli import main as cli
 from dpsco_core.cli.main import _build_parser, main
+from dpsco_core.results import report
 from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -317,6 +318,27 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
     found = json.loads(printed(capsys, "bounds", *large, "--json"))
     assert [row["slug"] for row in found["bounds"]] == own
     assert "n times d must be at most" in refused(capsys, "run", *large)
+
+
+def test_one_bound_is_printed_and_evaluated_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = json.loads(printed(capsys, "bounds", "--json"))["bounds"]
+    asked = [b.card.slug for b in bounds_for("mean")][1]
+    evaluated = []
+
+    def evaluate(point: Any, which: Any, x: float | None) -> Any:
+        evaluated.append(which.card.slug)
+        return original(point, which, x)
+
+    original = report.evaluate
+    monkeypatch.setattr(report, "evaluate", evaluate)
+    alone = json.loads(printed(capsys, "bounds", "--bound", asked, "--json"))["bounds"]
+    assert alone == [row for row in every if row["slug"] == asked]
+    assert evaluated == [asked]
+    rows = printed(capsys, "bounds", "--bound", asked).splitlines()[1:]
+    assert [row.split()[0] for row in rows] == [asked]
+    assert f"bound={asked}" in refused(capsys, "bounds", "--problem", "linear", "--bound", asked)
 
 
 # -- refusals -------------------------------------------------------------------------------------

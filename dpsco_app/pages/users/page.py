@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dpsco_app.live.running import cached_cell, run_here
+from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.scripts import users_script
 from dpsco_app.pages.users import words
@@ -19,7 +20,6 @@ from dpsco_app.pages.users.figures import (
     gradients_table,
 )
 from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
-from dpsco_app.pages.who_wins.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import (

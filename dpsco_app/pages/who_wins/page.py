@@ -7,10 +7,10 @@ from functools import lru_cache, partial
 import streamlit as st
 
 from dpsco_app.live.running import cached_cell
+from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.scripts import regimes_script
 from dpsco_app.pages.who_wins import state
-from dpsco_app.pages.who_wins.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded

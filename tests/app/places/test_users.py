@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
+from dpsco_app.pages.contest import contest_figure, winner
 from dpsco_app.pages.users.figures import (
     ROW_COLOURS,
     crossing_figure,
@@ -36,7 +37,6 @@ from dpsco_app.pages.users.words import (
     frontier_small,
     stretches,
 )
-from dpsco_app.pages.who_wins.contest import contest_figure, winner
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON

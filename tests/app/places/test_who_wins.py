@@ -16,7 +16,7 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
-from dpsco_app.pages.who_wins.contest import contest_figure, nearest_cell, where, winner
+from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
 from dpsco_app.pages.who_wins.state import COARSE, PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for

@@ -1,0 +1,92 @@
+"""What the parts of the dashboard may import of each other, each rule shown to catch a fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_architecture import imported, modules, target
+
+PAGES = "dpsco_app.pages"
+# What the shell offers to pages and parts: addresses, the visit, a page's state, its window.
+OFFERED = {"page_state", "places", "teaching", "visit", "window"}
+# Words of one page that another one needs, for want of a better place. The list only shrinks.
+BORROWED = {
+    ("dpsco_app.pages.methods.errata", "dpsco_app.pages.bounds.words"),
+    ("dpsco_app.pages.methods.method", "dpsco_app.pages.bounds.words"),
+}
+
+
+def page_of(module: str) -> str:
+    """Return the name of the page that a module belongs to; "" for what pages share."""
+    parts = module.split(".")
+    return parts[2] if module.startswith(f"{PAGES}.") and len(parts) > 3 else ""
+
+
+def faults(module: str, source: str) -> list[str]:
+    """Return what a module of the dashboard imports that it must not know, in sentences.
+
+    A page takes from another page its state alone, which makes a link to it. Only the shell, which
+    draws the pages, and a file of the folder of pages know a page; nobody but the shell knows its
+    inside.
+    """
+    first, part, *_ = [*module.split("."), ""]
+    if first != "dpsco_app" or part == "shell":
+        return []
+    wrong = []
+    for name, line in imported(module, source):
+        there = target(name)
+        other = page_of(there)
+        if there.startswith(PAGES) and part != "pages":
+            wrong.append(f"{module}:{line} imports {there}, and is not a page")
+        elif other not in ("", page_of(module)) and not there.endswith(".state"):
+            if (module, there) not in BORROWED:
+                wrong.append(f"{module}:{line} imports {there}, which is another page's")
+        elif there.startswith("dpsco_app.shell.") and part in ("pages", "parts"):
+            if there.split(".")[2] not in OFFERED:
+                wrong.append(f"{module}:{line} imports {there}, which is the shell's own")
+        elif part == "figure" and there.startswith("dpsco_app.") and ".figure" not in there:
+            wrong.append(f"{module}:{line} imports {there}; a figure is plain values")
+    return wrong
+
+
+def test_the_dashboard_keeps_its_parts_apart() -> None:
+    sources = modules()
+    assert "dpsco_app.pages.explore.page" in sources
+    wrong = [fault for module, source in sources.items() for fault in faults(module, source)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_loan_of_words_is_still_taken() -> None:
+    sources = modules()
+    for module, words in BORROWED:
+        assert words in {target(name) for name, _ in imported(module, sources[module])}
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("dpsco_app.pages.users.page", "from dpsco_app.pages.bounds.words import about"),
+        ("dpsco_app.pages.users.page", "from dpsco_app.pages.bounds import words"),
+        ("dpsco_app.pages.users.page", "from dpsco_app.shell.serve import serve"),
+        ("dpsco_app.parts.export", "from dpsco_app.shell import main"),
+        ("dpsco_app.parts.export", "from dpsco_app.pages.users.state import View"),
+        ("dpsco_app.front.panel", "from dpsco_app.pages.first_screen import FirstScreen"),
+        ("dpsco_app.figure.render", "from dpsco_app.parts.options import number_text"),
+    ],
+)
+def test_the_rule_catches_a_fault(module: str, source: str) -> None:
+    assert faults(module, source)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("dpsco_app.pages.users.page", "from dpsco_app.pages.users import words"),
+        ("dpsco_app.pages.users.page", "from dpsco_app.pages.one_run.state import anatomy_query"),
+        ("dpsco_app.pages.users.page", "from dpsco_app.pages.first_screen import FirstScreen"),
+        ("dpsco_app.pages.users.page", "from dpsco_app.shell import visit, window"),
+        ("dpsco_app.shell.main", "from dpsco_app.pages.users.page import page"),
+    ],
+)
+def test_the_rule_lets_sound_code_pass(module: str, source: str) -> None:
+    assert not faults(module, source)
