@@ -56,10 +56,12 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     page.goto(dashboard + "/learn?lesson=heavy-tails")
     for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
+        expect(page.locator(".head h2")).to_have_text(WORDS[slug].before, timeout=SLOW)
         ready(page, seconds=60)
         drawn = figure(page, "learn")
         expect(drawn).to_be_visible(timeout=SLOW)
         before = drawn.bounding_box()
+        expect(page.locator(".st-key-learn_next button")).to_be_in_viewport()
         assert before and before["y"] + before["height"] <= 900
         if BY_SLUG[slug].choices:
             choose_in_the_figure(page, slug)
@@ -68,7 +70,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             expect(page.locator(".st-key-learn_said")).to_contain_text(
                 "You predicted", timeout=SLOW
             )
-            expect(page.get_by_role("heading", name="Why")).to_be_visible(timeout=SLOW)
+            expect(page.get_by_text("Why.", exact=True)).to_be_visible(timeout=SLOW)
             ready(page, seconds=60)
             after = drawn.bounding_box()
             assert after and after["y"] == pytest.approx(before["y"], abs=2)
@@ -131,7 +133,7 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
     ready(page, seconds=60)
     expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
-    expect(page.get_by_text("For teachers")).to_be_hidden()
+    expect(page.get_by_text("Numbers behind this figure")).to_be_hidden()
     size = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
     assert page.evaluate(size) == pytest.approx(24)
     label = figure(page, "learn").locator(".annotation-text").first
@@ -191,5 +193,5 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         ready,
         scheme,
         last="learn",
-        expander="For teachers",
+        expander="Numbers behind this figure",
     )

@@ -27,21 +27,25 @@ from dpsco_core.scenario import Scenario
 
 RUNS, RUNNING, PREDICTIONS = "learn_runs", "learn_running", "learn_predictions"
 LANDED = "learn_landed"  # how many runs have ended in this session
-START = "start"  # the picture, before the first lesson
+START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
+MOST = 300  # letters of a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    # the slug of a lesson, or its number from 1, which becomes the slug; or `START`
+    # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
+    sentence: str = ""  # of the visitor, to be handed in
 
     def validate(self) -> View:
         self.given()
-        if self.lesson in (START, *SLUGS):
+        most = f"at most {MOST} letters long"
+        require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
+        if self.lesson in (START, HAND_IN, *SLUGS):
             return self
         numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
-        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, *SLUGS))}"
+        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, HAND_IN, *SLUGS))}"
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=numbered[self.lesson])
 
@@ -171,6 +175,11 @@ def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:
 # -- the session --------------------------------------------------------------------------------
 
 
+def answered() -> list[LessonRun]:
+    """Return the runs that are done, in the order of the lessons."""
+    return [run for slug in SLUGS if (run := runs().get(slug)) is not None and run.done]
+
+
 def runs() -> dict[str, LessonRun]:
     found: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
     return found
@@ -201,7 +210,7 @@ def take_up(view: View) -> None:
                 st.session_state[RUNNING] = slug
 
 
-def answered(slug: str, key: str) -> None:
+def take_answer(slug: str, key: str) -> None:
     """Take over what was answered in the figure; a callback."""
     answer = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
     if BY_SLUG[slug].choices:
@@ -219,7 +228,7 @@ def forget() -> None:
         st.session_state.pop(name, None)
     for lesson in LESSONS:
         st.session_state.pop(prediction_key(lesson.slug), None)
-    STATE.change({"answers": ""})
+    STATE.change({"answers": "", "sentence": ""})
 
 
 def prediction_key(slug: str) -> str:
