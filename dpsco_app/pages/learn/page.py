@@ -171,13 +171,16 @@ def _lesson(lesson: Lesson) -> None:
 def _ask(lesson: Lesson) -> DeltaGenerator:
     """Draw the choices; return the place of the slider of a number, which waits for its figure."""
     if lesson.choices:
-        key, held = state.prediction_key(lesson.slug), state.predictions()
-        st.session_state.setdefault(key, held.get(lesson.slug))
-        held[lesson.slug] = st.radio(
+        key = state.prediction_key(lesson.slug)
+        # Written in every run: the browser may not have heard it in one that was stopped.
+        st.session_state[key] = state.predictions().get(lesson.slug)
+        st.radio(
             lesson.words.question,
             list(lesson.choices),
             format_func=lesson.choices.__getitem__,
             key=key,
+            on_change=state.choose,
+            args=(lesson.slug,),
         )
     return st.empty()
 

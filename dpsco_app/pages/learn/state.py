@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpsco_app.live.running import Result, cached_cell, run
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
 from dpsco_app.parts.options import HARDEST
 from dpsco_app.shell.page_state import PageState
@@ -210,13 +210,14 @@ def take_up(view: View) -> None:
                 st.session_state[RUNNING] = slug
 
 
+def choose(slug: str) -> None:
+    """Take over what was chosen beside the figure; a callback."""
+    predictions()[slug] = st.session_state[prediction_key(slug)]
+
+
 def take_answer(slug: str, key: str) -> None:
     """Take over what was answered in the figure; a callback."""
-    answer = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
-    if BY_SLUG[slug].choices:
-        st.session_state[prediction_key(slug)] = answer
-    else:
-        predictions()[slug] = answer
+    predictions()[slug] = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
 
 
 def press_cancel() -> None:
@@ -226,8 +227,6 @@ def press_cancel() -> None:
 def forget() -> None:
     for name in (RUNS, PREDICTIONS, RUNNING):
         st.session_state.pop(name, None)
-    for lesson in LESSONS:
-        st.session_state.pop(prediction_key(lesson.slug), None)
     STATE.change({"answers": "", "sentence": ""})
 
 

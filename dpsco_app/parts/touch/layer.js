@@ -108,10 +108,16 @@ export const writeNear = (layer, gd, [x, y], text, colour, page) => {
     .filter((one) => one !== made).map((one) => one.getBoundingClientRect())
     .map(({ left, top, right, bottom }) =>
       [left - home.left, top - home.top, right - home.left, bottom - home.top])
-  const own = [...layer.querySelectorAll("line")].flatMap((line) => {
-    const [a, b, c, d] = ["x1", "y1", "x2", "y2"].map((name) => Number(line.getAttribute(name)))
-    return Array.from({ length: 100 }, (_, k) => [a + ((c - a) * k) / 99, b + ((d - b) * k) / 99])
-  })
+  const numbers = (one, ...names) => names.map((name) => Number(one.getAttribute(name)))
+  const strokes = [
+    ...[...layer.querySelectorAll("line")].map((one) => numbers(one, "x1", "y1", "x2", "y2")),
+    ...[...layer.querySelectorAll("rect")].flatMap((one) => {
+      const [a, b, w, h] = numbers(one, "x", "y", "width", "height")
+      return [[a, b, a, b + h], [a + w, b, a + w, b + h]]
+    }),
+  ]
+  const own = strokes.flatMap(([a, b, c, d]) =>
+    Array.from({ length: 100 }, (_, k) => [a + ((c - a) * k) / 99, b + ((d - b) * k) / 99]))
   const points = [...inked(gd), ...own]
   const cost = ([left, rise]) => {
     const [right, top, bottom] = [left + width, rise - 0.8 * height, rise + 0.2 * height]
