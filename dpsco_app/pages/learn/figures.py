@@ -155,20 +155,14 @@ def exceedance_figure(
 def study_table(lesson: Lesson, evidence: LessonEvidence) -> pd.DataFrame:
     """Return the measured errors in words; those on the set beside below."""
     words, axis = words_for(lesson.scenario.problem), lesson.scenario.axis
-    tables = {"": evidence.table}
-    if not evidence.beside.empty:
-        tables = {"on the ℓ₁ ball": evidence.table, "on the ℓ₂ ball": evidence.beside}
-    shown = []
-    for where, table in tables.items():
-        columns = {words.method.capitalize(): table["name"]}
-        columns |= {"Set": where} if where else {}
-        columns |= {SYMBOL[axis]: table["x"]} if axis is not None else {}
-        columns |= {
-            f"Mean {words.error}": table["mean_error"],
-            "Median": table["median_error"],
-            "10 %": table["q10"],
-            "90 %": table["q90"],
-            "Trials": table["trials"],
-        }
-        shown.append(pd.DataFrame(columns))
-    return pd.concat(shown, ignore_index=True)
+    heads = {"name": words.method.capitalize()}
+    heads |= {"set": "Set"} if not evidence.beside.empty else {}
+    heads |= {"x": SYMBOL[axis]} if axis is not None else {}
+    heads |= {"mean_error": f"Mean {words.error}", "median_error": "Median"}
+    heads |= {"q10": "10 %", "q90": "90 %", "trials": "Trials"}
+    both = [
+        evidence.table.assign(set="on the ℓ₁ ball"),
+        evidence.beside.assign(set="on the ℓ₂ ball"),
+    ]
+    every = pd.concat([table for table in both if not table.empty], ignore_index=True)
+    return every[list(heads)].rename(columns=heads)

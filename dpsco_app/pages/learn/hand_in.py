@@ -8,13 +8,14 @@ import streamlit as st
 from dpsco_app.figure.head import head
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.lessons import SLUGS, answer_text, step_name
-from dpsco_app.pages.learn.state import MOST, STATE, View
+from dpsco_app.pages.learn.state import MOST, STATE, LessonRun, View
 from dpsco_app.pages.learn.words import HANDING_IN
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, html_page
 from dpsco_app.parts.page import link
 
 TITLE = "What you predicted, and what was measured"
+VERDICTS = ("Right or close", "Off")
 COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
 # On the screen and on paper.
 STYLE = """
@@ -22,20 +23,32 @@ STYLE = """
 .report caption { font-size: 0; height: 0; }
 .report th, .report td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0;
   border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
+@media (max-width: 760px) {
+  .report thead { display: none; }
+  .report td { display: block; border: 0; padding: 0.1rem 0; }
+  .report td:nth-child(2)::before { content: "Predicted: "; }
+  .report td:nth-child(3)::before { content: "Measured: "; }
+  .report td:first-child { font-weight: 600; padding-top: 0.75rem; }
+}
 """
-PAPER = (
-    "body { font: 16px/1.5 Arial, Helvetica, sans-serif; max-width: 1000px; margin: 2rem auto; }"
-)
+PAPER = """
+body { font: 16px/1.5 Arial, sans-serif; max-width: 1000px; margin: 0 auto; padding: 1rem; }
+p { overflow-wrap: anywhere; }
+"""
+
+
+def verdict_of(run: LessonRun) -> str:
+    return VERDICTS[not run.verdict.close]
 
 
 def progress() -> str:
     """Return how many lessons are answered, and which of them well."""
     done = state.answered()
-    groups: dict[str, list[str]] = {"Right or close": [], "Off": []}
-    for run in done:
-        where = groups["Right or close" if run.verdict.close else "Off"]
-        where.append(str(SLUGS.index(run.lesson.slug) + 1))
-    counts = [f"{name}: {', '.join(at)}" for name, at in groups.items() if at]
+    counts = [
+        f"{name}: {', '.join(str(SLUGS.index(run.lesson.slug) + 1) for run in runs)}"
+        for name in VERDICTS
+        if (runs := [run for run in done if verdict_of(run) == name])
+    ]
     return " · ".join([f"{len(done)} of {len(SLUGS)} lessons answered", *counts])
 
 
@@ -46,7 +59,7 @@ def report(view: View) -> str:
             step_name(run.lesson.slug),
             answer_text(run.lesson, run.prediction),
             run.finding.said.replace("**", ""),
-            "Right or close" if run.verdict.close else "Off",
+            verdict_of(run),
         )
         for run in state.answered()
     ]

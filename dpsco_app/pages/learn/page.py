@@ -85,7 +85,8 @@ def _place(view: View) -> None:
             at = SLUGS.index(view.lesson)
             _step_button("Back", (START, *SLUGS)[at])
             _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
-        st.caption(progress(), width="content")
+        if view.lesson != HAND_IN:  # whose headline it is
+            st.caption(progress(), width="content")
         if state.answered():
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")
 
@@ -106,7 +107,8 @@ def _doors() -> None:
     with st.container(key="learn_doors"):
         for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
             with column:
-                st.image((ASSETS / f"{slug}.svg").read_text(encoding="utf-8"), width="stretch")
+                picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
+                st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
                     first = {"lesson": SLUGS[0]}
                     look = {"type": "tertiary", "icon": ":material/arrow_forward:"}

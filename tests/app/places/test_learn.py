@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
 from dpsco_app.pages.learn import charts, words
+from dpsco_app.pages.learn.figures import study_table
 from dpsco_app.pages.learn.lessons import (
     BY_SLUG,
     LESSONS,
@@ -30,6 +31,7 @@ from dpsco_app.pages.learn.state import (
     RUNS,
     START,
     STATE,
+    LessonRun,
     View,
     prediction_key,
 )
@@ -216,6 +218,20 @@ def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None)
     page = checked(page.run())
     query = {k: v[0] for k, v in parse_qs(urlsplit(page.code[0].value).query).items()}
     assert query == {"lesson": "clipping", "hide": "sidebar,privacy", "type": "large"}
+
+
+def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
+    lesson = small(BY_SLUG["geometry"])
+    run = LessonRun(lesson=lesson, prediction=8)
+    assert list(run.steps())
+    table = study_table(lesson, run.evidence)
+    assert list(table["Set"].unique()) == ["on the ℓ₁ ball", "on the ℓ₂ ball"]
+    both = [*run.evidence.table["mean_error"], *run.evidence.beside["mean_error"]]
+    assert list(table["Mean excess population risk"]) == both
+    other = small(BY_SLUG["noise"])
+    run = LessonRun(lesson=other, prediction=8)
+    assert list(run.steps())
+    assert "Set" not in study_table(other, run.evidence)
 
 
 # -- doors, and what is handed in ---------------------------------------------------------------
