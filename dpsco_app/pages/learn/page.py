@@ -148,7 +148,6 @@ def _lesson(lesson: Lesson) -> None:
         below.draw_files(figure, numbers)
     _draw_question(lesson, ask, known)
     if run is not None and over is None and running:
-        run = state.runs()[slug] = run.own()
         write = Pace(0.0)
         for share, left in run.steps():
             if write.due():
@@ -261,11 +260,9 @@ def _measure_again(place: DeltaGenerator) -> None:
     waiting = [run for run in state.runs().values() if run.taken_up and not run.done]
     pace = Pace(0.0)
     for run in waiting:
-        own = run.own()
-        for _ in own.steps():
+        for _ in run.steps():
             if pace.due():
                 place.caption("Measuring your earlier answers again …")
-        state.runs()[run.lesson.slug] = own
     if waiting:
         st.rerun()
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ from dpsco_app.parts.options import HARDEST
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
-from dpsco_core.explain.lessons import LessonRow, Part, parts, run_part, series_table
+from dpsco_core.explain.lessons import Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import Outcome, cells
@@ -69,46 +68,36 @@ class LessonRun:
 
     lesson: Lesson
     prediction: Answer
-    result: Result | None = None
-    rows: list[LessonRow] = field(default_factory=list)
-    done: bool = False
+    measured: LessonEvidence | None = None
     landing: int = 0  # the number of this run while its trials have yet to be seen landing
     taken_up: bool = False  # from an address
 
-    def __post_init__(self) -> None:
+    @property
+    def done(self) -> bool:
+        return self.measured is not None
+
+    def steps(self) -> Iterator[tuple[float, str]]:
+        """Run what no run has left in the cache; yield the share that is done, and what is left."""
         if self.lesson.experiment is None:
             other = other_set(self.lesson)
             beside = None if other is None else Result(other)
-            self.result = Result(self.lesson.scenario, beside=beside)
+            result = Result(self.lesson.scenario, beside=beside)
+            for done, left in run(result):
+                yield done / result.cells, left
+            second = [] if beside is None else beside.outcomes
+            self.measured = evidence(self.lesson, result.outcomes, second)
+            return
+        todo, rows = parts(self.lesson.experiment), []
+        for i, part in enumerate(todo, start=1):
+            rows += _rows_of(part)
+            yield i / len(todo), f"{i} of {len(todo)} repetitions"
+        self.measured = LessonEvidence(table=series_table(rows), rows=tuple(rows))
 
-    def own(self) -> LessonRun:
-        """Return a copy for one run of the page to add to; see `Result.own`."""
-        own = copy(self)
-        own.result = None if self.result is None else self.result.own()
-        own.rows = list(self.rows)
-        return own
-
-    def steps(self) -> Iterator[tuple[float, str]]:
-        """Run what is missing; yield the share that is done, and what is left in words."""
-        if self.result is not None:
-            for done, left in run(self.result):
-                yield done / self.result.cells, left
-        else:
-            assert self.lesson.experiment is not None
-            todo = parts(self.lesson.experiment)
-            for part in todo[len({r.trial for r in self.rows}) :]:
-                self.rows.extend(_rows_of(part))
-                yield (part.trial + 1) / len(todo), f"{part.trial + 1} of {len(todo)} repetitions"
-        self.done = True
-
-    @cached_property
+    @property
     def evidence(self) -> LessonEvidence:
         """What the finished run has measured."""
-        assert self.done
-        if self.result is None:
-            return LessonEvidence(table=series_table(self.rows), rows=tuple(self.rows))
-        beside = [] if self.result.beside is None else self.result.beside.outcomes
-        return evidence(self.lesson, self.result.outcomes, beside)
+        assert self.measured is not None
+        return self.measured
 
     @cached_property
     def finding(self) -> LessonFinding:
