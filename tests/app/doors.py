@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from html import escape
+
+import numpy as np
 
 from dpsco_app.figure.colours import BIAS, INK, NOISE, SAMPLING, Pair
 from dpsco_app.pages.learn.page import ASSETS
 from dpsco_app.pages.learn.words import DOORS
+from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.lessons import radius_parts
-from dpsco_core.explain.picture import picture
-from dpsco_core.explain.why import SCENARIO, why
+from dpsco_core.explain.why import SCENARIO
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.study import stream
 from tests.app.thumbnails import middle
 
 WIDTH, HEIGHT, EDGE = 360, 180, 10
-FAR = 7.4  # half the height of the plane with the farthest record
+RECORDS = 200  # like those of the story
+INSIDE = 0.95  # of the records, within the circle
 MARGIN = 1.9  # radii from the middle to the edge, where the circle is
 
 
 def plane(half: float, centre: tuple[float, float], radius: float = math.inf) -> Iterator[str]:
     """The records of the story in the plane; a circle of that radius pulls in what is outside."""
-    shown = picture(SCENARIO)
     scale = (HEIGHT / 2 - EDGE) / half
     stroke = f"stroke-width='1.6' stroke='{middle(BIAS)}'"
-    for x, y in shown.records[shown.start[2]][: SCENARIO.n]:
+    for x, y in records():
         pull = min(1.0, radius / math.hypot(x, y))
         places = [(centre[0] + s * x * scale, centre[1] - s * y * scale) for s in (1.0, pull)]
         (far_x, far_y), (at_x, at_y) = places
@@ -68,11 +73,21 @@ def lesson() -> Iterator[str]:
 
 
 @cache
+def records() -> Vector:
+    problem = replace(SCENARIO, n=RECORDS).instance.problem
+    assert isinstance(problem, MeanEstimation)
+    return problem.distribution.sample(RECORDS, stream(SCENARIO.seed, "door", 0)).x
+
+
+@cache
 def door(slug: str) -> str:
     """The picture of a door, as a file."""
-    radius = why().heavy.best.radius
+    radius = float(np.quantile(np.linalg.norm(records(), axis=1), INSIDE))
+    corner = (0.12 * WIDTH, 0.85 * HEIGHT)
+    # The farthest record is at the right edge.
+    far = float(records()[:, 0].max()) * (HEIGHT / 2 - EDGE) / (WIDTH - EDGE - corner[0])
     drawn = {
-        "why": lambda: plane(FAR, (0.12 * WIDTH, 0.85 * HEIGHT)),
+        "why": lambda: plane(far, corner),
         "private-mean": lambda: plane(MARGIN * radius, (WIDTH / 2, HEIGHT / 2), radius),
         "learn": lesson,
     }[slug]()
