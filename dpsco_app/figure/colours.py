@@ -38,6 +38,12 @@ WINDOW = Area(fill=("#e9eef6", "#222b37"), edge=("#5c7391", "#8ea8c9"), ink=("#3
 SAMPLING: Pair = ("#8a8e94", "#9a9ea3")
 BIAS: Pair = ("#d95f02", "#ff9a4d")
 NOISE: Pair = ("#1f78d1", "#6cb6ff")
+# What text about a part has instead, which needs more contrast than a line.
+PART_INKS: dict[Pair, Pair] = {
+    SAMPLING: QUIET,
+    BIAS: ("#b04d00", "#ff9a4d"),
+    NOISE: ("#1a68b6", "#6cb6ff"),
+}
 
 METHODS: dict[str, Pair] = {
     "violet": ("#421fc4", "#b07cff"),

@@ -150,7 +150,9 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
                 beside(centre, _bold(row, value), shift, "right", font, **named)
     head = (centres[-1] if centres else 0.0) + theme.px(20)
     font = {"size": theme.px(12), "color": theme.colour(QUIET)}
-    above = {"yanchor": "bottom"}
+    # Above the panel it is shifted there: what stands beyond an axis is not shown.
+    above = {"yanchor": "bottom", "yshift": max(0.0, head - last.height)}
+    head = min(head, last.height)
     beside(head, ladder.title, theme.px(22), "left", font, **above)
     for name, shift in zip(ladder.columns, columns, strict=True):
         beside(head, name, shift, "right", font, **above)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -36,22 +37,21 @@ class FirstScreen:
         self.controls = st.container()
         left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
-        self.ladder, self.foot = st.empty(), st.container()
+        self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str | Words = "") -> None:
         words = [(small, "")] if isinstance(small, str) else small
         self.head.html(head(question, [answer], words, theme()))
 
     def draw(
-        self,
-        figure: Figure,
-        on_click: Callable[[str], None] | None = None,
-        *,
-        right: int = SIZE["right"],  # the room of the ladder
+        self, figure: Figure, on_click: Callable[[str], None] | None = None, **lengths: Any
     ) -> None:
-        """Draw the figure; `on_click` is told the key whose selection holds the chosen point."""
+        """Draw the figure; `on_click` is told the key whose selection holds the chosen point.
+
+        `lengths` are those of its size that a wide window has otherwise.
+        """
         shown = theme()
-        size = SIZE | {"right": right} if shown.size.ladder else PHONE
+        size = SIZE | lengths if shown.size.ladder else PHONE
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
@@ -135,7 +135,7 @@ def log_axis(title: str, low: float, high: float) -> Axis:
     digits = (1, 2, 5) if last - first < 4 else (1,)
     every = [float(f"{digit}e{e}") for e in range(first, last + 1) for digit in digits]
     kept = [v for v in every if 0.999 * low <= v <= 1.001 * high]
-    ticks = [(v, number_text(v)) for v in kept[:: math.ceil(len(kept) / MOST_TICKS)]]
+    ticks = [(v, number_text(v)) for v in kept[:: max(1, math.ceil(len(kept) / MOST_TICKS))]]
     return Axis(title=title, low=low, high=high, ticks=ticks)
 
 

@@ -164,11 +164,12 @@ def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None
     fold_address(state.address(view, scenario), f"{state.name}_link")
 
 
-def fold_address(address: str, key: str) -> None:
+def fold_address(
+    address: str, key: str, about: str = "The address of this page holds all of its state."
+) -> None:
     def draw() -> None:
         st.markdown(
-            "The address of this page holds all of its state. Copy it to share. For a class it "
-            "can leave parts of the dashboard out."
+            f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
         )
         st.code(with_hidden(address, choose_hidden(key)), language=None, wrap_lines=True)
 

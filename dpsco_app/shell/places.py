@@ -28,12 +28,11 @@ VIEWS = (
         "one-run": "One run",
         "who-wins": "Who wins",
     },
+    {LEARN: "Lessons", WHY: "A story in five minutes"},
     {"methods": "Which one when", "errata": "Errata"},
     {"geometry": "Sets and noise", "users": "Users"},
 )
-# Reached by links alone.
-APART = {WHY: "Why heavy tails and privacy do not get along"}
-PLACES = MENU | {slug: name for views in (*VIEWS, APART) for slug, name in views.items()} | MENU
+PLACES = MENU | {slug: name for views in VIEWS for slug, name in views.items()} | MENU
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
@@ -68,10 +67,6 @@ def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
             st.page_link(place(other), label=name)
         if beside is not None:
             beside()
-
-
-def link_to_why() -> None:
-    st.page_link(place(WHY), label="New here? Five minutes")
 
 
 def link_to(

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.live import running
 from dpsco_app.parts import folding
-from dpsco_app.shell.places import APART, PLACES
+from dpsco_app.shell.places import PLACES, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
 from dpsco_core.runs.study import Cell, Outcome
@@ -110,7 +110,7 @@ def parameters(slug: str) -> dict[str, Any]:
     """Return what the parameters of a page may well be."""
     return {
         **LIKELY,
-        **({} if slug in APART else texts_for(slug)),  # the page for a first visit has no state
+        **({} if slug == WHY else texts_for(slug)),  # the page for a first visit has no state
         "hide": picked(["run", "x"]),
         "type": picked(["large", "x"]),
     }

@@ -11,6 +11,10 @@ LAPTOP = {"width": 1400, "height": 900}
 LONGEST = 2200
 # Address -> its first figure; none where the page is a text or a table.
 PAGES = {
+    "learn": "",
+    "learn?lesson=heavy-tails": "learn",
+    "learn?lesson=users": "learn",
+    "learn?lesson=hand-in&answers=clipping:some": "",
     "geometry": "set",
     "geometry?part=width": "growth",
     "geometry?part=noise": "sweep",

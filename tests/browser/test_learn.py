@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS
 from dpsco_app.pages.learn.words import WORDS
+from dpsco_app.shell.teaching import SCALE
+from dpsco_core.base.parsing import to_text
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 SLOW = 60_000
@@ -16,6 +18,10 @@ SLOW = 60_000
 
 def prediction(page: Page, slug: str) -> Locator:
     return page.locator(f".st-key-learn_predict_{slug}")
+
+
+def next_button(page: Page) -> Locator:
+    return page.locator(".st-key-learn_next").get_by_role("button")
 
 
 def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
@@ -56,10 +62,12 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     page.goto(dashboard + "/learn?lesson=heavy-tails")
     for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
+        expect(page.locator(".head h2")).to_have_text(WORDS[slug].before, timeout=SLOW)
         ready(page, seconds=60)
         drawn = figure(page, "learn")
         expect(drawn).to_be_visible(timeout=SLOW)
         before = drawn.bounding_box()
+        expect(next_button(page)).to_be_in_viewport()
         assert before and before["y"] + before["height"] <= 900
         if BY_SLUG[slug].choices:
             choose_in_the_figure(page, slug)
@@ -68,7 +76,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             expect(page.locator(".st-key-learn_said")).to_contain_text(
                 "You predicted", timeout=SLOW
             )
-            expect(page.get_by_role("heading", name="Why")).to_be_visible(timeout=SLOW)
+            expect(page.get_by_text("Why.", exact=True)).to_be_visible(timeout=SLOW)
             ready(page, seconds=60)
             after = drawn.bounding_box()
             assert after and after["y"] == pytest.approx(before["y"], abs=2)
@@ -76,7 +84,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
                 expect(page.locator("svg.prediction circle")).to_have_count(200, timeout=SLOW)
                 expect(page.locator("svg.prediction .answer")).to_have_count(1)
                 expect(page.locator("svg.prediction .hit")).to_have_count(0)
-            follow = page.locator(".st-key-learn_next button")
+            follow = next_button(page)
             follow.focus()
             follow.press("Enter")
             at = SLUGS[SLUGS.index(slug) + 1]
@@ -116,7 +124,7 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
     expect(page.locator(".st-key-learn_said")).to_contain_text("You predicted", timeout=SLOW)
     expect(page.locator("svg.prediction circle")).to_have_count(11, timeout=SLOW)  # 10 trials
     expect(drawn.filter(has_text="measured: 47 times")).to_have_count(1)
-    page.locator(".st-key-learn_next button").click()
+    next_button(page).click()
     page.wait_for_url(lambda url: "lesson=free" in url, timeout=SLOW)
     ready(page, seconds=60)
     expect(page.get_by_role("heading", name=WORDS["free"].title)).to_be_in_viewport()
@@ -131,16 +139,17 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
     ready(page, seconds=60)
     expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
-    expect(page.get_by_text("For teachers")).to_be_hidden()
+    expect(page.get_by_text("Numbers behind this figure").first).to_be_hidden()
     size = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
-    assert page.evaluate(size) == pytest.approx(24)
+    assert page.evaluate(size) == pytest.approx(16 * SCALE)
     label = figure(page, "learn").locator(".annotation-text").first
-    assert label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") > 18
+    size_of_name = label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    assert size_of_name == pytest.approx(12 * SCALE)  # that of the axis, the smallest
     page.get_by_role("link", name="Explore", exact=True).first.click()
     page.wait_for_url(lambda url: "hide=sidebar" in url and "learn" not in url, timeout=SLOW)
     ready(page, seconds=60)
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
-    assert page.evaluate(size) == pytest.approx(24)
+    assert page.evaluate(size) == pytest.approx(16 * SCALE)
 
 
 @pytest.mark.slow
@@ -176,6 +185,54 @@ def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Re
     ready(page, seconds=60)
 
 
+# Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.
+OVERPRINTED = """gd => {
+  const names = ".annotation-text, svg.prediction text, .xtick text, .ytick text"
+  const boxes = [...gd.querySelectorAll(names)]
+    .map((one) => [one.textContent, one.getBoundingClientRect()])
+    .filter(([text, { width }]) => text && width)
+  const inside = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 3 && b.top < a.bottom - 3
+  return boxes.flatMap(([text, box], i) => boxes.slice(i + 1)
+    .filter(([, other]) => inside(box, other)).map(([other]) => `${text} | ${other}`))
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1440, 900), (1000, 800), (390, 844)], ids=str)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_nothing_overprints_before_the_run_or_after(
+    page: Page, dashboard: str, ready: Ready, slug: str, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    kind = "compact" if size[0] < 760 else "wide"
+    first = to_text(BY_SLUG[slug].answers[0])
+    for answers in ("", f"&answers={slug}:{first}"):
+        page.goto(f"{dashboard}/learn?lesson={slug}{answers}")
+        drawn = figure(page, "learn", kind)
+        expect(drawn).to_be_visible(timeout=SLOW)
+        ready(page, seconds=60)
+        if answers:
+            expect(page.locator(".st-key-learn_said")).to_contain_text("Why", timeout=SLOW)
+            ready(page, seconds=60)
+        page.wait_for_timeout(300)  # the layer over the figure follows it
+        assert drawn.evaluate(OVERPRINTED) == []
+
+
+def test_on_a_phone_the_figure_comes_before_the_text(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(dashboard + "/learn?lesson=look")
+    drawn = figure(page, "learn", "compact")
+    expect(drawn).to_be_visible(timeout=SLOW)
+    ready(page, seconds=60)
+    box, below = drawn.bounding_box(), page.locator(".st-key-learn_text").bounding_box()
+    assert box and below and box["y"] + box["height"] <= below["y"]
+    assert box["y"] < 844 / 2
+    expect(next_button(page)).to_be_in_viewport()
+
+
 @pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
@@ -191,5 +248,5 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         ready,
         scheme,
         last="learn",
-        expander="For teachers",
+        expander="Numbers behind this figure",
     )

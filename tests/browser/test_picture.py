@@ -237,8 +237,12 @@ def test_many_moves_between_two_frames_are_drawn_once(alone: Page) -> None:
     assert drawn == 1
 
 
-def test_learn_begins_with_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + "/learn")
+    ready(page, seconds=60)
+    expect(page.locator(".st-key-learn_doors img")).to_have_count(3, timeout=SLOW)
+    page.get_by_role("link", name="A picture to play with").click()
+    page.wait_for_url(lambda url: "/private-mean" in url, timeout=SLOW)
     ready(page, seconds=60)
     summary = page.locator("p.summary")
     expect(summary).to_contain_text("records are clipped", timeout=SLOW)

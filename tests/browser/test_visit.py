@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.front.answer import QUESTION
 from dpsco_app.parts.touch.modules import script
-from dpsco_app.shell.places import APART, EXPLORE, MENU, PLACES, VIEWS
+from dpsco_app.shell.places import EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
 START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"
@@ -88,7 +88,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
         if slug in SHOWING:
             expect_scenario(page, ready, 3)
             page.wait_for_url(lambda url: "n=2000&" in url and "&d=3&" in url, timeout=20_000)
-    assert len(titles) == len(PLACES) - len(APART)
+    assert len(titles) == len(PLACES)
     slider(page, "Dimension d").press("ArrowRight")
     page.wait_for_url(lambda url: "&d=5&" in url, timeout=20_000)
     menu.get_by_role("link", name="Explore", exact=True).click()

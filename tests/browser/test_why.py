@@ -8,9 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.pages.why.words import short, steps
+from dpsco_app.pages.why.words import TITLE, short, steps
 from dpsco_app.parts.touch.scroll import scroll_page
-from dpsco_app.shell.places import PLACES, WHY
 from dpsco_core.explain.why import SCENARIO, why
 from tests.browser.responsive import PHONE, Ready
 
@@ -35,7 +34,7 @@ def expect_step(page: Page | Locator, number: int) -> None:
 def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.goto(f"{dashboard}/{WHY}")
+    page.goto(f"{dashboard}/why")
     ready(page, seconds=60)
     said = page.locator("p.summary")
     expect(said).to_contain_text("The farthest lies 27 from the centre.", timeout=30_000)
@@ -85,7 +84,7 @@ def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
     browser: Browser, tmp_path: Path, scheme: str
 ) -> None:
     file = tmp_path / "why.html"
-    page_text = scroll_page(PLACES[WHY], SCENARIO, STEPS, dark=scheme == "dark")
+    page_text = scroll_page(TITLE, SCENARIO, STEPS, dark=scheme == "dark")
     file.write_text(page_text, encoding="utf-8")
     page = browser.new_page(viewport=PHONE)
     page.goto(file.as_uri())

@@ -1,313 +1,255 @@
-"""The figures of the lessons that are no study; no Streamlit in here."""
+"""The parts of the figures of lessons, and those of the experiments; no Streamlit in here."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from dpsco_app.figure.methods import colour_of
-from dpsco_app.parts.curves import named_line
-from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
-from dpsco_app.parts.look import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    REGION,
-    Ends,
-    Label,
-    Look,
-    Pair,
-    area_part,
-    lay_out,
-    log_ticks,
-    note,
-    place_labels,
-    translucent,
-)
-from dpsco_app.parts.options import number_text
-from dpsco_core.base.arrays import Vector
-from dpsco_core.catalogue import method_card
-from dpsco_core.explain.lessons import (
-    ADAPTIVE,
+from dpsco_app.figure.axes import linear_axis, outline
+from dpsco_app.figure.colours import (
     BIAS,
-    BLIND,
-    GAUSSIAN,
-    LAST,
+    IMPOSSIBLE,
+    INK,
+    METHODS,
     NOISE,
-    PRIVATE,
+    PART_INKS,
     SAMPLING,
-    STUDENT,
+    Pair,
 )
+from dpsco_app.figure.methods import SIGNS, colour_of
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
+from dpsco_app.pages.first_screen import log_axis, thin, upright
+from dpsco_app.pages.learn.findings import average, short
+from dpsco_app.parts.error_parts import PART_NAMES
+from dpsco_app.parts.options import number_text, rounded
+from dpsco_core.explain import lessons as core
+from dpsco_core.explain.budgets import guess_ceiling
 
-Curve = tuple[str, Pair, Sequence[float], Sequence[float]]  # name, colour, x, y
-
-LAW_NAMES = {GAUSSIAN: "Gaussian", STUDENT: "Heavy-tailed"}
-LAW_COLOURS = {GAUSSIAN: GREY, STUDENT: ORANGE}
-RADIUS_PARTS = (BIAS, SAMPLING, NOISE)
-RADIUS_NAMES = {PRIVATE: "Private error"} | {p: PART_NAMES[p].capitalize() for p in RADIUS_PARTS}
-RADIUS_COLOURS = {PRIVATE: INK} | {p: PART_COLOURS[p] for p in RADIUS_PARTS}
-CHOOSES = {BLIND: "mean.clipped", ADAPTIVE: "mean.adaptive"}  # its own radius
+LAWS = {core.GAUSSIAN: ("Gaussian", METHODS["grey"]), core.STUDENT: ("Heavy tail", INK)}
+# The lines of the lessons about the clip radius: their names and colours.
+PARTS = {core.BIAS: BIAS, core.SAMPLING: SAMPLING, core.NOISE: NOISE}
+RADIUS = {core.PRIVATE: ("Private error", INK)} | {
+    part: (PART_NAMES[part].capitalize(), colour) for part, colour in PARTS.items()
+}
+CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
 SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 NO, YES = "You answer no", "You answer yes"
+Drawn = tuple[Figure, Callable[[], pd.DataFrame]]  # a figure, and the numbers behind it
 
 
-def trial_colour(of: str) -> Pair:
-    """Return the colour of a trial of a method, or of a line of an experiment."""
-    return RADIUS_COLOURS.get(of) or colour_of(of)
+def colour_named(of: str) -> Pair:
+    """Return the colour of a method, or of a line of an experiment."""
+    known = RADIUS | LAWS | {core.RIGHT: ("", METHODS["violet"])}
+    return known[of][1] if of in known else colour_of(CHOOSES.get(of, of))
 
 
-def bulk_figure(centres: Vector, shares: Mapping[str, Vector], look: Look) -> go.Figure:
-    """Return the shares of the records by size, as two outlines."""
-    curves = [
-        (LAW_NAMES[law], LAW_COLOURS[law], list(centres), list(100 * share))
-        for law, share in shares.items()
-    ]
-    figure = _lines(curves, look, shape="hvh")
-    top = max(max(y) for *_, y in curves)
-    for name, colour, x, y in () if look.compact else curves:
-        # Beside the outlines, the name of the higher one inside on the right of its peak.
-        peak = int(np.argmax(y))
-        at = min(peak + (2 if y[peak] == top else 8), len(x) - 1)
-        shift = {"xanchor": "left", "xshift": 8, "yshift": 8}
-        _name(figure, name, look.colour(colour), x[at], y[at], **shift)
-    return _finish(
-        figure, look, "Size of a record", "Records, in percent", (-4, 4), (0, 1.15 * top)
+# -- the parts of a figure ----------------------------------------------------------------------
+
+
+def impossible(
+    key: str, x: Sequence[float], upper: Sequence[float], lower: Sequence[float] = ()
+) -> Region:
+    return Region(key=key, name="impossible", x=x, upper=upper, lower=lower, look=IMPOSSIBLE)
+
+
+def edge(key: str, name: str, value: float) -> LadderRow:
+    """Return the row of an edge of what is impossible."""
+    here = {"values": [rounded(value)], "end": value}
+    return LadderRow(key=key, name=name, colour=IMPOSSIBLE.ink, swatch="edge", **here)
+
+
+def row_of(line: Line, at: float | None = None, whole: float | None = None) -> LadderRow:
+    """Return the row of a line in the ladder, with its number at x, or over all of its trials."""
+    value = whole or line.y[-1 if at is None else list(line.x).index(at)]
+    return LadderRow(
+        key=line.key,
+        name=line.name,
+        colour=PART_INKS.get(line.colour, line.colour),
+        values=[rounded(value)],
+        end=whole or line.y[-1],
+        sign=SIGNS.get(line.symbol, ""),
     )
 
 
-def largest_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
-    titles = ("Number of records n (log)", "Largest record (log)")
-    return _banded(table, LAW_NAMES, LAW_COLOURS, look, titles, "median", room)
+NO_LADDER = Ladder(title="", columns=[""], rows=[])
 
 
-def records_figure(samples: Mapping[str, Vector], look: Look) -> go.Figure:
-    """Return the records of one sample of each law in their order, the Gaussian ones in front."""
-    figure = go.Figure()
-    reach = 1.08 * max(float(np.abs(x).max()) for x in samples.values())
-    count = max(len(x) for x in samples.values())
-    for law, place, size in ((STUDENT, 0.45, 5), (GAUSSIAN, -0.05, 4)):
-        name, colour = LAW_NAMES[law], look.colour(LAW_COLOURS[law])
-        figure.add_scatter(
-            x=list(range(1, len(samples[law]) + 1)),
-            y=list(samples[law]),
-            mode="markers",
-            marker={"color": colour, "size": size},
-            name=name,
-            hovertemplate=f"{name}<br>record %{{x:,}}: %{{y:.3g}}<extra></extra>",
-        )
-        if not look.compact:
-            _name(figure, name, colour, 1.005, place * reach, xref="paper", xanchor="left")
-    return _finish(figure, look, "Number of the record", "Size", (0, count + 1), (-reach, reach))
+def named(line: Line, x: float, y: float, away: tuple[float, float]) -> Line:
+    """Return the name of a line, at a place of its own."""
+    shared = {"key": line.key, "name": line.name, "colour": line.colour, "label": line.name}
+    return Line(**shared, x=[x], y=[y], width=0, away=away)
 
 
-def exceedance_figure(errors: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
-    """Return, for every method, the share of the samples whose error is larger than x.
-
-    `room` are errors that the figure holds besides.
-    """
-    curves: list[Curve] = []
-    for method in dict.fromkeys(errors["method"]):
-        values = np.sort(errors.loc[errors["method"] == method, "error"].to_numpy())
-        above = 100 * (1 - np.arange(len(values)) / len(values))
-        card = method_card(str(method))
-        curves.append((card.name, colour_of(card.slug), list(values), list(above)))
-    figure = _lines(curves, look, shape="vh")
-    for trace in figure.data[1:]:  # both are grey, as neither is private
-        trace.line.dash = "6px,3px"
-    low = 100 / max(len(x) for _, _, x, _ in curves)
-    labels = [
-        Label(text=f"<b>{name}</b>", y=low * 1.3 * 1.6**i, colour=look.colour(colour), rank=i)
-        for i, (name, colour, _, _) in enumerate(sorted(curves, key=lambda c: -c[2][-1]))
-    ]
-    if not look.compact:
-        place_labels(figure, labels, low, 100)
-    ticks = [t for t in (0.5, 1, 5, 10, 50, 100) if t >= low]
-    figure.update_yaxes(tickvals=ticks, ticktext=[f"{number_text(t)} %" for t in ticks])
-    return _finish(
-        figure,
-        look,
-        "Error of the estimate, x",
-        "Samples with a larger error, in percent (log)",
-        (0, 1.03 * max([*errors["error"], *room])),
-        (math.log10(low), 2.02),
-        log_y=True,
-    )
+# -- experiments --------------------------------------------------------------------------------
 
 
-def densities_figure(outputs: Vector, without: Vector, with_it: Vector, look: Look) -> go.Figure:
-    x, top = list(100 * outputs), float(without.max())
-    figure = go.Figure()
-    for name, pair, y, side, anchor in (
-        (NO, GREY, without, -0.35, "right"),
-        (YES, BLUE, with_it, 0.35, "left"),
-    ):
-        colour = look.colour(pair)
-        figure.add_scatter(
-            x=x,
-            y=list(y),
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.4},
-            fill="tozeroy",
-            fillcolor=translucent(colour, 0.13),
-            hovertemplate=f"{name}<br>%{{x:.1f}} % yes<extra></extra>",
-        )
-        if not look.compact:
-            _name(figure, name, colour, x[int(np.argmax(y))] + side, top, xanchor=anchor)
-    figure.update_yaxes(showticklabels=False, showgrid=False)
-    titles = ("Published share of yes, in percent", "How likely (density)")
-    return _finish(figure, look, *titles, (x[0], x[-1]), (0, 1.12 * top))
-
-
-def guesses_figure(
-    counts: Vector, shares: Vector, ceiling: float, expected: float, look: Look
-) -> go.Figure:
-    """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
-    figure = _lines([("Right guesses so far", BLUE, list(counts), list(100 * shares))], look)
-    colour = look.colour(REGION)
-    lines = [(50.0, "Tossing a coin", look.quiet)]
-    if len(counts):
-        figure.add_hrect(
-            y0=100 * ceiling, y1=100, fillcolor=translucent(colour, 0.13), line={"width": 0}
-        )
-        lines += [
-            (100 * ceiling, "No guess can be right more often: e^ε/(1 + e^ε)", colour),
-            (100 * expected, "Expected for Laplace noise", look.colour(BLUE)),
-        ]
-    for value, text, ink in lines:
-        figure.add_hline(y=value, line={"color": ink, "width": 1.3, "dash": "dot"})
-        under = {"yanchor": "top", "yshift": -2} if value == 100 * expected else {"yshift": 2}
-        _name(figure, text, ink, 0.99, value, xref="paper", xanchor="right", **under)
-    end = LAST["neighbours"] * 1.02
-    titles = ("Number of guesses", "Right guesses, in percent")
-    return _finish(figure, look, *titles, (0, end), (45, 100))
-
-
-def radius_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
-    """Return the errors of a clipped average over its radius; the best private one is marked.
-
-    `room` are heights that the figure holds besides; so do `largest_figure`'s.
-    """
-    titles = ("Clip radius R (log)", "Error ‖μ̂ − μ‖₂ (log)")
-    figure = _banded(table, RADIUS_NAMES, RADIUS_COLOURS, look, titles, "mean", room)
-    for series, method in CHOOSES.items():  # each radius chosen, where its error stands
-        rows = table[table["series"] == series]
-        if rows.empty:
-            continue
-        name, colour = method_card(method).name, look.colour(colour_of(method))
-        figure.add_scatter(
-            x=rows["x"].tolist(),
-            y=rows["mean"].tolist(),
-            mode="markers",
-            name=name,
-            marker={"size": 12, "symbol": "diamond", "color": colour},
-            hovertemplate=f"<b>{name}</b><br>R = %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
-        )
-        if not look.compact:
-            x, y = (math.log10(value) for value in (rows["x"].median(), rows["mean"].max()))
-            figure.add_annotation(**note(f"<b>{name}</b>", x, y, colour, 13, yshift=18))
-    private = table[table["series"] == PRIVATE]
-    if not private.empty:
-        best = private.loc[private["mean"].idxmin()]
-        text = f"best: R = {number_text(best['x'])}"
-        named_line(figure, look, best["x"], text, width=1, dash="dot")
-    return figure
-
-
-def _banded(
+def series_figure(
     table: pd.DataFrame,
-    names: Mapping[str, str],
-    colours: Mapping[str, Pair],
-    look: Look,
+    names: Mapping[str, tuple[str, Pair]],
     titles: tuple[str, str],
-    column: str,
-    room: Sequence[float],
-) -> go.Figure:
-    """Return lines with bands from 10 % to 90 % on two logarithmic axes."""
+    title: str,
+    room: Sequence[float] = (),
+    column: str = "mean",
+) -> Drawn:
+    """Return the lines of an experiment; the best radius is marked. `room` are heights to hold."""
     shown = table[table["series"].isin(list(names))]
-    curves: list[Curve] = []
-    figure = go.Figure()
+    lines = []
     for series in dict.fromkeys(shown["series"]):
-        rows = shown[shown["series"] == series]
-        x, y, q10, q90 = (rows[name].tolist() for name in ("x", column, "q10", "q90"))
-        colour = translucent(look.colour(colours[series]), 0.16)
-        figure.add_trace(area_part(x, q90, q10, colour, f"{names[series]}, 10-90 %"))
-        curves.append((names[series], colours[series], x, y))
-    figure.add_traces(_lines(curves, look, mode="lines+markers").data)
-    # A bias falls to nothing, and leaves the figure on its way there.
-    others = shown[shown["series"] != BIAS]["q10"]
-    least = float(shown["q90"].max() / SHOWN_BIAS if others.empty else others.min())
-    low = min([least, *room]) / 1.4
-    high = max([float(shown["q90"].max()), *room]) * 1.4
-    if not look.compact:
-        labels = [
-            Label(
-                text=f"<b>{name}</b>", y=max(y[-1], 1.1 * low), colour=look.colour(colour), rank=i
+        (name, colour), rows = names[series], shown[shown["series"] == series]
+        single = series in CHOOSES
+        lines.append(
+            Line(
+                key=series,
+                name=name,
+                x=rows["x"].tolist(),
+                y=rows[column].tolist(),
+                low=rows["q10"].tolist(),
+                high=rows["q90"].tolist(),
+                hover=[f"{name}: {rounded(y)}" for y in rows[column]],
+                colour=colour,
+                symbol="diamond" if single else "circle",
+                size=13 if single else 6.5,
+                width=0 if single else 2.2,
             )
-            for i, (name, colour, _, y) in enumerate(curves)
-        ]
-        place_labels(figure, labels, low, high)
-    xs = sorted(set(shown["x"]))
-    for update, ends in (
-        (figure.update_xaxes, (xs[0], xs[-1])),
-        (figure.update_yaxes, (low, high)),
-    ):
-        ticks = log_ticks(*ends)
-        update(tickvals=ticks, ticktext=[number_text(t) for t in ticks])
-    x_range = (math.log10(xs[0]) - 0.1, math.log10(xs[-1]) + 0.1)
-    y_range = (math.log10(low), math.log10(high))
-    return _finish(figure, look, *titles, x_range, y_range, log_x=True, log_y=True)
-
-
-def _lines(
-    curves: Sequence[Curve], look: Look, *, mode: str = "lines", shape: str = "linear"
-) -> go.Figure:
-    figure = go.Figure()
-    for name, pair, x, y in curves:
-        colour = look.colour(pair)
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode=mode,
-            name=name,
-            line={"color": colour, "width": 2.4, "shape": shape},
-            marker={"size": 7, "color": colour},
-            hovertemplate=f"<b>{name}</b><br>%{{x:,.4g}}: %{{y:.3g}}<extra></extra>",
         )
-    return figure
-
-
-def _name(figure: go.Figure, text: str, colour: str, x: float, y: float, **place: object) -> None:
-    figure.add_annotation(
-        **note(f"<b>{text}</b>", x, y, colour, 13, **{"yanchor": "bottom"} | place)
+    # A bias falls to nothing, and leaves the figure on its way there.
+    others = shown[shown["series"] != core.BIAS]["q10"]
+    least = float(shown["q90"].max() / SHOWN_BIAS if others.empty else others.min())
+    low, high = min([least, *room]) / 1.4, max([float(shown["q90"].max()), *room]) * 1.4
+    xs = sorted({x for line in lines for x in line.x})
+    at = f"At {titles[0].split()[-1]} = {number_text(xs[-1])}"
+    best, marks = None, []
+    for line in (line for line in lines if line.key == core.PRIVATE):
+        best = line.x[int(np.argmin(line.y))]
+        at = f"At R = {number_text(best)}, the best"
+        marks = [replace(upright(best, low, high, ""), dash="dot")]
+    rows = [
+        row_of(line, whole=average(table, line.key)) if line.key in CHOOSES else row_of(line, best)
+        for line in lines
+    ]
+    figure = Figure(
+        panels=[Panel(title="", x=log_axis(titles[0], xs[0], xs[-1]), lines=[*lines, *marks])],
+        y=log_axis(titles[1], low, high),
+        ladder=Ladder(title=at, columns=[titles[1].split()[0].lower()], rows=rows),
+        alt=title,
     )
+    wide = table.pivot(index="x", columns="series", values=column).reset_index()
+    heads = {"x": titles[0], core.CUT: "Share of the records that is clipped"}
+    heads |= {series: name for series, (name, _) in names.items()}
+    return figure, lambda: wide.rename(columns=heads)
 
 
-def _finish(
-    figure: go.Figure,
-    look: Look,
-    x_title: str,
-    y_title: str,
-    x_range: Ends,
-    y_range: Ends,
-    *,
-    log_x: bool = False,
-    log_y: bool = False,
-) -> go.Figure:
-    for update, title, ends, log in (
-        (figure.update_xaxes, x_title, x_range, log_x),
-        (figure.update_yaxes, y_title, y_range, log_y),
-    ):
-        update(
-            title_text=title,
-            range=ends,
-            type="log" if log else "linear",
-            gridcolor=look.grid,
-            zeroline=False,
-            minor_ticks="",
+def guesses_figure(rows: Sequence[core.LessonRow], title: str) -> Drawn:
+    """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
+    ceiling, expected = (100 * f(core.GAME_EPSILON) for f in (guess_ceiling, core.laplace_guess))
+    counts, shares = core.running_share(rows) if rows else (np.array([]), np.array([]))
+    end = core.LAST["neighbours"]
+    lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
+    rows_of, regions, words = [], [], []
+    if rows:
+        hope = {"key": "hope", "name": "Expected for Laplace noise", "dash": "dot"}
+        measured = Line(
+            key=core.RIGHT,
+            name="Right guesses so far",
+            x=counts.tolist(),
+            y=(100 * shares).tolist(),
+            colour=colour_named(core.RIGHT),
+            width=2.4,
         )
-    lay_out(figure, look)
-    return figure
+        lines += [replace(thin("", [0, end], [expected, expected]), **hope), measured]
+        regions = [impossible("ceiling", [0, end], [100.0, 100.0], [ceiling, ceiling])]
+        said = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
+        words = [Words(lines=said, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
+        rows_of = [edge("ceiling", "What ε allows", ceiling)]
+    figure = Figure(
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("Number of guesses", 0, end),
+                regions=regions,
+                lines=lines,
+                words=words,
+            )
+        ],
+        y=linear_axis("Right guesses so far", 45, 100, " %"),
+        ladder=Ladder(title="", columns=["percent"], rows=[*map(row_of, lines), *rows_of]),
+        alt=title,
+    )
+    return figure, lambda: pd.DataFrame({"Guesses": counts, "Share of right ones": shares})
+
+
+def densities() -> Drawn:
+    outputs, without, with_it = core.output_densities(core.GAME_EPSILON)
+    ratio = np.maximum(without / with_it, with_it / without)
+    top, drawn = float(without.max()), []
+    for name, y, side in ((NO, without, -12.0), (YES, with_it, 12.0)):
+        colour = METHODS["grey"] if name == NO else METHODS["violet"]
+        x = [100 * outputs[0], *(100 * outputs), 100 * outputs[-1], 100 * outputs[0]]
+        line = Line(key=name, name=name, x=x, y=[0, *y, 0, 0], colour=colour, fill=0.13)
+        peak = int(np.argmax(y))
+        drawn += [line, named(line, 100 * outputs[peak], 0.97 * top, (side, 0.0))]
+    across = linear_axis("Published share of yes", 100 * outputs[0], 100 * outputs[-1], " %")
+    figure = Figure(
+        panels=[Panel(title="", x=across, lines=drawn)],
+        y=replace(linear_axis("How likely (density)", 0, 1.12 * top), ticks=[]),
+        ladder=NO_LADDER,
+        alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",
+    )
+    columns = {"Published share": outputs, NO: without, YES: with_it, "Factor": ratio}
+    return figure, lambda: pd.DataFrame(columns)
+
+
+def records() -> Drawn:
+    samples = core.records_in_order()
+    count = len(samples[core.STUDENT])
+    places = np.arange(1, count + 1)
+    heavy, light = (
+        short(float(np.abs(samples[law]).max()) / count) for law in (core.STUDENT, core.GAUSSIAN)
+    )
+    title = (
+        f"{number_text(count)} records in their order: the largest heavy-tailed one alone moves "
+        f"the mean by {heavy}, the largest Gaussian one by {light}"
+    )
+    return _laws_figure(title, ("Number of the record", "Size"), places, samples, marks=True)
+
+
+def bulk() -> Drawn:
+    centres, shares = core.bulk_shares()
+    title = "More of the heavy-tailed records are near 0: their largest tell them apart"
+    percents = {law: 100 * share for law, share in shares.items()}
+    titles = ("Size of a record", "Records, in percent")
+    return _laws_figure(title, titles, centres, percents, marks=False)
+
+
+def _laws_figure(
+    title: str,
+    titles: tuple[str, str],
+    x: np.ndarray,
+    values: Mapping[str, np.ndarray],
+    *,
+    marks: bool,
+) -> Drawn:
+    """Return the two laws: their records as marks, the Gaussian ones in front, or histograms."""
+    lines, half = [], (x[1] - x[0]) / 2
+    edges = [*(x - half), x[-1] + half]
+    for law in (core.STUDENT, core.GAUSSIAN):
+        name, colour = LAWS[law]
+        across, up = (x, values[law]) if marks else outline(edges, values[law])
+        kind = {"symbol": "circle", "size": 4.5, "width": 0} if marks else {"fill": 0.1}
+        lines.append(Line(key=law, name=name, x=across, y=up, colour=colour, **kind))
+    ends = [float(y) for own in values.values() for y in (own.min(), own.max())]
+    tops = {law: float(own.max()) for law, own in values.items()}
+    rows = [
+        LadderRow(key=law, name=name, colour=colour, values=[short(tops[law])], end=tops[law])
+        for law, (name, colour) in LAWS.items()
+    ]
+    low = 1.1 * min(ends) if marks else 0.0
+    figure = Figure(
+        panels=[Panel(title="", x=linear_axis(titles[0], edges[0], edges[-1]), lines=lines)],
+        y=linear_axis(titles[1], low, 1.1 * max(ends)),
+        ladder=Ladder(title="", columns=["largest"], rows=rows),
+        alt=title,
+    )
+    return figure, lambda: pd.DataFrame({titles[0]: x} | {LAWS[k][0]: v for k, v in values.items()})

@@ -55,7 +55,7 @@ class Choosing:
 
 # By which factor the median of means is off where it is predicted to be off by less, and by more.
 LESS, MORE = 0.65, 1.25
-BELOW = 0.4  # times the height of the mark above
+BELOW = 0.12  # times the height of the mark above
 
 
 def luck(evidence: LessonEvidence) -> dict[str, list[Point]]:

@@ -1,180 +1,168 @@
-"""Which figures a lesson shows, before its run and after it."""
+"""Which figures a lesson shows, before its run and after; no Streamlit in here."""
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
+from dpsco_app.figure.axes import linear_axis
+from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS
+from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
+from dpsco_app.figure.values import Figure, Ladder, Line, Panel, Words
+from dpsco_app.front.titles import axis_title
+from dpsco_app.pages.first_screen import log_axis, thin
 from dpsco_app.pages.learn import charts
+from dpsco_app.pages.learn.charts import CHOOSES, LAWS, RADIUS, Drawn
 from dpsco_app.pages.learn.drawing import Choosing
-from dpsco_app.pages.learn.findings import LessonEvidence, short
+from dpsco_app.pages.learn.findings import LessonEvidence
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import other_set
-from dpsco_app.parts.charts import error_figure
-from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.figures import responsive
-from dpsco_app.parts.look import Look
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
-from dpsco_app.parts.traces import Curves
-from dpsco_core.explain.budgets import guess_ceiling
-from dpsco_core.explain.lessons import (
-    CUT,
-    GAME_EPSILON,
-    GAUSSIAN,
-    STUDENT,
-    LessonRow,
-    bulk_shares,
-    laplace_guess,
-    output_densities,
-    records_in_order,
-    running_share,
-)
-
-_draw = partial(responsive, bar=False)
+from dpsco_core.catalogue import method_card
 
 
-def draw_figures(lesson: Lesson, found: LessonEvidence, title: str, *, done: bool) -> None:
-    """Draw what is known before the run of a lesson, or what it has measured; then pictures."""
+def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool) -> list[Drawn]:
+    """Return the figures of what is known: the first one is that of the lesson's question."""
+    places = _places(lesson, evidence)
     if lesson.experiment is None:
-        _study(lesson, found, title)
-        return
+        draw = exceedance_figure if lesson.scenario.axis is None else study_figure
+        return [(draw(lesson, evidence, title, places), partial(study_table, lesson, evidence))]
     if lesson.experiment == "neighbours":
-        _guesses(found.rows if done else (), title)
-        _densities()
-        return
-    table, places = found.table, _places(lesson, found)
-    draw = charts.largest_figure if lesson.experiment == "tails" else charts.radius_figure
-    shown = table.replace({"series": charts.LAW_NAMES | charts.RADIUS_NAMES})
-    if lesson.experiment == "radius":
-        wide = table.pivot(index="x", columns="series", values="mean").reset_index()
-        names = {"x": "Clip radius R", CUT: "Share of the records that is cut"}
-        shown = wide.rename(columns=names | charts.RADIUS_NAMES)
-    _draw("learn", title, lambda look: draw(table, look, places), table=lambda: shown)
+        rows = evidence.rows if done else ()
+        return [charts.guesses_figure(rows, title), charts.densities()]
+    table = evidence.table
     if lesson.experiment == "tails":
-        if done:
-            _records()
-        centres, shares = bulk_shares()
-        _draw(
-            "learn_third",
-            "More of the heavy-tailed records are near 0: their largest tell them apart",
-            lambda look: charts.bulk_figure(centres, shares, look),
-            table=lambda: _columns("Size of a record", centres, shares),
-        )
+        titles = ("Number of records n", "Largest record (log)")
+        first = charts.series_figure(table, LAWS, titles, title, places, "median")
+        return [first, *[charts.records()] * done, charts.bulk()]
+    own = {series: (method_card(m).name, colour_of(m)) for series, m in CHOOSES.items()}
+    titles = ("Clip radius R", words_for("mean").error_axis)
+    return [charts.series_figure(table, RADIUS | own, titles, title, places)]
 
 
-def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
-    """Return the heights that a prediction can have, for which the figure leaves room."""
-    if isinstance(lesson.draw, Choosing) or lesson.draw.height is None:
-        return []
-    return [lesson.draw.place(found, value, lesson.last)[1] for value in lesson.numbers]
-
-
-def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
-    scenario = lesson.scenario
-    files: dict[str, Any] = {
-        "table": lambda: study_table(lesson, found),
-        "setting": setting_line(scenario),
-    }
-    if scenario.axis is None:
-        assert isinstance(lesson.draw, Choosing)
-        room = [x for points in lesson.draw.places(found).values() for x, _ in points]
-        _draw(
-            "learn", title, lambda look: charts.exceedance_figure(found.errors, look, room), **files
-        )
-        return
-    bounds = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
-    ends = _ends(lesson, found)
-    measured, beside = Curves(table=found.table), None
-    other = other_set(lesson)
-    if other is not None and not found.beside.empty:
-        here, there = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
-        measured = Curves(table=found.table, suffix=here)
-        beside = Curves(table=found.beside, suffix=there, other=True)
-    start = sorted(found.start.items())
-
-    def draw(look: Look) -> go.Figure:
-        figure = error_figure(scenario, measured, bounds, look, start, beside, ends)
-        if lesson.floor:  # over the shaded region, a band would look like a part of it
-            figure.data = [t for t in figure.data if not str(t.name).endswith(", 10-90 %")]
-        return figure
-
-    _draw("learn", title, draw, **files)
-
-
-def _ends(lesson: Lesson, found: LessonEvidence) -> tuple[float, float] | None:
-    """Return the ends of the vertical axis: all that is measured, and every prediction."""
+def _places(lesson: Lesson, evidence: LessonEvidence) -> list[float]:
+    """Return the heights, or the errors, that a prediction can have: the figure has room."""
     if isinstance(lesson.draw, Choosing):
-        return None
-    tables = [t for t in (found.table, found.beside) if not t.empty]
-    heights = [*_places(lesson, found), *found.floor.values(), *found.start.values()]
-    low = min([*heights, *(float(t["q10"].min()) for t in tables)])
-    return low / 1.3, 1.3 * max([*heights, *(float(t["q90"].max()) for t in tables)])
+        points = [p for shape in lesson.draw.places(evidence).values() for p in shape]
+        return [p[lesson.scenario.axis is not None] for p in points] * (not lesson.draw.band)
+    if lesson.draw.height is None:
+        return []
+    return [lesson.draw.place(evidence, value, lesson.last)[1] for value in lesson.numbers]
 
 
-def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
-    """Return the measured errors in words; the set beside below."""
+# -- studies ------------------------------------------------------------------------------------
+
+
+def study_figure(
+    lesson: Lesson, evidence: LessonEvidence, title: str, places: Sequence[float]
+) -> Figure:
+    """Return the mean errors over the axis; the set beside dashed, and what is proven or blind."""
+    scenario, other = lesson.scenario, other_set(lesson)
+    names = short_names(scenario.methods)
+    tables = [(evidence.table, "")]
+    if other is not None and not evidence.beside.empty:
+        here, there = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
+        tables = [(evidence.table, here), (evidence.beside, there)]
+    lines = [
+        Line(
+            key=f"{method}{where}",
+            name=f"{names[method]}{where}",
+            x=rows["x"].tolist(),
+            y=rows["mean_error"].tolist(),
+            low=rows["q10"].tolist(),
+            high=rows["q90"].tolist(),
+            hover=[f"{names[method]}{where}: {rounded(y)}" for y in rows["mean_error"]],
+            colour=colour_of(method),
+            symbol=symbol_of(method),
+            dash="dash" if i or is_dashed(method) else "solid",
+        )
+        for i, (table, where) in enumerate(tables)
+        for method in dict.fromkeys(table["method"])
+        for rows in [table[table["method"] == method].sort_values("x")]
+    ]
+    start, floor = (
+        [list(v) for v in zip(*sorted(d.items()), strict=True)]
+        for d in (evidence.start, evidence.floor)
+    )
+    dotted = {"key": "start", "name": "Answer without data", "dash": "dot"}
+    blind = [replace(thin("", *start), **dotted)] if start else []
+    regions = [charts.impossible("floor", *floor)] if floor else []
+    inside = Words(
+        lines=["no private algorithm", "has a mean error here"],
+        colour=IMPOSSIBLE.ink,
+        want=(0.05, 0.02),
+        below="floor",
+    )
+    heights = [*places, *(floor[1] if floor else []), *(start[1] if start else [])]
+    heights += [y for line in lines for y in line.y]
+    grid = scenario.grid
+    rows = [charts.row_of(line) for line in [*lines, *blind]]
+    rows += [charts.edge(r.key, "Proven limit", r.upper[-1]) for r in regions]
+    at = f"At {SYMBOL[str(scenario.axis)]} = {number_text(grid[-1])}"
+    words = words_for(scenario.problem)
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis(axis_title(scenario), grid[0], grid[-1]),
+                regions=regions,
+                lines=[*lines, *blind],
+                words=[inside] * bool(regions),
+            )
+        ],
+        y=log_axis(words.error_axis, min(heights) / 1.3, 1.3 * max(heights)),
+        ladder=Ladder(title=at, columns=[words.error.split()[-1]], rows=rows),
+        alt=title,
+    )
+
+
+def exceedance_figure(
+    lesson: Lesson, evidence: LessonEvidence, title: str, room: Sequence[float]
+) -> Figure:
+    """Return, for every method, the percentage of the samples whose error is larger than x."""
+    lines, names = [], []
+    for method, group in evidence.errors.groupby("method", sort=False)["error"]:
+        values = np.sort(group.to_numpy())
+        above = 100 * (1 - np.arange(len(values)) / len(values))
+        card = method_card(str(method))
+        colour = METHODS["grey"] if not lines else INK  # neither of the two is private
+        lines.append(Line(key=card.slug, name=card.name, x=values, y=above, colour=colour))
+    low = min(line.y[-1] for line in lines)
+    rare = max(2.0, low)  # where the names stand: in the bad luck that tells the two apart
+    at = {line.key: float(np.interp(-rare, -np.asarray(line.y), line.x)) for line in lines}
+    # Before the run there is one line, which the headline names.
+    for i, line in enumerate(sorted(lines[: 2 * (len(lines) > 1)], key=lambda line: -at[line.key])):
+        away = (12.0, 10.0) if i == 0 else (-12.0, -10.0)
+        names.append(charts.named(line, at[line.key], rare, away))
+    right = 1.03 * max([*(line.x[-1] for line in lines), *room])
+    ticks = [t for t in (0.5, 1, 5, 10, 50, 100) if t >= low]
+    y = log_axis("Samples with a larger error (log)", low, 105)
+    return Figure(
+        panels=[
+            Panel(
+                title="", x=linear_axis("Error of the estimate, x", 0, right), lines=lines + names
+            )
+        ],
+        y=replace(y, ticks=[(t, f"{t:g} %") for t in ticks]),
+        ladder=charts.NO_LADDER,
+        alt=title,
+    )
+
+
+def study_table(lesson: Lesson, evidence: LessonEvidence) -> pd.DataFrame:
+    """Return the measured errors in words; those on the set beside below."""
     words, axis = words_for(lesson.scenario.problem), lesson.scenario.axis
-    tables = {"": found.table}
-    if not found.beside.empty:
-        tables = {"on the ℓ₁ ball": found.table, "on the ℓ₂ ball": found.beside}
-    shown = []
-    for where, table in tables.items():
-        columns = {words.method.capitalize(): table["name"]}
-        columns |= {"Set": where} if where else {}
-        columns |= {SYMBOL[axis]: table["x"]} if axis is not None else {}
-        columns |= {
-            f"Mean {words.error}": table["mean_error"],
-            "Median": table["median_error"],
-            "10 %": table["q10"],
-            "90 %": table["q90"],
-            "Trials": table["trials"],
-        }
-        shown.append(pd.DataFrame(columns))
-    return pd.concat(shown, ignore_index=True)
-
-
-def _records() -> None:
-    samples = records_in_order()
-    count = len(samples[STUDENT])
-    heavy, light = (short(float(np.abs(samples[law]).max()) / count) for law in (STUDENT, GAUSSIAN))
-    _draw(
-        "learn_second",
-        f"{number_text(count)} records in their order: the largest heavy-tailed one alone moves "
-        f"the mean by {heavy}, the largest Gaussian one by {light}",
-        lambda look: charts.records_figure(samples, look),
-        table=lambda: _columns("Record", np.arange(1, count + 1), samples),
-    )
-
-
-def _columns(name: str, x: np.ndarray, lines: dict[str, np.ndarray]) -> pd.DataFrame:
-    return pd.DataFrame({name: x} | {charts.LAW_NAMES[k]: v for k, v in lines.items()})
-
-
-def _densities() -> None:
-    outputs, without, with_it = output_densities(GAME_EPSILON)
-    ratio = np.maximum(without / with_it, with_it / without)
-    _draw(
-        "learn_second",
-        f"The two heights differ by a factor of at most {math.exp(GAME_EPSILON):.2g}",
-        lambda look: charts.densities_figure(outputs, without, with_it, look),
-        table=lambda: pd.DataFrame(
-            {"Published share": outputs, charts.NO: without, charts.YES: with_it, "Factor": ratio}
-        ),
-    )
-
-
-def _guesses(rows: Sequence[LessonRow], title: str) -> None:
-    counts, shares = running_share(rows) if rows else (np.array([]), np.array([]))
-    ceiling, expected = guess_ceiling(GAME_EPSILON), laplace_guess(GAME_EPSILON)
-    _draw(
-        "learn",
-        title,
-        lambda look: charts.guesses_figure(counts, shares, ceiling, expected, look),
-        table=lambda: pd.DataFrame({"Guesses": counts, "Share of right ones": shares}),
-    )
+    heads = {"name": words.method.capitalize()}
+    heads |= {"set": "Set"} if not evidence.beside.empty else {}
+    heads |= {"x": SYMBOL[axis]} if axis is not None else {}
+    heads |= {"mean_error": f"Mean {words.error}", "median_error": "Median"}
+    heads |= {"q10": "10 %", "q90": "90 %", "trials": "Trials"}
+    both = [
+        evidence.table.assign(set="on the ℓ₁ ball"),
+        evidence.beside.assign(set="on the ℓ₂ ball"),
+    ]
+    every = pd.concat([table for table in both if not table.empty], ignore_index=True)
+    return every[list(heads)].rename(columns=heads)

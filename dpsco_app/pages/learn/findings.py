@@ -83,7 +83,7 @@ def added(table: pd.DataFrame) -> float:
     return at_end(table, "sco.objective-perturbation") - at_end(table, "sco.erm")
 
 
-def _average(table: pd.DataFrame, name: str) -> float:
+def average(table: pd.DataFrame, name: str) -> float:
     """Return the mean over all trials of a line, wherever they stand."""
     rows = table[table["series"] == name]
     return float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
@@ -130,7 +130,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
 
 def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 3: the share of right guesses in percent."""
-    share = 100 * _average(evidence.table, RIGHT)
+    share = 100 * average(evidence.table, RIGHT)
     rows = evidence.table[evidence.table["series"] == RIGHT]
     guesses = int((rows["x"] * rows["trials"]).sum())
     ceiling = 100 * guess_ceiling(GAME_EPSILON)
@@ -168,7 +168,7 @@ def cut_answer(share: float) -> str:
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
     private = series(evidence.table, PRIVATE)
-    looked, blind = (_average(evidence.table, name) for name in (ADAPTIVE, BLIND))
+    looked, blind = (average(evidence.table, name) for name in (ADAPTIVE, BLIND))
     best, least = float(private.idxmin()), float(private.min())
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
     near = "about" if short(looked / least) == "1" else f"{short(looked / least)} times"

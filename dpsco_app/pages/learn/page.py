@@ -1,47 +1,53 @@
-"""Learn: a guided path, each step a question, a prediction, and an answer that is measured."""
+"""Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.figure.colours import INK
+from dpsco_app.figure.head import head
 from dpsco_app.live.running import Pace
-from dpsco_app.pages.learn import state
-from dpsco_app.pages.learn.charts import trial_colour
+from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.learn import state, words
+from dpsco_app.pages.learn.charts import colour_named
 from dpsco_app.pages.learn.drawing import Choosing
-from dpsco_app.pages.learn.figures import draw_figures
+from dpsco_app.pages.learn.figures import figures
 from dpsco_app.pages.learn.findings import LessonEvidence, curve
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, step_name
-from dpsco_app.pages.learn.state import START, STATE, View
-from dpsco_app.pages.learn.teachers import for_teachers
-from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
-from dpsco_app.parts.folding import fold
-from dpsco_app.parts.look import Look
-from dpsco_app.parts.page import draw_wrong, explore_query, opened
+from dpsco_app.pages.learn.hand_in import draw_hand_in, progress
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Lesson, answer_text, step_name
+from dpsco_app.pages.learn.state import HAND_IN, START, STATE, View
+from dpsco_app.parts.drawing import theme
+from dpsco_app.parts.export import setting_line
+from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.parts.touch.picture import draw_picture
-from dpsco_app.shell import visit
-from dpsco_app.shell.places import EXPLORE, PLACES, link_to, link_to_why
+from dpsco_app.shell import visit, window
+from dpsco_app.shell.places import EXPLORE, LEARN, PLACES, draw_views, link_to
 from dpsco_core.runs.study import Outcome
-from dpsco_core.scenario import Scenario
 
-# The records of the picture: skewed, so that clipping moves their average one way.
-SEEN = Scenario(distribution="skewed-pareto", p=2.0)
+ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
+NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # of the steps that are no lesson
+WIDTHS = {"medium": 820, "large": 1090}  # of the place of a figure, by the size of the page
 STYLE = """<style>
-.st-key-learn_place h1 { font-size: 1.5rem !important; padding: 0; }
-.st-key-learn_text h2 { font-size: 1.35rem; padding: 0 0 0.25rem; }
-.st-key-learn_text p, .st-key-learn_why p { max-width: 46rem; }
-.st-key-learn_place, .st-key-learn_path { gap: 0.5rem; }
+.st-key-learn_text p { max-width: 46rem; }
+.st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
 [class*="st-key-learn_predict_"] [data-testid="stWidgetLabel"] p {
   font-size: 1rem; font-weight: 600;
 }
-@media (min-width: 761px) {
-  [data-testid=stColumn]:has(.st-key-learn_right) {
-    position: sticky; top: 4rem; align-self: flex-start;
+.st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
+@media (max-width: 1100px) {
+  [data-testid=stColumn]:has([class*=st-key-learn_figure_], .st-key-learn_text) {
+    min-width: calc(100% - 1.5rem);
   }
 }
-@media (max-width: 760px) {
+.head p:empty { display: none; }
+@media (min-width: 1101px) {
+  .head h2 { min-height: 2.0625rem; }
+  [data-testid=stColumn]:has(> * > [class*=st-key-learn_figure_]) {
+    position: sticky; top: 4rem; align-self: flex-start;
+  }
 }
 </style>"""
 
@@ -52,72 +58,130 @@ def page() -> None:
     STATE.remember(view)
     state.take_up(view)
     to_the_top(view.lesson, run=".st-key-learn_run button")
+    draw_views(LEARN)
     _place(view)
     draw_wrong(wrong)
-    lesson = BY_SLUG.get(view.lesson)
-    if lesson is None:  # before the first
-        st.markdown(PICTURE)
-        draw_picture(SEEN)
-        link_to("private-mean", "This picture for your scenario")
-        st.markdown(INTRODUCTION)
-        _step_button("Next", 0)
-        _measure_again(st.empty())
-        return
-    left, right = st.columns([4, 7], gap="medium")
-    with left:
-        with st.container(key="learn_text"):
-            st.header(lesson.words.title)
-            st.markdown(lesson.words.text)
-        ask = _ask(lesson)
-        status = _run_row(lesson)
-        said, why = st.container(key="learn_said"), st.container(key="learn_why")
-    with right, st.container(key="learn_right"):
-        figures = st.empty()
-    _go_on(lesson)
-    fold("For teachers", lambda: for_teachers(view), "teachers_fold")
-    rest = st.empty()
-    _answer(lesson, ask, status, (said, why), figures)
-    _measure_again(rest)
+    if view.lesson == START:
+        _doors()
+    elif view.lesson == HAND_IN:
+        draw_hand_in(view)
+    else:
+        _lesson(BY_SLUG[view.lesson])
+    _measure_again(st.empty())
 
 
 def _place(view: View) -> None:
-    """Draw the title, the list of the steps, and how well they are answered."""
+    """Draw the list of the steps, the ways on and back, and how well they are answered."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_place"):
-        st.title("Learn: what privacy costs, step by step", width="content")
         st.selectbox(
             "Step",
-            (START, *SLUGS),
-            format_func=lambda slug: "The picture" if slug == START else step_name(slug),
+            (START, *SLUGS, HAND_IN),
+            format_func=lambda slug: NAMES.get(slug) or step_name(slug),
             key=STATE.key("lesson"),
             label_visibility="collapsed",
-            width=360,
+            width=380,
         )
-        if view.lesson == START:
-            link_to_why()
-        if marks := _marks():
-            st.caption(marks, width="content")
+        if view.lesson in BY_SLUG:
+            at = SLUGS.index(view.lesson)
+            _step_button("Back", (START, *SLUGS)[at])
+            _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
+        if view.lesson != HAND_IN:  # whose headline it is
+            st.caption(progress(), width="content")
+        if state.answered():
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")
 
 
-def _marks() -> str:
-    steps: dict[str, list[str]] = {"Right or close": [], "Off": []}
-    for i, slug in enumerate(SLUGS, start=1):
-        run = state.runs().get(slug)
-        if run is not None and run.done:
-            steps["Right or close" if run.verdict.close else "Off"].append(str(i))
-    return " · ".join(f"{name}: {', '.join(at)}" for name, at in steps.items() if at)
+def _step_button(label: str, to: str) -> None:
+    st.button(
+        label,
+        icon=":material/arrow_back:" if label == "Back" else ":material/arrow_forward:",
+        help=NAMES.get(to) or step_name(to),
+        on_click=STATE.change,
+        args=({"lesson": to},),
+        key=f"learn_{label.lower()}",
+    )
+
+
+def _doors() -> None:
+    st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
+    with st.container(key="learn_doors"):
+        for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
+            with column:
+                picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
+                st.image(picture, width="stretch", alt=name)
+                if slug == LEARN:
+                    first = {"lesson": SLUGS[0]}
+                    look = {"type": "tertiary", "icon": ":material/arrow_forward:"}
+                    take = {"on_click": STATE.change, "args": (first,)}
+                    st.button(name, key="learn_next", **take, **look)
+                else:
+                    link_to(slug, name)
+                st.markdown(about)
+
+
+def _lesson(lesson: Lesson) -> None:
+    """Draw a lesson: its figure, what it asks, and what was measured."""
+    run, slug = state.runs().get(lesson.slug), lesson.slug
+    running = st.session_state.get(state.RUNNING) == slug
+    screen = FirstScreen("learn", beside=True)
+    screen.say(step_name(slug), lesson.words.before)
+    with screen.beside, st.container(key="learn_text"):
+        st.markdown(lesson.words.text)
+        ask = _ask(lesson)
+        status = _run_row(lesson)
+        said = st.container(key="learn_said")
+        _go_on(lesson)
+    over = run if run is not None and run.done else None
+    if over is None:
+        known, title = state.evidence_before(lesson, *_given(lesson, status)), lesson.words.before
+    else:
+        known, title = over.evidence, over.finding.headline
+    screen.say(step_name(slug), title)
+    (first, table), *others = figures(lesson, known, title, done=over is not None)
+    right = 110 + 7 * max((len(row.name) for row in first.ladder.rows), default=0)
+    screen.draw(first, width=WIDTHS.get(window.size(), 780), right=right, height=460)
+    screen.draw_files(first, table, setting=setting_line(lesson.scenario))
+    for i, (figure, numbers) in enumerate(others):
+        below = FirstScreen(f"learn_below_{i}")
+        below.head.subheader(figure.alt)
+        below.draw(figure)
+        below.draw_files(figure, numbers)
+    _draw_question(lesson, ask, known)
+    if run is not None and over is None and running:
+        write = Pace(0.0)
+        for share, left in run.steps():
+            if write.due():
+                status.progress(share, text=left)
+        run.landing = st.session_state[state.LANDED] = st.session_state.get(state.LANDED, 0) + 1
+    if run is not None and running:  # or run again, with another prediction
+        st.session_state[state.RUNNING] = None
+        st.rerun()
+    if over is not None:
+        with said:
+            box = st.success if over.verdict.close else st.info
+            box(f"{over.verdict.sentence}\n\n{over.finding.said}")
+            st.markdown(f"**Why.** {lesson.words.why}")
+    elif run is not None:
+        status.markdown("Stopped. Run goes on from there.")
+    elif state.predictions().get(slug) is None:
+        status.markdown("Predict first.")
+    else:
+        status.empty()
 
 
 def _ask(lesson: Lesson) -> DeltaGenerator:
     """Draw the choices; return the place of the slider of a number, which waits for its figure."""
     if lesson.choices:
-        key, held = state.prediction_key(lesson.slug), state.predictions()
-        st.session_state.setdefault(key, held.get(lesson.slug))
-        held[lesson.slug] = st.radio(
+        key = state.prediction_key(lesson.slug)
+        # Written in every run: the browser may not have heard it in one that was stopped.
+        st.session_state[key] = state.predictions().get(lesson.slug)
+        st.radio(
             lesson.words.question,
             list(lesson.choices),
-            format_func=lambda choice: lesson.choices[choice],
+            format_func=lesson.choices.__getitem__,
             key=key,
+            on_change=state.choose,
+            args=(lesson.slug,),
         )
     return st.empty()
 
@@ -147,9 +211,8 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
         fresh, run.landing = run.landing, 0
     if isinstance(lesson.draw, Choosing):
         kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
-        look = Look(dark=st.context.theme.type == "dark")
-        found = lesson.draw.trials(evidence) if done else []
-        trials = [(x, y, look.colour(trial_colour(of))) for x, y, of in found]
+        found, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
+        trials = [(x, y, shown.colour(colour_named(of))) for x, y, of in found]
         answers = [
             {"text": text, "points": places[choice], "band": lesson.draw.band}
             for choice, text in lesson.choices.items()
@@ -157,6 +220,7 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
         asked = {"answers": answers, "done": done}
     else:
         kind, key = "prediction", state.prediction_key(lesson.slug)
+        colour = colour_named(lesson.draw.lands)
         trials = lesson.draw.trials(evidence, lesson.last) if done else []
         place_of = partial(lesson.draw.place, evidence, last=lesson.last)
         answer = run.finding.answer if run is not None and run.done else ""
@@ -177,56 +241,8 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
     chosen = None if held is None else lesson.answers.index(held)
     shared = {"figure": "learn_figure", "chosen": chosen, "trials": trials, "fresh": fresh}
     with place:
-        draw_question(kind, key, lambda: state.answered(lesson.slug, key), **shared, **asked)
-
-
-def _answer(
-    lesson: Lesson,
-    ask: DeltaGenerator,
-    status: DeltaGenerator,
-    words: tuple[DeltaGenerator, DeltaGenerator],
-    figures: DeltaGenerator,
-) -> None:
-    """Draw what is known: the figure before the run, a run under way, or the answer."""
-    run = state.runs().get(lesson.slug)
-    running = st.session_state.get(state.RUNNING) == lesson.slug
-    if run is None or not run.done:
-        known = state.evidence_before(lesson, *_given(lesson, status))
-        with figures.container():
-            draw_figures(lesson, known, lesson.words.before, done=False)
-        _draw_question(lesson, ask, known)
-    if run is None or (not run.done and not running):
-        if run is not None:
-            status.markdown("Stopped. Run goes on from there.")
-        elif state.predictions().get(lesson.slug) is None:
-            status.markdown("Predict first.")
-        else:
-            status.empty()
-        return
-    if not run.done:
-        run = state.runs()[lesson.slug] = run.own()
-        write = Pace(0.0)
-        for share, left in run.steps():
-            if write.due():
-                status.progress(share, text=left)
-        run.landing = st.session_state[state.LANDED] = st.session_state.get(state.LANDED, 0) + 1
-    if running:  # or run again, with another prediction: everything is there
-        st.session_state[state.RUNNING] = None
-        st.rerun()
-    verdict = run.verdict
-    said, why = words
-    with said:
-        text = f"{verdict.sentence}\n\n{run.finding.said}"
-        if verdict.close:
-            st.success(text, icon=":material/check:")
-        else:
-            st.info(text, icon=":material/straighten:")
-    with figures.container():
-        draw_figures(lesson, run.evidence, run.finding.headline, done=True)
-    _draw_question(lesson, ask, run.evidence)
-    with why:
-        st.subheader("Why")
-        st.markdown(lesson.words.why)
+        take = partial(state.take_answer, lesson.slug, key)
+        draw_question(kind, key, take, colour, **shared, **asked)
 
 
 def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome]]:
@@ -244,33 +260,15 @@ def _measure_again(place: DeltaGenerator) -> None:
     waiting = [run for run in state.runs().values() if run.taken_up and not run.done]
     pace = Pace(0.0)
     for run in waiting:
-        own = run.own()
-        for _ in own.steps():
+        for _ in run.steps():
             if pace.due():
                 place.caption("Measuring your earlier answers again …")
-        state.runs()[run.lesson.slug] = own
     if waiting:
         st.rerun()
 
 
-def _step_button(label: str, to: int) -> None:
-    st.button(
-        f"{label}: {LESSONS[to].words.title}",
-        icon=":material/arrow_back:" if label == "Back" else ":material/arrow_forward:",
-        on_click=STATE.change,
-        args=({"lesson": LESSONS[to].slug},),
-        key=f"learn_{label.lower()}",
-    )
-
-
 def _go_on(lesson: Lesson) -> None:
-    at = SLUGS.index(lesson.slug)
-    with st.container(horizontal=True, key="learn_path"):
-        if at > 0:
-            _step_button("Back", at - 1)
-        if at < len(LESSONS) - 1:
-            _step_button("Next", at + 1)
-    if at == len(LESSONS) - 1:
+    if lesson.slug == SLUGS[-1]:
         st.markdown(
             "That was the path. Go on in **Explore**, where you can change all that was fixed here."
         )
@@ -282,3 +280,4 @@ def _go_on(lesson: Lesson) -> None:
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label)
+        fold_address(STATE.address(View(lesson=lesson.slug)), "learn_link", words.HOMEWORK)

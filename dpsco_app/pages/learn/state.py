@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +12,13 @@ import streamlit as st
 
 from dpsco_app.live.running import Result, cached_cell, run
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
 from dpsco_app.parts.options import HARDEST
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
-from dpsco_core.explain.lessons import LessonRow, Part, parts, run_part, series_table
+from dpsco_core.explain.lessons import Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import Outcome, cells
@@ -27,21 +26,25 @@ from dpsco_core.scenario import Scenario
 
 RUNS, RUNNING, PREDICTIONS = "learn_runs", "learn_running", "learn_predictions"
 LANDED = "learn_landed"  # how many runs have ended in this session
-START = "start"  # the picture, before the first lesson
+START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
+MOST = 300  # letters of a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    # the slug of a lesson, or its number from 1, which becomes the slug; or `START`
+    # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
+    sentence: str = ""  # of the visitor, to be handed in
 
     def validate(self) -> View:
         self.given()
-        if self.lesson in (START, *SLUGS):
+        most = f"at most {MOST} letters long"
+        require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
+        if self.lesson in (START, HAND_IN, *SLUGS):
             return self
         numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
-        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, *SLUGS))}"
+        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, HAND_IN, *SLUGS))}"
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=numbered[self.lesson])
 
@@ -65,46 +68,36 @@ class LessonRun:
 
     lesson: Lesson
     prediction: Answer
-    result: Result | None = None
-    rows: list[LessonRow] = field(default_factory=list)
-    done: bool = False
+    measured: LessonEvidence | None = None
     landing: int = 0  # the number of this run while its trials have yet to be seen landing
     taken_up: bool = False  # from an address
 
-    def __post_init__(self) -> None:
+    @property
+    def done(self) -> bool:
+        return self.measured is not None
+
+    def steps(self) -> Iterator[tuple[float, str]]:
+        """Run what no run has left in the cache; yield the share that is done, and what is left."""
         if self.lesson.experiment is None:
             other = other_set(self.lesson)
             beside = None if other is None else Result(other)
-            self.result = Result(self.lesson.scenario, beside=beside)
+            result = Result(self.lesson.scenario, beside=beside)
+            for done, left in run(result):
+                yield done / result.cells, left
+            second = [] if beside is None else beside.outcomes
+            self.measured = evidence(self.lesson, result.outcomes, second)
+            return
+        todo, rows = parts(self.lesson.experiment), []
+        for i, part in enumerate(todo, start=1):
+            rows += _rows_of(part)
+            yield i / len(todo), f"{i} of {len(todo)} repetitions"
+        self.measured = LessonEvidence(table=series_table(rows), rows=tuple(rows))
 
-    def own(self) -> LessonRun:
-        """Return a copy for one run of the page to add to; see `Result.own`."""
-        own = copy(self)
-        own.result = None if self.result is None else self.result.own()
-        own.rows = list(self.rows)
-        return own
-
-    def steps(self) -> Iterator[tuple[float, str]]:
-        """Run what is missing; yield the share that is done, and what is left in words."""
-        if self.result is not None:
-            for done, left in run(self.result):
-                yield done / self.result.cells, left
-        else:
-            assert self.lesson.experiment is not None
-            todo = parts(self.lesson.experiment)
-            for part in todo[len({r.trial for r in self.rows}) :]:
-                self.rows.extend(_rows_of(part))
-                yield (part.trial + 1) / len(todo), f"{part.trial + 1} of {len(todo)} repetitions"
-        self.done = True
-
-    @cached_property
+    @property
     def evidence(self) -> LessonEvidence:
         """What the finished run has measured."""
-        assert self.done
-        if self.result is None:
-            return LessonEvidence(table=series_table(self.rows), rows=tuple(self.rows))
-        beside = [] if self.result.beside is None else self.result.beside.outcomes
-        return evidence(self.lesson, self.result.outcomes, beside)
+        assert self.measured is not None
+        return self.measured
 
     @cached_property
     def finding(self) -> LessonFinding:
@@ -171,6 +164,11 @@ def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:
 # -- the session --------------------------------------------------------------------------------
 
 
+def answered() -> list[LessonRun]:
+    """Return the runs that are done, in the order of the lessons."""
+    return [run for slug in SLUGS if (run := runs().get(slug)) is not None and run.done]
+
+
 def runs() -> dict[str, LessonRun]:
     found: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
     return found
@@ -201,13 +199,14 @@ def take_up(view: View) -> None:
                 st.session_state[RUNNING] = slug
 
 
-def answered(slug: str, key: str) -> None:
+def choose(slug: str) -> None:
+    """Take over what was chosen beside the figure; a callback."""
+    predictions()[slug] = st.session_state[prediction_key(slug)]
+
+
+def take_answer(slug: str, key: str) -> None:
     """Take over what was answered in the figure; a callback."""
-    answer = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
-    if BY_SLUG[slug].choices:
-        st.session_state[prediction_key(slug)] = answer
-    else:
-        predictions()[slug] = answer
+    predictions()[slug] = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
 
 
 def press_cancel() -> None:
@@ -217,9 +216,7 @@ def press_cancel() -> None:
 def forget() -> None:
     for name in (RUNS, PREDICTIONS, RUNNING):
         st.session_state.pop(name, None)
-    for lesson in LESSONS:
-        st.session_state.pop(prediction_key(lesson.slug), None)
-    STATE.change({"answers": ""})
+    STATE.change({"answers": "", "sentence": ""})
 
 
 def prediction_key(slug: str) -> str:

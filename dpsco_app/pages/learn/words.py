@@ -12,17 +12,32 @@ class LessonWords:
     why: str  # the explanation that follows the answer, in Markdown
 
 
-PICTURE = (
-    "**How can the average of people's numbers be published without giving anyone away?** Shrink "
-    "each record into a ball, take the average, and add noise that hides what any one record could "
-    "do. Drag the circle, change n, ε or p, or put one record where it does most harm."
-)
-
+QUESTION = "What is this about?"
+ANSWER = "Learning from people's data without giving anyone away, and what that costs"
 INTRODUCTION = (
-    "Twelve short steps lead from heavy tails to the limits of every private algorithm, and to "
-    "**DP-SCO**: differentially private stochastic convex optimization, which is learning from "
-    "people's data without giving anyone away. In each step **predict** first, then **run**: the "
-    "numbers are measured on synthetic data while you watch."
+    "The subject is DP-SCO: differentially private stochastic convex optimization. Three doors "
+    "lead in, and none needs any background."
+)
+# Where a door leads: its name, and what is behind it.
+DOORS = {
+    "why": (
+        "A story in five minutes",
+        "Why heavy tails and privacy do not get along: scroll, and the picture follows.",
+    ),
+    "private-mean": (
+        "A picture to play with",
+        "How a private mean is made: drag the circle, and see where the error comes from.",
+    ),
+    "learn": (
+        "Lessons",
+        "Twelve short steps. In each, predict first, then run: the numbers are measured on "
+        "synthetic data while you watch.",
+    ),
+}
+HOMEWORK = "This address opens the same step, without your answers."
+HANDING_IN = (
+    "The address of this page holds your predictions and your sentence; who opens it sees the "
+    "measurements made again."
 )
 
 WORDS: dict[str, LessonWords] = {
@@ -91,7 +106,7 @@ WORDS: dict[str, LessonWords] = {
         "something about them. The next step shows two ways around that.",
     ),
     "look": LessonWords(
-        title="Can one choose the radius without looking? Look, privately",
+        title="Choosing the radius: look, privately",
         text="Simple clipping computes its radius from n, d, ε and a bound on the moments: it "
         "never looks at the data, so it must be prepared for the worst data that the bound allows. "
         "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "

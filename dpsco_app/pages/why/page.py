@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpsco_app.pages.why.words import INTRODUCTION, setting, steps
+from dpsco_app.pages.why.words import INTRODUCTION, TITLE, setting, steps
 from dpsco_app.parts.options import TAIL
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.touch.scroll import draw_scroll, draw_scroll_file
-from dpsco_app.shell.places import EXPLORE, PLACES, WHY, link_to
+from dpsco_app.shell.places import EXPLORE, WHY, draw_views, link_to
 from dpsco_core.explain.picture import ORDERS
 from dpsco_core.explain.why import SCENARIO, why
 
@@ -22,7 +22,8 @@ AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=ORDERS, trials=10)
 
 def page() -> None:
     st.html(STYLE)
-    st.title(PLACES[WHY])
+    draw_views(WHY)
+    st.title(TITLE)
     st.markdown(INTRODUCTION)
     told = steps(why())
     draw_scroll(SCENARIO, told, WHY)
@@ -35,5 +36,5 @@ def page() -> None:
         link_to("private-mean", "The whole picture, where a radius is chosen privately")
         link_to("lower-bounds", "How one proves what nobody can beat")
         link_to("learn", "Learn: twelve steps, each with a prediction")
-    draw_scroll_file(PLACES[WHY], SCENARIO, told, WHY)
+    draw_scroll_file(TITLE, SCENARIO, told, WHY)
     st.caption(setting())

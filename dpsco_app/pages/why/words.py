@@ -7,6 +7,7 @@ from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
 from dpsco_core.explain.why import DELTA, EPSILON, MANY, SCENARIO, Why
 
+TITLE = "Why heavy tails and privacy do not get along"
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
-from dpsco_app.parts.export import PAGE
-from dpsco_app.parts.look import CRIMSON, Look
+from dpsco_app.figure.colours import INK, PAGE, Pair
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 
 
@@ -14,6 +12,7 @@ def draw_question(
     kind: str,  # "prediction" or "choice"
     key: str,
     on_answer: Callable[[], None],
+    colour: Pair,  # the colour of what has been measured
     # What the browser reads. Of both kinds: `figure`; `chosen`, the number of the answer that was
     # given, if one was; `trials`, what has been measured, trial by trial: (x, y), or with the
     # colour of what it is of; `fresh`, the number of the run, if it has just ended: its trials land
@@ -27,8 +26,8 @@ def draw_question(
     **asked: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
-    look = Look(dark=st.context.theme.type == "dark")
-    colours = {"you": look.colour(CRIMSON), "measured": look.ink, "page": look.colour(PAGE)}
+    pairs = {"you": INK, "measured": colour, "page": PAGE}
+    colours = {name: pair[is_dark()] for name, pair in pairs.items()}
     style = "prediction.css" if kind == "prediction" else "hand.css"
     component(kind, style)(
         key=key,

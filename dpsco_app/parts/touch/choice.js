@@ -2,7 +2,7 @@
 // or by its button beside the figure.
 
 import { ask, drawTrials } from "./landing.js"
-import { nameBeside, newLayer, tag, toPixels } from "./layer.js"
+import { newLayer, tag, toPixels, writeNear } from "./layer.js"
 
 const REACH = 18 // of a pointer, around a line
 const MARK = 8
@@ -19,14 +19,14 @@ const shapeOf = (gd, { points, band }, look) => {
   return tag("polyline", { ...look, points: places.join(" "), fill: "none" })
 }
 
-const nameOf = (gd, { points, band, text }, { you, page }, before) => {
+const writeName = (layer, gd, { points, band, text }, { you, page }, before) => {
   const { _offset: top, _length: height } = gd._fullLayout.yaxis
   const places = points.map((point) => toPixels(gd, point))
   const [x, y] = places[Math.floor((places.length - 1) / 2)]
   const at = band ? [(x + places[1][0]) / 2, top + 0.15 * height]
-    : [x, points.length === 1 ? y + 5 : y - 12]
+    : [x, y]
   const words = gd._fullLayout.width < NARROW ? (before ? "your answer" : "") : before + text
-  return nameBeside(gd, at, words, you, page)
+  if (words) writeNear(layer, gd, at, words, you, page)
 }
 
 const paint = (asked) => {
@@ -48,7 +48,7 @@ const paint = (asked) => {
   data.answers.forEach((answer, i) => {
     const open = answer.points.length === 1 && !data.done // a mark says what it is
     if (!open && i !== (shown ?? chosen)) return
-    asked.drawn.append(nameOf(gd, answer, data.colours, i === chosen ? "you: " : ""))
+    writeName(asked.drawn, gd, answer, data.colours, i === chosen ? "you: " : "")
   })
 }
 

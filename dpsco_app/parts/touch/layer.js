@@ -72,6 +72,71 @@ export const nameBeside = (gd, [x, y], text, colour, page) => {
   }, text)
 }
 
+const NEAR = [5, -12, 20, -32, 40, -52, 60, -72, 80, -100, 108, -130, 138] // a name's heights, in pixels
+const PIECE = 6 // between two points of a line
+
+// What is drawn in the figure, as points.
+const inked = (gd) => {
+  const { xaxis, yaxis } = gd._fullLayout
+  return gd.calcdata.flatMap((cells) => {
+    const { mode, opacity } = cells[0].trace
+    if (opacity === 0) return []
+    const points = cells
+      .map(({ x, y }) => [xaxis._offset + xaxis.c2p(x), yaxis._offset + yaxis.c2p(y)])
+      .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))
+    if (!mode?.includes("lines") || points.length > 400) return points
+    return points.flatMap(([x, y], i) => {
+      const [a, b] = points[Math.max(i - 1, 0)]
+      const steps = Math.min(200, 1 + Math.floor(Math.hypot(x - a, y - b) / PIECE))
+      return Array.from({ length: steps }, (_, k) =>
+        [x + ((a - x) * k) / steps, y + ((b - y) * k) / steps])
+    })
+  })
+}
+
+// Write a name near a point, where it covers least of the figure, of its words and of other names.
+export const writeNear = (layer, gd, [x, y], text, colour, page) => {
+  const made = tag("text", {
+    fill: colour, stroke: page, "stroke-width": 4, "paint-order": "stroke", "font-weight": 700,
+    style: "font-size: 0.9rem",
+  }, text)
+  layer.append(made)
+  const { width, height } = made.getBBox()
+  const { xaxis, yaxis } = gd._fullLayout
+  const home = gd.getBoundingClientRect()
+  const words = [...gd.querySelectorAll(".annotation-text"), ...layer.querySelectorAll("text, circle")]
+    .filter((one) => one !== made).map((one) => one.getBoundingClientRect())
+    .map(({ left, top, right, bottom }) =>
+      [left - home.left, top - home.top, right - home.left, bottom - home.top])
+  const numbers = (one, ...names) => names.map((name) => Number(one.getAttribute(name)))
+  const strokes = [
+    ...[...layer.querySelectorAll("line")].map((one) => numbers(one, "x1", "y1", "x2", "y2")),
+    ...[...layer.querySelectorAll("rect")].flatMap((one) => {
+      const [a, b, w, h] = numbers(one, "x", "y", "width", "height")
+      return [[a, b, a, b + h], [a + w, b, a + w, b + h]]
+    }),
+  ]
+  const own = strokes.flatMap(([a, b, c, d]) =>
+    Array.from({ length: 100 }, (_, k) => [a + ((c - a) * k) / 99, b + ((d - b) * k) / 99]))
+  const points = [...inked(gd), ...own]
+  const cost = ([left, rise]) => {
+    const [right, top, bottom] = [left + width, rise - 0.8 * height, rise + 0.2 * height]
+    const over = words.filter(([a, b, c, d]) => a < right && left < c && b < bottom && top < d)
+    const inside = points.filter(([a, b]) => a > left && a < right && b > top && b < bottom)
+    const out = Math.max(0, yaxis._offset - top)
+      + Math.max(0, bottom - yaxis._offset - yaxis._length)
+    return 60 * over.length + 5 * inside.length + 10 * out + 0.1 * Math.abs(rise - y)
+  }
+  const least = xaxis._offset + 2
+  const most = Math.max(least, xaxis._offset + xaxis._length - width - 2)
+  const lefts = [x + 16, x - 16 - width, x - width / 2]
+    .map((left) => Math.min(Math.max(left, least), most))
+  const places = NEAR.flatMap((rise) => lefts.map((left) => [left, y + rise]))
+  const [left, rise] = places.map((place) => [cost(place), place]).sort((a, b) => a[0] - b[0])[0][1]
+  made.setAttribute("x", left)
+  made.setAttribute("y", rise)
+}
+
 // The place that is nearest to the pointer along one axis: 0 is the horizontal one.
 export const nearestPlace = (gd, places, axis, event) => {
   const box = gd.getBoundingClientRect()

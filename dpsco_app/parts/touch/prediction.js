@@ -1,7 +1,7 @@
 // A prediction that is drawn into a figure: by its handle there, or by the slider and its keys.
 
 import { ask, drawTrials } from "./landing.js"
-import { dragged, nameBeside, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
+import { dragged, nearestPlace, newLayer, tag, toPixels, writeNear } from "./layer.js"
 
 const GRIP = 11
 
@@ -20,8 +20,7 @@ const draw = (asked) => {
   if (!gd?._fullLayout?.xaxis) return // on its way to another page
   const { colours } = data
   layer.replaceChildren()
-  const write = ([x, y], text, colour, below) =>
-    layer.append(nameBeside(gd, [x, below ? y + 20 : y - 12], text, colour, colours.page))
+  const write = (place, text, colour) => writeNear(layer, gd, place, text, colour, colours.page)
   const open = at === null
   const point = toPixels(gd, data.places[open ? asked.middle : at])
   if (data.upright) point[1] = gd._fullLayout.yaxis._offset + gd._fullLayout.yaxis._length / 3
@@ -32,11 +31,9 @@ const draw = (asked) => {
     const there = toPixels(gd, place)
     if (data.upright) there[1] = point[1] + 40
     drawLine(layer, gd, data, there, colours.measured)
-    write(there, `measured: ${text}`, colours.measured, there[1] >= point[1])
+    write(there, `measured: ${text}`, colours.measured)
   }
-  const above = data.measured ? toPixels(gd, data.measured[1])[1] : point[1]
-  write(point, open ? "drag me" : `you: ${data.texts[at]}`,
-    colours.you, !data.upright && above < point[1])
+  write(point, open ? "drag me" : `you: ${data.texts[at]}`, colours.you)
   const grip = tag("circle", {
     cx: point[0], cy: point[1], r: GRIP, fill: open ? colours.page : colours.you,
     stroke: colours.you, "stroke-width": 3, class: "grip",

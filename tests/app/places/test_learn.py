@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.learn import charts
-from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson
+from dpsco_app.figure import colours
+from dpsco_app.figure.theme import Theme
+from dpsco_app.pages.learn import charts, words
+from dpsco_app.pages.learn.figures import study_table
+from dpsco_app.pages.learn.lessons import (
+    BY_SLUG,
+    LESSONS,
+    SLUGS,
+    Lesson,
+    answer_text,
+    step_name,
+)
+from dpsco_app.pages.learn.page import ASSETS
 from dpsco_app.pages.learn.state import (
+    HAND_IN,
+    MOST,
     PREDICTIONS,
     RUNNING,
     RUNS,
     START,
     STATE,
+    LessonRun,
     View,
     prediction_key,
 )
 from dpsco_app.pages.learn.words import WORDS
-from dpsco_app.parts.look import Look
-from dpsco_app.shell.teaching import Teaching
+from dpsco_app.parts.options import rounded
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
+from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, texts
+from tests.app.doors import door
+from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
 
 
@@ -69,31 +84,45 @@ def verdict(page: AppTest) -> str:
 
 def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> None:
     page = open_at("learn")
-    assert not page.header and "DP-SCO" in texts(page)
+    assert headline(page) == words.ANSWER and "0 of 12 lessons answered" in texts(page)
     page = checked(page.button(key="learn_next").click().run())
     for slug in SLUGS:
-        words = WORDS[slug]
-        assert page.header[0].value == words.title
+        told = WORDS[slug]
+        assert step_name(slug) in html(page) and headline(page) == told.before
         assert STATE.from_query(dict(page.query_params))[0].lesson == slug
-        assert "Why" not in [h.value for h in page.subheader]
-        assert words.before in [chart.proto.alt for chart in page.get("plotly_chart")]
+        assert told.why not in texts(page)
+        assert told.before in [chart.proto.alt for chart in page.get("plotly_chart")]
         page = predict(page, slug)
         page = checked(page.button(key="learn_run").click().run())
         run = page.session_state[RUNS][slug]
         assert run.done and page.session_state[RUNNING] is None
         assert run.verdict.sentence in verdict(page) and run.finding.said in verdict(page)
         assert run.finding.headline in [chart.proto.alt for chart in page.get("plotly_chart")]
-        assert words.why in texts(page)
+        assert told.why in texts(page) and headline(page) == run.finding.headline
         if slug != SLUGS[-1]:
             page = checked(page.button(key="learn_next").click().run())
     marks = " · ".join(c.value for c in page.caption)
+    assert f"{len(SLUGS)} of {len(SLUGS)} lessons answered" in marks
     for number, slug in enumerate(SLUGS, start=1):
         close = page.session_state[RUNS][slug].verdict.close
         group = re.search(rf"{'Right or close' if close else 'Off'}: ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
+    assert "That was the path." in texts(page)
+    # After the last lesson comes what can be handed in: each prediction with its measurement.
+    page = checked(page.button(key="learn_next").click().run())
     with pytest.raises(KeyError):
         page.button(key="learn_next")
-    assert "That was the path." in texts(page)
+    rows = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", html(page))
+    assert len(rows) == len(SLUGS)
+    for row, slug in zip(rows, SLUGS, strict=True):
+        run = page.session_state[RUNS][slug]
+        cells = [unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row)]
+        assert cells == [
+            step_name(slug),
+            answer_text(BY_SLUG[slug], run.prediction),
+            run.finding.said.replace("**", ""),
+            "Right or close" if run.verdict.close else "Off",
+        ]
     # What is known is still there when a step is visited again, and can be forgotten.
     page = checked(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
     assert "You predicted" in verdict(page)
@@ -139,18 +168,19 @@ def test_a_prediction_is_kept_while_other_steps_are_read(short_path: None) -> No
     assert not page.button(key="learn_run").disabled
 
 
-def test_a_cancelled_run_goes_on_where_it_stopped(short_path: None) -> None:
+def test_a_cancelled_run_goes_on_where_it_stopped(
+    short_path: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
     page = checked(page.button(key="learn_run").click().run())
     run = page.session_state[RUNS]["clipping"]
-    whole = list(run.rows)
-    run.rows[:] = [row for row in whole if row.trial == 0]
-    run.done = False
-    del run.evidence, run.finding
+    whole, run.measured = run.evidence.rows, None
+    del run.finding
+    monkeypatch.delitem(experiments.RUNS, "radius")  # what has run is not run again
     page = checked(page.run())
     assert "Stopped. Run goes on from there." in texts(page)
     page = checked(page.button(key="learn_run").click().run())
-    assert page.session_state[RUNS]["clipping"].rows == whole
+    assert page.session_state[RUNS]["clipping"].evidence.rows == whole
 
 
 # -- the address --------------------------------------------------------------------------------
@@ -159,13 +189,13 @@ def test_a_cancelled_run_goes_on_where_it_stopped(short_path: None) -> None:
 @pytest.mark.parametrize("text", ["3", "epsilon"])
 def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
     page = open_at("learn", lesson=text)
-    assert page.header[0].value == WORDS["epsilon"].title
+    assert step_name("epsilon") in html(page)
     assert dict(page.query_params) == {"lesson": "epsilon"}
     assert not page.warning
 
 
 @pytest.mark.parametrize("text", ["0", "13", "tails", "-1", "3.0"])
-def test_another_step_is_said_and_the_picture_shown(text: str) -> None:
+def test_another_step_is_said_and_the_doors_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 12"):
         View(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
@@ -181,19 +211,65 @@ def test_every_step_opens_in_explore(short_path: None) -> None:
     assert query["against"] == ["l2"]
 
 
-def test_teachers_get_a_link(short_path: None) -> None:
-    page = open_at("learn", lesson="noise")
-    page.button_group(key="teachers_hide").set_value(["sidebar", "privacy"])
-    page.toggle(key="teachers_large").set_value(True)
+def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None) -> None:
+    page = predict(open_at("learn", lesson="clipping"), "clipping")
+    page = checked(page.button(key="learn_run").click().run())
+    page.button_group(key="learn_link_hide").set_value(["sidebar", "privacy"])
+    page.toggle(key="learn_link_large").set_value(True)
     page = checked(page.run())
     query = {k: v[0] for k, v in parse_qs(urlsplit(page.code[0].value).query).items()}
-    assert query == {"lesson": "noise", "hide": "sidebar,privacy", "type": "large"}
-    page.button_group(key="teachers_place").set_value("Explore")
-    page = checked(page.run())
-    query = {k: v[0] for k, v in parse_qs(urlsplit(page.code[0].value).query).items()}
-    shown = Scenario.from_query(query, BASE)
-    assert shown == BY_SLUG["noise"].scenario
-    assert Teaching(hide=("sidebar", "privacy"), large=True).to_query().items() <= query.items()
+    assert query == {"lesson": "clipping", "hide": "sidebar,privacy", "type": "large"}
+
+
+def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
+    lesson = small(BY_SLUG["geometry"])
+    run = LessonRun(lesson=lesson, prediction=8)
+    assert list(run.steps())
+    table = study_table(lesson, run.evidence)
+    assert list(table["Set"].unique()) == ["on the ℓ₁ ball", "on the ℓ₂ ball"]
+    both = [*run.evidence.table["mean_error"], *run.evidence.beside["mean_error"]]
+    assert list(table["Mean excess population risk"]) == both
+    other = small(BY_SLUG["noise"])
+    run = LessonRun(lesson=other, prediction=8)
+    assert list(run.steps())
+    assert "Set" not in study_table(other, run.evidence)
+
+
+# -- doors, and what is handed in ---------------------------------------------------------------
+
+
+def test_learn_opens_with_three_doors_and_their_pictures() -> None:
+    page = open_at("learn")
+    leads = [link.proto.page for link in page.main.get("page_link")]
+    assert {slug for slug in words.DOORS if any(path.endswith(slug) for path in leads)} >= {
+        "why",
+        "private-mean",
+    }
+    assert page.button(key="learn_next").label == words.DOORS["learn"][0]
+    assert "differentially private stochastic convex optimization" in html(page)
+    assert len(page.main.image) == len(words.DOORS)
+
+
+@pytest.mark.parametrize("slug", words.DOORS)
+def test_the_picture_of_a_door_is_drawn_from_its_numbers(slug: str) -> None:
+    assert (ASSETS / f"{slug}.svg").read_text(encoding="utf-8") == door(slug)
+
+
+def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None) -> None:
+    said = "Noise <b>hides</b> one record; A. Student"
+    page = open_at("learn", lesson=HAND_IN, answers="clipping:some,epsilon:51")
+    assert "2 of 12 lessons answered" in headline(page)
+    page = checked(page.text_area(key=STATE.key("sentence")).set_value(said).run())
+    again = open_at("learn", **dict(page.query_params))
+    for shown in (page, again):
+        assert "hides&lt;/b&gt; one record; A. Student" in html(shown)
+        assert step_name("clipping") in html(shown) and step_name("noise") not in html(shown)
+    assert html(again) == html(page)
+    assert parse_qs(urlsplit(page.code[0].value).query)["sentence"] == [said]
+    again = checked(again.button(key="learn_forget").click().run())
+    assert "0 of 12 lessons answered" in headline(again) and "Student" not in html(again)
+    with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
+        View(sentence="x" * (MOST + 1)).validate()
 
 
 # -- figures ------------------------------------------------------------------------------------
@@ -202,19 +278,54 @@ def test_teachers_get_a_link(short_path: None) -> None:
 def test_the_figures_hold_the_numbers() -> None:
     rows = [row for part in experiments.parts("radius", 2) for row in experiments.run_part(part)]
     table = experiments.series_table(rows)
-    drawn = {t.name: t for t in charts.radius_figure(table, Look()).data}
-    for series, name in charts.RADIUS_NAMES.items():
-        assert list(drawn[name].y) == list(table.loc[table["series"] == series, "mean"])
-    counts, shares = experiments.running_share(
-        [row for part in experiments.parts("neighbours", 3) for row in experiments.run_part(part)]
-    )
-    figure = charts.guesses_figure(counts, shares, 0.73, 0.7, Look(dark=True, compact=True))
-    assert list(figure.data[0].y) == pytest.approx(list(100 * shares))
-    outputs = experiments.output_densities(1.0)
-    names = [
-        t["name"] for t in json.loads(charts.densities_figure(*outputs, Look()).to_json())["data"]
-    ]
-    assert names == [charts.NO, charts.YES]
+    figure, _ = charts.series_figure(table, charts.RADIUS, ("Clip radius R", "Error"), "")
+    drawn = {line.name: line for line in figure.panels[0].lines}
+    private = table.loc[table["series"] == experiments.PRIVATE].set_index("x")["mean"]
+    best = {row.name: row.values for row in figure.ladder.rows}
+    for series, (name, _) in charts.RADIUS.items():
+        own = table.loc[table["series"] == series].set_index("x")["mean"]
+        assert list(drawn[name].y) == list(own)
+        assert best[name] == [rounded(own[private.idxmin()])]
+    parts = experiments.parts("neighbours", 3)
+    guessed = [row for part in parts for row in experiments.run_part(part)]
+    counts, shares = experiments.running_share(guessed)
+    figure, numbers = charts.guesses_figure(guessed, "")
+    (line,) = (one for one in figure.panels[0].lines if one.key == experiments.RIGHT)
+    assert list(line.y) == pytest.approx(list(100 * shares))
+    assert list(numbers()["Guesses"]) == list(counts)
+    (region,) = figure.panels[0].regions
+    assert region.look is colours.IMPOSSIBLE
+    assert region.lower[0] == pytest.approx(100 * guess_ceiling(experiments.GAME_EPSILON))
+    assert not charts.guesses_figure((), "")[0].panels[0].regions
+
+
+def test_the_parts_of_an_error_have_their_colours_and_no_other_line_has_them() -> None:
+    code = {"bias": colours.BIAS, "sampling": colours.SAMPLING, "noise": colours.NOISE}
+    assert {part: charts.colour_named(part) for part in charts.PARTS} == code
+    used = {s: charts.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods}
+    used |= {s: charts.colour_named(s) for s in (*charts.LAWS, *charts.CHOOSES, "right")}
+    red = (colours.IMPOSSIBLE.edge, colours.IMPOSSIBLE.ink)
+    assert not {*code.values(), *red} & set(used.values())
+
+
+def contrast(colour: str, page: str) -> float:
+    """Return the contrast of two colours, as the guidelines for accessible content define it."""
+
+    def light(colour: str) -> float:
+        shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+        return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05
+
+    pair = light(colour), light(page)
+    return max(pair) / min(pair)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_names_of_parts_can_be_read(dark: bool) -> None:
+    page = colours.PAGE[dark]
+    for part in charts.PARTS:
+        ink = Theme(dark=dark).colour(colours.PART_INKS[charts.colour_named(part)])
+        assert contrast(ink, page) >= 4.5, part
 
 
 # -- the lessons as they are --------------------------------------------------------------------

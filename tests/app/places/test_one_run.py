@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.learn.charts import RADIUS_COLOURS
 from dpsco_app.pages.one_run.charts import add_choices, parts_figure
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import (
@@ -319,7 +318,6 @@ def test_the_parts_have_one_colour_each_on_every_page() -> None:
     assert (picture["lost"], picture["method"], picture["record"]) == (
         *(PART_COLOURS[part][0] for part in ("bias", "noise", "sampling")),
     )
-    assert RADIUS_COLOURS.items() >= {p: PART_COLOURS[p] for p in ("bias", "noise")}.items()
     assert PART_COLOURS["sampling"] == GREY
 
 

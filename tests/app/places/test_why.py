@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.pages.why.page import AGAINST_N, AGAINST_P
-from dpsco_app.pages.why.words import steps
+from dpsco_app.pages.why.words import TITLE, steps
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
-from dpsco_app.shell.places import MENU, PLACES, VIEWS, WHY
+from dpsco_app.shell.places import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.picture import picture
 from dpsco_core.explain.why import SCENARIO, why
@@ -28,16 +28,16 @@ PARTS = set(re.findall(r'data-part="(\w+)"', text("picture.html"))) | {"cloud"}
 def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     app = open_at("why")
     assert not app.exception
-    assert app.title[0].value == PLACES[WHY]
+    assert app.title[0].value == TITLE
     assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
-    pages = [link.proto for link in app.main.get("page_link")]
+    pages = [link.proto for link in app.container(key="why_next").get("page_link")]
     assert len(pages) == 5
     for proto, scenario in zip(pages, (AGAINST_N, AGAINST_P), strict=False):
         assert visit.query(scenario).items() <= dict(parse_qsl(proto.query_string)).items()
 
 
-def test_it_is_no_place_of_the_navigation_but_explore_and_learn_lead_there() -> None:
-    assert WHY in PLACES and WHY not in MENU and not any(WHY in views for views in VIEWS)
+def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
+    assert WHY not in MENU and [next(iter(views)) for views in VIEWS if WHY in views] == [LEARN]
     for name in ("learn", "explore"):
         app = open_at(name, reading="rates")  # which are there at once
         assert not app.exception
@@ -77,7 +77,7 @@ def test_the_words_follow_the_numbers() -> None:
 
 
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:
-    page = scroll_page(PLACES[WHY], SCENARIO, STEPS)
+    page = scroll_page(TITLE, SCENARIO, STEPS)
     assert "http://" not in page and "https://" not in page and "import {" not in page
     assert page.count("export ") == 0 and "<!-- picture -->" not in page
     for step in scroll_data(SCENARIO, STEPS, dark=False)["steps"]:
