@@ -29,7 +29,7 @@ class Area:
 
 # No private algorithm reaches it.
 IMPOSSIBLE = Area(
-    fill=("#fcf0ed", "#2c201d"), edge=("#b3261e", "#f2a097"), ink=("#8f1d17", "#f5b5ad")
+    fill=("#fcf0ed", "#2c201d"), edge=("#b3261e", "#f4564a"), ink=("#8f1d17", "#ff8a80")
 )
 # Between what is proven possible and what is proven impossible for all data with a tail.
 WINDOW = Area(fill=("#e9eef6", "#222b37"), edge=("#5c7391", "#8ea8c9"), ink=("#3f556f", "#b4c6de"))

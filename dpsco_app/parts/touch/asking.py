@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
-from dpsco_app.parts.export import PAGE
-from dpsco_app.parts.look import CRIMSON, Look
+from dpsco_app.figure.colours import INK, METHODS, PAGE
+from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.touch.modules import component
 
 
@@ -27,8 +25,8 @@ def draw_question(
     **asked: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
-    look = Look(dark=st.context.theme.type == "dark")
-    colours = {"you": look.colour(CRIMSON), "measured": look.ink, "page": look.colour(PAGE)}
+    pairs = {"you": METHODS["magenta"], "measured": INK, "page": PAGE}
+    colours = {name: theme().colour(pair) for name, pair in pairs.items()}
     style = "prediction.css" if kind == "prediction" else "hand.css"
     component(kind, style)(
         key=key,

@@ -2,7 +2,7 @@
 
 import { setState, show } from "./picture.js"
 
-const PHONE = matchMedia("(max-width: 760px)")
+const PHONE = matchMedia("(max-width: 560px), (max-width: 760px) and (min-height: 601px)")
 const REST_MS = 200 // without a movement, and a jump is over
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
@@ -28,7 +28,8 @@ const write = (root, steps) => {
 const begin = (root, data) => {
   const picture = show(root, data)
   const steps = write(root, data.steps)
-  const scroll = { steps, here: -1, jumps: false }
+  const [told, pinned] = [".told", ".pinned"].map((query) => root.querySelector(query))
+  const scroll = { steps, told, pinned, here: -1, jumps: false }
   scroll.arrive = (place) => {
     if (place === scroll.here) return
     scroll.here = place
@@ -90,12 +91,18 @@ const watch = (scroll) => {
     scroll.rest()
     follow()
   }
+  // Beside the picture the text scrolls in a place of its own, wherever the wheel is turned.
+  const turn = (event) => (scroll.told.scrollTop += event.deltaY)
+  scroll.pinned.addEventListener("wheel", turn, { passive: true })
   document.addEventListener("scroll", moved, { capture: true, passive: true })
+  scroll.told.addEventListener("scroll", moved, { passive: true })
   addEventListener("resize", moved)
   follow()
   return () => {
     clearTimeout(resting)
     document.removeEventListener("scroll", moved, { capture: true })
+    scroll.told.removeEventListener("scroll", moved)
+    scroll.pinned.removeEventListener("wheel", turn)
     removeEventListener("resize", moved)
   }
 }

@@ -68,7 +68,7 @@ def test_no_script_asks_for_anything_from_elsewhere() -> None:
 def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None:
     scenario = Scenario(distribution="skewed-pareto")
     page = picture_page(scenario)
-    assert json.dumps(picture_data(scenario, dark=False)["rhos"]) in page
+    assert json.dumps(picture_data(scenario, dark=False)["samples"][0]["ladder"]) in page
     point = Scenario(problem="linear", methods=("sco.clipped",), n=100, d=2)
     runs = single_runs(point, "sco.clipped")
     lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
@@ -83,5 +83,5 @@ def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
         return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
 
     assert identity() == identity(dark=True) == identity(trials=7)
-    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0)]
-    assert len({identity(), *others}) == 4
+    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0), identity(n=300)]
+    assert len({identity(), *others}) == 5
