@@ -8,6 +8,7 @@ picture of the method.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,11 @@ def picture(scenario: Scenario) -> Picture:
     and delta = 0, at which Gaussian noise is not private, to 10^-6.
     """
     hard = scenario.distribution in HARD_INSTANCES
-    budget = {"epsilon": scenario.epsilon, "delta": scenario.delta or USUAL_DELTA, "rho": None}
+    budget: dict[str, Any] = {
+        "epsilon": scenario.epsilon,
+        "delta": scenario.delta or USUAL_DELTA,
+        "rho": None,
+    }
     if scenario.rho is not None:
         budget = {"epsilon": None, "delta": None, "rho": scenario.rho}
     kept = ("n", "p", "margin", "offset", "diameter", "scale", "seed")

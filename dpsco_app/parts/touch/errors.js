@@ -69,7 +69,8 @@ export const drawBars = (picture, { parts }, curve) => {
   const wide = 40 * unit
   const axis = squaresAxis({ ...sheet, right: left + wide }, curve, colours.ink)
   const shares = percents(parts)
-  const row = (i) => top + i * 43 * unit
+  const pitch = Math.min(43 * unit, (svg.clientHeight - 46 * unit) / KEYS.length)
+  const row = (i) => top + i * pitch
   let below = 0
   const stack = KEYS.map((key, i) => {
     const [from, to] = [axis.y(below), axis.y((below += parts[key]))]
@@ -155,7 +156,7 @@ export const drawPrices = (picture, { sizes, lines }, floor) => {
   const { left, right, top, bottom, unit } = frameOf(svg)
   const place = (value, [low, high]) => Math.log(value / low) / Math.log(high / low)
   const all = lines.flatMap(({ prices }) => prices)
-  const ends = [0.6, 1.3 * Math.max(...all)]
+  const ends = [0.4, 1.3 * Math.max(...all)]
   const x = (n) => left + (right - left) * place(n, [sizes[0], sizes[sizes.length - 1]])
   const y = (value) => bottom - (bottom - top) * place(value, ends)
   const path = (values) => `M${values.map((v, i) => `${x(sizes[i])},${y(v)}`).join("L")}`
