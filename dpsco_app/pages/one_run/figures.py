@@ -71,7 +71,7 @@ def _axis(bottom: float, top: float) -> Axis:
     step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2) if top / (s * power) <= TICKS)
     values = np.arange(np.ceil(bottom / step), np.floor(top / step) + 1) * step
     title = "Mean excess population risk"
-    ticks = [(float(v), short_text(float(v), 2)) for v in values]
+    ticks = [(v, short_text(v, 2)) for v in (float(v) + 0.0 for v in values)]  # no -0
     return Axis(title=title, low=bottom, high=top, ticks=ticks, log=False)
 
 

@@ -97,6 +97,7 @@ def _single(scenario: Scenario, view: View) -> Scenario:
             "Optimiser whose run is taken apart",
             known,
             width=420,
+            label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,
             help="The error by clip radius, below, is that of clipped gradients.",
@@ -120,7 +121,9 @@ def _path(
     if method == CLIPPED:
         at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
         title = f"At {at}, {inside(title)}"
-    screen.say(QUESTION, title)
+    beside = "The runs without noise are shown to compare; they are not private."
+    helps = words.clipping_helps(runs.get("clipped"), runs.get("exact"))
+    screen.say(QUESTION, title, beside + words.whose_radius(method_card(method), at) + helps)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
@@ -164,11 +167,6 @@ def _path(
         )
         st.markdown(f"{name} {way} here: there is nothing to play.")
     draw_numbers("path", lambda: words.path_table(lines), setting, held)
-    st.caption(
-        "The runs without noise are shown to compare; they are not private."
-        + words.whose_radius(method_card(method), at)
-        + words.clipping_helps(runs.get("clipped"), runs.get("exact"))
-    )
     return tuple(runs), held is not None
 
 

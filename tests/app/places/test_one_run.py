@@ -40,7 +40,7 @@ from dpsco_core.explain.anatomy import (
     single_runs,
 )
 from dpsco_core.methods.euclidean import AdaptiveDescent
-from tests.app.pages import BASES, annotations, checked, trace_names
+from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
@@ -150,8 +150,8 @@ def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> 
         radius="0.5",
     )
     assert player(page)["runs"][0]["name"] == "private run"
-    (said,) = [c.value for c in page.caption if "are not private" in c.value]
-    assert "does not change this run, which is of noisy gradient descent" in said
+    assert "are not private" in below(page)
+    assert "does not change this run, which is of noisy gradient descent" in below(page)
 
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
