@@ -48,7 +48,7 @@ const choosing = (now) => {
   return { odds, half: squares[order[placeAt(order.map((i) => odds[i]), 0.5)]] }
 }
 
-const errorCurve = ({ n, sample: { law, reach }, rho }) => radiusGrid(...reach, 121)
+const errorCurve = ({ n, sample: { law, reach }, rho }) => radiusGrid(...reach, law.bias.length)
   .map((radius) => ({ radius, ...squaredParts(law, reach, radius, n, rho) }))
 
 // The plane follows what a hand moves: it shows all of the circle and of the record.
