@@ -29,12 +29,14 @@ class Area:
 
 # No private algorithm reaches it.
 IMPOSSIBLE = Area(
-    fill=("#fcf0ed", "#2c201d"), edge=("#b3261e", "#f2a097"), ink=("#8f1d17", "#f5b5ad")
+    fill=("#fcf0ed", "#2c201d"), edge=("#b3261e", "#f4564a"), ink=("#8f1d17", "#ff8a80")
 )
 # Between what is proven possible and what is proven impossible for all data with a tail.
 WINDOW = Area(fill=("#e9eef6", "#222b37"), edge=("#5c7391", "#8ea8c9"), ink=("#3f556f", "#b4c6de"))
 
-# The parts of an error, in the order in which they are stacked.
+# The parts of an error, in the order in which they are stacked. What an optimiser's steps leave on
+# endless data comes first, and only for optimisers.
+OPTIMISATION: Pair = ("#3d4147", "#d6d8da")
 SAMPLING: Pair = ("#8a8e94", "#9a9ea3")
 BIAS: Pair = ("#d95f02", "#ff9a4d")
 NOISE: Pair = ("#1f78d1", "#6cb6ff")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from dpsco_app.parts.look import BLUE, GREY, ORANGE, SLATE, Pair
+from dpsco_app.figure.colours import BIAS, NOISE, OPTIMISATION, SAMPLING, Pair
 from dpsco_core.explain.error_parts import PARTS
 
 PART_NAMES = {
@@ -13,10 +13,10 @@ PART_NAMES = {
     "noise": "noise",
 }
 PART_COLOURS: dict[str, Pair] = {
-    "optimisation": SLATE,
-    "bias": ORANGE,
-    "sampling": GREY,
-    "noise": BLUE,
+    "optimisation": OPTIMISATION,
+    "bias": BIAS,
+    "sampling": SAMPLING,
+    "noise": NOISE,
 }
 assert tuple(PART_NAMES) == tuple(PART_COLOURS) == PARTS
 

@@ -8,13 +8,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr
 
-from dpsco_core.base.arrays import Vector
 from dpsco_core.base.law_classes import COORDINATE
-from dpsco_core.base.search import smallest
 from dpsco_core.catalogue import bound, bounds_for
 from dpsco_core.data import DenseRows
-from dpsco_core.explain.error_parts import ClippedLaw, SquaredParts
-from dpsco_core.explain.picture import EPSILONS, ORDERS, REACH, SIZES, Picture, picture
+from dpsco_core.explain.error_parts import SquaredParts
+from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -35,8 +33,9 @@ SCENARIO = Scenario(
     grid=(),
 )
 LIGHT = 10.0  # the tail index that the heavy tail is compared with
-MANY = 1000 * SCENARIO.n  # records, at which the price is told a second time
-RADII = np.geomspace(*REACH, 81)  # of the picture's curve of the error
+MANY = 1000 * SCENARIO.n  # records, at which the price is told last
+# at which prices are told: from the records that are shown to `MANY`, two to a factor of 10
+SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,23 +60,32 @@ class Side:
     """What one tail index makes of the records, and of privacy."""
 
     p: float
-    at: tuple[int, int, int]  # the places of n, epsilon and p among those of the picture
     # half of the records lie within `middle` of the centre, and none lies beyond `farthest`
     middle: float
     farthest: float
     shown: float  # the error of the average of the records that are shown
     plain: float  # the root mean square error of an average without clipping and noise
     best: AtRadius  # at the radius where the error is least
-    # that error over `plain`, with the records that are shown and with `MANY`
-    price: float
-    later: float
-    # what every (epsilon, delta)-private algorithm errs by in the worst case: the largest explicit
-    # lower bound on the mean error
+    # that error over `plain`, each with as many records as `SIZES` says
+    prices: tuple[float, ...]
+    # the least error that an (epsilon, delta)-private algorithm can have in the worst case: the
+    # largest explicit lower bound on the mean error; and over `plain`, as `prices`
     floor: float
+    floor_prices: tuple[float, ...]
     # how many times the records halve the error that privacy adds, by the proven rate of simple
     # clipping: 2^(p/(p-1))
     halving: float
     floor_halving: float  # the same for `floor`
+
+    @property
+    def price(self) -> float:
+        """The price with the records that are shown."""
+        return self.prices[0]
+
+    @property
+    def later(self) -> float:
+        """The price with `MANY` records."""
+        return self.prices[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,22 +124,23 @@ def why() -> Why:
 
 def side(p: float) -> Side:
     """Return what a tail index makes of the records and of privacy."""
-    records, mean = _seen(p)
-    lengths = np.linalg.norm(records, axis=1)
+    shown = _shown(p)
+    lengths = np.linalg.norm(shown.records, axis=1)
     point = replace(SCENARIO, p=p)
     rate = bound(SimpleClipping.card.rate)
-    best = _best(p, SCENARIO.n)
+    plain = [_plain(p, n) for n in SIZES]
+    errors = [parts(p, n, _best(p, n)).error for n in SIZES]
+    floors = [_floor(replace(point, n=n)) for n in SIZES]
     return Side(
         p=p,
-        at=_at(p),
         middle=float(np.median(lengths)),
         farthest=float(lengths.max()),
-        shown=float(np.linalg.norm(records.mean(axis=0) - mean)),
-        plain=_plain(p, SCENARIO.n),
-        best=clipping(p, best),
-        price=parts(p, SCENARIO.n, best).error / _plain(p, SCENARIO.n),
-        later=parts(p, MANY, _best(p, MANY)).error / _plain(p, MANY),
-        floor=_floor(point),
+        shown=float(np.linalg.norm(shown.plain - shown.mean)),
+        plain=plain[0],
+        best=clipping(p, shown.best),
+        prices=tuple(a / b for a, b in zip(errors, plain, strict=True)),
+        floor=floors[0],
+        floor_prices=tuple(a / b for a, b in zip(floors, plain, strict=True)),
         halving=times_to_halve(_pace(point, lambda at: evaluate(at, rate).terms["privacy"])),
         floor_halving=times_to_halve(_pace(point, _floor)),
     )
@@ -139,7 +148,7 @@ def side(p: float) -> Side:
 
 def clipping(p: float, radius: float) -> AtRadius:
     """Return what clipping the records at a radius does, and the noise that it needs."""
-    records, _ = _seen(p)
+    records = _shown(p).records
     release = clipped_mean(DenseRows(records), radius)
     found = parts(p, len(records), radius)
     return AtRadius(
@@ -155,45 +164,31 @@ def clipping(p: float, radius: float) -> AtRadius:
 
 def parts(p: float, n: int, radius: float) -> SquaredParts:
     """Return the parts of the mean squared error of simple clipping, at the page's budget."""
-    return _law(p).parts(n, radius, gaussian_noise_std(2 * radius / n, _rho()))
+    law = _shown(p, n).clipped
+    return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho()))
 
 
 def _seen_guess(p: float, radius: float) -> float:
-    records, _ = _seen(p)
+    records = _shown(p).records
     n = len(records)
     shift = (min(float(np.linalg.norm(records[0])), radius) + radius) / n  # to the far side
     return float(ndtr(shift / gaussian_noise_std(2 * radius / n, _rho()) / 2))
 
 
-def _best(p: float, n: int) -> float:
-    """Return the radius of `RADII` at which the error is least."""
-    return smallest((float(r) for r in RADII), lambda r: parts(p, n, r).total, of="radius")
-
-
 def _plain(p: float, n: int) -> float:
-    return math.sqrt(_law(p).whole / n)
+    return math.sqrt(_shown(p).clipped.whole / n)
 
 
-def _at(p: float) -> tuple[int, int, int]:
-    return SIZES.index(SCENARIO.n), EPSILONS.index(EPSILON), ORDERS.index(p)
+def _best(p: float, n: int) -> float:
+    return _shown(p, n).best
 
 
-def _shown() -> Picture:
-    return picture(SCENARIO)
-
-
-def _law(p: float) -> ClippedLaw:
-    return _shown().laws[ORDERS.index(p)]
+def _shown(p: float, n: int = SCENARIO.n) -> Picture:
+    return picture(replace(SCENARIO, p=p, n=n))
 
 
 def _rho() -> float:
-    return float(_shown().rhos[EPSILONS.index(EPSILON)])
-
-
-def _seen(p: float) -> tuple[Vector, Vector]:
-    """Return the picture's records and their true mean."""
-    n, _, order = _at(p)
-    return _shown().records[order, : SIZES[n]], _shown().means[order]
+    return _shown(SCENARIO.p).rho
 
 
 def _floor(point: Scenario) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpsco_app.parts.look import GREY
+from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_app.shell.places import WHY
 from dpsco_core.explain.anatomy import single_runs
@@ -117,7 +117,7 @@ def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None
     """Not even a caret is set, from which a selection would grow over the numbers of the axis."""
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
     runs = single_runs(point, "sco.clipped")
-    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]
     file = tmp_path / "run.html"
     file.write_text(run_page(frames(point, runs), lines, dark=False, identity=""), encoding="utf-8")
     page.goto(file.as_uri())

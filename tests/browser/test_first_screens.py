@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -49,3 +51,72 @@ def test_a_page_has_its_figure_on_the_first_screen_and_ends(
         expect(drawn).to_be_visible(timeout=30_000)
         box = drawn.bounding_box()
         assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    {
+        "one-run?problem=huber&p=2": ".panels",
+        "private-mean?p=2": ".below",
+        "why": ".pinned",
+    }.items(),
+)
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+def test_a_page_with_a_picture_has_it_on_the_first_screen_and_ends(
+    page: Page,
+    dashboard: str,
+    ready: Ready,
+    address: str,
+    name: str,
+    scheme: Literal["light", "dark"],
+) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{dashboard}/{address}")
+    drawn = page.locator(f"section.picture {name}, article {name}")
+    expect(drawn).to_be_visible(timeout=60_000)
+    ready(page, seconds=60)
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight") <= LONGEST
+    box = drawn.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
+
+
+# A name on a canvas, in the width of its letters; of an axis, in pixels.
+WRITTEN = """() => {
+  const words = []
+  const write = CanvasRenderingContext2D.prototype.fillText
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+    words.push(this.font)
+    return write.call(this, text, ...at)
+  }
+  window.dpscoWritten = words
+}"""
+
+
+def test_large_type_is_large_on_a_canvas_and_on_an_axis_and_numbers_stand_apart(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(LAPTOP)
+    page.add_init_script(f"({WRITTEN})()")
+    sizes = {}
+    for kind in ("normal", "large"):
+        page.goto(f"{dashboard}/private-mean?p=2&n=200&type={kind}")
+        bars = page.locator("svg.bars text")
+        expect(bars.first).to_be_visible(timeout=60_000)
+        ready(page, seconds=60)
+        page.get_by_role("slider", name="Clip radius R").press("ArrowRight")
+        page.wait_for_timeout(300)
+        canvas = page.evaluate("parseFloat(window.dpscoWritten.at(-1))")
+        axis = bars.first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+        sizes[kind] = (canvas, axis)
+        for svg in ("bars", "curve"):
+            boxes = [text.bounding_box() for text in page.locator(f"svg.{svg} text").all()]
+            kept = [box for box in boxes if box is not None]
+            assert len(kept) == len(boxes) > 5
+            for i, a in enumerate(kept):
+                for b in kept[i + 1 :]:
+                    across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+                    down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
+                    assert min(across, down) < 4, (svg, kind, a, b)
+    assert sizes["normal"] == (13, 13)
+    assert sizes["large"] == (16.25, 16.25)

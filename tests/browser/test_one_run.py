@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.parts.look import GREY
+from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.modules import script
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_core.explain.anatomy import single_runs
@@ -65,12 +65,19 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+    # Until the hand lets go, path and error are of another radius, and say so.
+    expect(summary).to_contain_text("Path and error are still those of R =")
+    expect(page.locator("section.run")).to_have_class(re.compile(r"\bold\b"))
     page.mouse.up()
     found = re.search(r"At radius ([\d.]+), ([\d.]+) %", summary.inner_text())
     assert found is not None
     expect(sentence(page)).to_contain_text(f"At radius {found[1]} ", timeout=20_000)
     ready(page)
     assert summary.inner_text().startswith("Excess risk after 3 steps")
+    expect(page.locator("section.run")).not_to_have_class(re.compile(r"\bold\b"))
+    headline = page.get_by_role("heading", level=2).first
+    expect(headline).to_contain_text(f"At R = {found[1]}")
+    expect(summary).to_contain_text(f"private run (R = {found[1]})")
 
     before = panels[0].inner_html()
     page.get_by_role("button", name="Look closer").click()
@@ -102,7 +109,7 @@ def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
 ) -> None:
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
     runs = single_runs(point, "sco.clipped")
-    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]
     file = tmp_path / "run.html"
     made = run_page(frames(point, runs), lines, dark=True, identity="", title="One run")
     file.write_text(made, encoding="utf-8")
@@ -139,12 +146,12 @@ def test_quick_clicks_from_page_to_page_lose_nothing(
 
 @pytest.mark.slow
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + PLAYED, ready, ("parts",))
+    expect_to_fit_a_phone(page, dashboard + PLAYED, ready, ("one_run_parts",))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(
-        browser, dashboard + PLAYED, ready, scheme, last="parts", expander="How to read"
+        browser, dashboard + PLAYED, ready, scheme, last="one_run_parts", expander="How to read"
     )

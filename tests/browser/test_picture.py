@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,19 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from dpsco_app.parts.touch.modules import script
-from dpsco_app.parts.touch.picture import picture_page
+from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.picture import REACH, picture
 from dpsco_core.methods.mean.base import clipped_mean
-from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
+from dpsco_core.methods.mean.ladder import radius_choice
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready
 
 SLOW = 60_000
-SEEN = Scenario(distribution="skewed-pareto", p=2.0)
+SEEN = Scenario(distribution="skewed-pareto", p=2.0, n=500)
+TOP = 24  # pixels above the stack
 
 
 def compute(page: Page, expression: str, **values: Any) -> Any:
@@ -33,31 +34,45 @@ def compute(page: Page, expression: str, **values: Any) -> Any:
     return page.evaluate(body, values)
 
 
+def sample_of(scenario: Scenario) -> Any:
+    return picture_data(scenario, dark=False)["samples"][0]
+
+
 def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
-    shown = picture(SEEN)
-    for p, n in ((0, 500), (2, 50), (5, 20)):
-        records = shown.records[p, :n]
+    for p, n in ((2.0, 500), (3.0, 50), (10.0, 20)):
+        scenario = replace(SEEN, p=p, n=n)
+        records = picture(scenario).records
+        elsewhere = np.array([[300.0, -4.0], *records[1:]])
         for radius in np.geomspace(0.25, 30, 10):
             got = compute(
-                page, "clippedAverage(points, radius)", points=records.tolist(), radius=radius
+                page,
+                "[averageAt(s, r), withMoved(averageAt(s, r), s.records[0], at, r, s.n), "
+                "s.records.map((x) => clipped(x, r))]",
+                s=sample_of(scenario),
+                r=radius,
+                at=elsewhere[0].tolist(),
             )
+            each = np.array([clipped_mean(DenseRows(x[None]), float(radius)) for x in records])
+            assert np.abs(np.array(got[2]) - each).max() < 1e-9
+            # Between two radii at which the averages are known they are linear.
             truth = clipped_mean(DenseRows(records), float(radius))
-            assert np.abs(np.array(got) - truth).max() < 1e-9
+            assert np.abs(np.array(got[0]) - truth).max() < 1e-3 * radius
+            moved = clipped_mean(DenseRows(elsewhere), float(radius)) - truth
+            assert np.array(got[1]) - got[0] == pytest.approx(moved, abs=1e-9)
 
 
 def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Page) -> None:
-    shown = picture(SEEN)
-    for order, n, rho in ((0, 500, 0.03), (5, 20, 2.0), (2, 200, 1e-3)):
-        law = shown.laws[order]
-        sent = {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole}
+    for order, n, rho in ((2.0, 500, 0.03), (10.0, 20, 2.0), (3.0, 200, 1e-3)):
+        scenario = replace(SEEN, p=order, n=n)
+        law, sample = picture(scenario).clipped, sample_of(scenario)
         for radius in (*np.geomspace(*REACH, 9), 1.234, 17.0):
             got = compute(
-                page, "squaredParts(law, radius, n, rho)", law=sent, radius=radius, n=n, rho=rho
+                page, "squaredParts(s.law, s.reach, r, n, rho)", s=sample, r=radius, n=n, rho=rho
             )
             wanted = law.parts(n, float(radius), gaussian_noise_std(2 * radius / n, rho))
             assert got == pytest.approx(vars(wanted) | {"total": wanted.total}, rel=1e-9)
             assert got["total"] == got["sampling"] + got["bias"] + got["noise"]
-        open_ = compute(page, "squaredParts(law, Infinity, n, rho)", law=sent, n=n, rho=rho)
+        open_ = compute(page, "squaredParts(s.law, s.reach, Infinity, n, 1)", s=sample, n=n)
         assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
 
 
@@ -69,26 +84,24 @@ def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -
     assert got == pytest.approx(ndtr(points), abs=1e-9)
     assert compute(page, "guessLimit(1, 1e-6)") == pytest.approx((np.e + 1e-6) / (np.e + 1))
     # What one record can do at most stays under what the budget allows, at every budget.
-    shown = picture(SEEN)
-    for epsilon, rho in zip(shown.epsilons, shown.rhos, strict=True):
-        guess = compute(page, "bestGuess(shift, 1)", shift=float(np.sqrt(2 * rho)))
+    for epsilon in (0.1, 0.5, 1.0, 5.0, 10.0):
+        shown = picture(replace(SEEN, epsilon=epsilon))
+        guess = compute(page, "bestGuess(shift, 1)", shift=float(np.sqrt(2 * shown.rho)))
         limit = compute(page, "guessLimit(e, d)", e=epsilon, d=shown.delta)
         assert 0.5 < guess <= limit
     assert ApproxDP(epsilon=1.0, delta=1e-6).to_zcdp().rho > 0
 
 
 def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> None:
-    shown = picture(SEEN)
-    for p, n, epsilon in ((0, 4, 3), (2, 2, 6), (5, 4, 4)):
-        top, target, choice, _ = shown.choices[p, n, epsilon]
+    for p, n, epsilon in ((2.0, 500, 1.0), (3.0, 100, 10.0), (10.0, 20_000, 2.0)):
+        shown = picture(replace(SEEN, p=p, n=n, epsilon=epsilon))
+        choice = shown.choice_epsilon
         assert choice > 0
-        radii, records = top * shown.ladders[n], shown.records[p, : shown.sizes[n]]
-        counts = norm_counts(DenseRows(records), radii)
-        drawn_from = radius_choice(radii, counts, target, choice)
+        drawn_from = radius_choice(shown.ladder, shown.longer, shown.target, choice)
         assert drawn_from.log_base is not None
         weights = np.exp(drawn_from.log_base + choice / 2 * drawn_from.scores)
-        names = {"points": records.tolist(), "radii": radii.tolist(), "target": target}
-        got = compute(page, "choiceOdds(points, radii, target, epsilon)", epsilon=choice, **names)
+        names = {"longer": shown.longer.tolist(), "radii": shown.ladder.tolist()}
+        got = compute(page, "choiceOdds(longer, radii, k, e)", k=shown.target, e=choice, **names)
         assert got == pytest.approx(weights / weights.sum(), abs=1e-9)
     shares = [0.0, 0.19, 0.2, 0.99]
     assert compute(page, "shares.map((s) => placeAt([0.2, 0.5, 0.3], s))", shares=shares) == [
@@ -96,14 +109,18 @@ def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> 
     ]
 
 
-@pytest.fixture
-def alone(page: Page, tmp_path: Path) -> Page:
+def opened(page: Page, tmp_path: Path, scenario: Scenario) -> None:
     """Open the exported picture from a file."""
     file = tmp_path / "picture.html"
-    file.write_text(picture_page(SEEN), encoding="utf-8")
+    file.write_text(picture_page(scenario), encoding="utf-8")
     page.emulate_media(reduced_motion="reduce")
     page.goto(file.as_uri())
-    expect(page.locator("p.summary")).to_contain_text("records are clipped")
+    expect(page.locator("p.summary")).to_contain_text("are clipped")
+
+
+@pytest.fixture
+def alone(page: Page, tmp_path: Path) -> Page:
+    opened(page, tmp_path, SEEN)
     return page
 
 
@@ -116,7 +133,8 @@ def test_the_exported_picture_follows_the_hand(alone: Page) -> None:
     box = canvas.bounding_box()
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    scale = (box["height"] - 2) / 2 / 8  # pixels per unit: 8 from the middle up
+    view = 1.5 * picture(SEEN).start  # from the middle up
+    scale = (box["height"] - 2) / 2 / view  # pixels per unit
     alone.mouse.move(middle[0] + 3 * scale, middle[1])
     alone.mouse.down()
     expect(alone.locator("label [data-value=radius]")).to_have_text("3")
@@ -129,56 +147,68 @@ def test_the_exported_picture_follows_the_hand(alone: Page) -> None:
     assert output(alone, "radius") == 1
 
 
-def test_the_numbers_at_ten_radii_are_those_of_numpy(alone: Page) -> None:
+def squares(page: Page) -> list[float]:
+    """Return the parts that the stack shows, from below."""
+    drawn = page.locator("svg.bars rect.part").all()
+    return [float(part.get_attribute("data-square") or "") for part in drawn]
+
+
+def number(text: str | None) -> float:
+    return float(text or "nan")
+
+
+def test_the_numbers_at_ten_radii_are_those_of_numpy_and_the_stack_adds_up(alone: Page) -> None:
     shown = picture(SEEN)
-    n, epsilon, p = shown.start
-    records = shown.records[p, : shown.sizes[n]]
-    slider = alone.locator("input[name=radius]")
+    slider, scales = alone.locator("input[name=radius]"), list[float]()
     for tick in range(10, 200, 19):
         slider.fill(str(tick))
-        radius = 0.25 * (30 / 0.25) ** (tick / 200)
-        noise_std = gaussian_noise_std(2 * radius / len(records), shown.rhos[epsilon])
-        found = shown.laws[p].parts(len(records), radius, noise_std)
-        total = float(f"{found.error:.2g}")
-        clipped = int((np.linalg.norm(records, axis=1) > radius).sum())
+        low, high = shown.clipped.radii[[0, -1]]
+        radius = low * (high / low) ** (tick / 200)
+        noise_std = gaussian_noise_std(2 * radius / shown.n, shown.rho)
+        found = shown.clipped.parts(shown.n, radius, noise_std)
+        clipped = int((np.linalg.norm(shown.records, axis=1) > radius).sum())
         expect(alone.locator("p.summary")).to_contain_text(
-            f"{clipped} of 500 records are clipped. A typical release is {total:g} from"
+            f"{clipped} of 500 records are clipped. A typical release is {found.error:.2g} from"
         )
-        drawn = alone.locator("svg.bars rect.part")
-        widths = [float(drawn.nth(i).get_attribute("width") or "") for i in range(3)]
-        squares = np.array([found.sampling, found.bias, found.noise])
-        assert np.array(widths) / sum(widths) == pytest.approx(squares / found.total, abs=1e-6)
-        whole = alone.locator("svg.bars rect.whole")
-        assert sum(float(whole.nth(i).get_attribute("width") or "") for i in range(3)) == (
-            pytest.approx(sum(widths))
-        )
+        assert squares(alone) == pytest.approx([found.sampling, found.bias, found.noise], rel=1e-6)
+        # Each part begins where the one below it ends, on one scale that no radius changes.
+        bars = alone.locator("svg.bars rect.part").all()
+        tops = [number(bar.get_attribute("y")) for bar in bars]
+        ends = [y + number(bar.get_attribute("height")) for y, bar in zip(tops, bars, strict=True)]
+        assert ends[1:] == pytest.approx(tops[:-1], abs=0.01)
+        if tops[-1] > min(tops) + 1e-9 or ends[0] - tops[-1] < 0.99 * (ends[0] - TOP):
+            scales.append((ends[0] - tops[-1]) / found.total)
+    assert len(scales) >= 2 and scales == pytest.approx([scales[0]] * len(scales), rel=1e-3)
 
 
-def heights(page: Page, key: str) -> list[float]:
-    """Return how high a line of the curve stands at each radius, downwards."""
+def areas(page: Page, key: str) -> np.ndarray[Any, Any]:
+    """Return the heights of an area's upper and lower edge at each radius, downwards."""
     path = page.locator(f"svg.curve .lines path.{key}").get_attribute("d")
     assert path is not None
-    return [float(point.split(",")[1]) for point in path.removeprefix("M").split("L")]
+    heights = [float(point.split(",")[1]) for point in path[1:].removesuffix("Z").split("L")]
+    return np.array([heights[: len(heights) // 2], heights[: len(heights) // 2 - 1 : -1]])
 
 
-def test_no_part_lies_above_the_whole_and_the_noise_never_on_the_axis(alone: Page) -> None:
-    sliders = {name: alone.locator(f"input[name={name}]") for name in ("n", "epsilon", "p")}
-    for n, epsilon, p in ((4, 3, 0), (0, 0, 5), (4, 6, 2), (2, 3, 5)):
-        for name, place in zip(sliders, (n, epsilon, p), strict=True):
-            sliders[name].fill(str(place))
-        expect(alone.locator("label [data-value=p]")).to_have_text(f"{picture(SEEN).orders[p]:g}")
-        alone.wait_for_timeout(100)
-        total = heights(alone, "total")
-        for key in ("sampling", "bias", "noise"):
-            assert all(
-                y >= whole - 0.1 for y, whole in zip(heights(alone, key), total, strict=True)
-            )
-        bottom = float(
-            alone.locator("svg.curve > line[x1='44'][y1='140']").get_attribute("y1") or ""
-        )
-        noise = heights(alone, "noise")
-        assert all(after < before for before, after in pairwise(noise))  # it rises everywhere
-        assert max(noise) < bottom - 2 and max(heights(alone, "sampling")) < bottom - 2
+@pytest.mark.parametrize(
+    "fields", [{}, {"n": 20, "epsilon": 0.1, "p": 10.0}, {"n": 12_345, "epsilon": 10.0, "p": 3.0}]
+)
+def test_the_areas_add_up_to_the_whole_and_the_axis_has_numbers(
+    page: Page, tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    opened(page, tmp_path, replace(SEEN, **fields))
+    sampling, bias, noise = (areas(page, key) for key in ("sampling", "bias", "noise"))
+    assert (np.diff(sampling[1]) == 0).all()  # the axis
+    assert sampling[0].tolist() == bias[1].tolist() and bias[0].tolist() == noise[1].tolist()
+    total = page.locator("svg.curve path.total").get_attribute("d") or ""
+    heights = [float(point.split(",")[1]) for point in total[1:].split("L")]
+    assert heights == noise[0].tolist()
+    ticks = [line.get_attribute("y1") for line in page.locator("svg.curve > line").all()]
+    scale = page.locator("svg.curve > text").all_text_contents()
+    page.locator("input[name=radius]").fill("150")
+    assert ticks[:3] == [
+        line.get_attribute("y1") for line in page.locator("svg.curve > line").all()[:3]
+    ]
+    assert scale == page.locator("svg.curve > text").all_text_contents() and scale[0] == "0"
 
 
 def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone: Page) -> None:
@@ -196,6 +226,11 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone:
     for _ in range(30):
         alone.keyboard.press("ArrowRight")
     expect(said).not_to_have_text(before)
+    # To 1,000: the plane follows, and so much clipping hides.
+    distance = alone.get_by_role("slider", name="Distance of your record")
+    distance.press("End")
+    expect(alone.locator("label [data-value=distance]")).to_have_text("1,000")
+    expect(said).to_contain_text("of the noise's standard deviation")
     change.click()
     expect(said).to_contain_text("records are clipped")
 
@@ -204,15 +239,14 @@ def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(alone: Page) -> No
     said, odds = alone.locator("p.summary"), alone.locator("svg.curve rect.odds")
     button = alone.get_by_role("button", name="Choose the radius privately")
     shown, radii, drawn = picture(SEEN), set(), 0
-    n, epsilon, p = shown.start
     while len(radii) < 2 and drawn < 60:  # one alone: less than once in 10^12
         drawn += 1
         button.press("Enter")
         expect(said).to_contain_text("how likely each radius is in a private choice")
         expect(said).to_contain_text("The choice cost 10 % of the privacy budget")
         radii.add(output(alone, "radius"))
-    assert len(radii) > 1 and max(radii) <= shown.choices[p, n, epsilon, 0]
-    assert odds.count() == len(shown.ladders[n])
+    assert len(radii) > 1 and max(radii) <= shown.ladder[0]
+    assert odds.count() == len(shown.ladder)
     alone.locator("input[name=radius]").press("ArrowLeft")
     expect(odds).to_have_count(0)
     expect(said).to_contain_text("records are clipped")
@@ -245,7 +279,7 @@ def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready:
     page.wait_for_url(lambda url: "/private-mean" in url, timeout=SLOW)
     ready(page, seconds=60)
     summary = page.locator("p.summary")
-    expect(summary).to_contain_text("records are clipped", timeout=SLOW)
+    expect(summary).to_contain_text("are clipped", timeout=SLOW)
     before = summary.inner_text()
     slider = page.get_by_role("slider", name="Clip radius R")
     slider.focus()

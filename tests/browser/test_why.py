@@ -8,12 +8,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.pages.why.words import TITLE, short, steps
+from dpsco_app.pages.why.words import TITLE, short, story
 from dpsco_app.parts.touch.scroll import scroll_page
-from dpsco_core.explain.why import SCENARIO, why
+from dpsco_core.explain.why import why
 from tests.browser.responsive import PHONE, Ready
 
-STEPS = steps(why())
+STORY = story(why())
+STEPS = STORY.steps
+ROWS = (".planes", ".controls", ".summary", ".below")
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 def expect_step(page: Page | Locator, number: int) -> None:
@@ -22,7 +25,7 @@ def expect_step(page: Page | Locator, number: int) -> None:
     here = page.locator("nav [aria-current=step]")
     expect(here).to_have_text(str(number))
     expect(page.locator("section.here h2")).to_have_text(step.title)
-    for part in ("records", "means", "bars", "curve", "radius", "p", "change"):
+    for part in ("records", "means", "bars", "curve", "prices", "radius", "distance", "change"):
         shown = page.locator(f"[data-part={part}]")
         expect(shown).to_be_visible(visible=part in step.state.parts)
     if step.state.radius is not None:
@@ -39,6 +42,8 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     said = page.locator("p.summary")
     expect(said).to_contain_text("The farthest lies 27 from the centre.", timeout=30_000)
     expect_step(page, 1)
+    assert page.evaluate(HEIGHT) <= 2200
+    places: list[object] = []
     page.mouse.move(200, 500)
     for number in range(2, len(STEPS) + 1):
         for _ in range(40):
@@ -48,9 +53,12 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
             page.wait_for_timeout(30)
         expect_step(page, number)
         figure = page.locator(".pinned").bounding_box()
-        assert figure is not None and 0 <= figure["y"] < 100  # it stays where it is
+        assert figure is not None and 0 <= figure["y"] < 200
         assert figure["y"] + figure["height"] < 900
-    worst = page.locator("svg.curve .floor")
+        # Nothing jumps: every part has its place from the first step to the last.
+        places.append([page.locator(part).bounding_box() for part in ROWS])
+    assert all(place == places[0] for place in places)
+    worst = page.locator("svg.prices .floor")
     expect(worst).to_have_count(1)
     # By hand: the radius moves, and the next step takes it back.
     expect(said).to_contain_text("No radius has a smaller typical error.")
@@ -69,7 +77,10 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     expect_step(page, 3)
+    expect(said).to_contain_text("Your record lies 1,000 from the centre", timeout=10_000)
     moved = said.inner_text()
+    page.get_by_role("slider", name="Distance of your record").press("Home")
+    expect(said).to_contain_text("Your record lies 0.1 from the centre")
     page.locator("canvas.records").focus()
     for _ in range(10):
         page.keyboard.press("ArrowLeft")
@@ -84,7 +95,7 @@ def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
     browser: Browser, tmp_path: Path, scheme: str
 ) -> None:
     file = tmp_path / "why.html"
-    page_text = scroll_page(TITLE, SCENARIO, STEPS, dark=scheme == "dark")
+    page_text = scroll_page(TITLE, STORY, dark=scheme == "dark")
     file.write_text(page_text, encoding="utf-8")
     page = browser.new_page(viewport=PHONE)
     page.goto(file.as_uri())

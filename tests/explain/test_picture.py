@@ -2,60 +2,97 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, HARD_INSTANCES
-from dpsco_core.explain.picture import EPSILONS, ORDERS, SIZES, adaptive_plan, picture
+from dpsco_core.data import DenseRows
+from dpsco_core.explain.picture import SHOWN, adaptive_plan, clipped_averages, picture
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario
 
+ORDERS = (2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+
 
 @pytest.mark.parametrize("law", [s for s in DISTRIBUTION_SLUGS if s not in HARD_INSTANCES])
 def test_the_records_are_of_the_law_at_every_order(law: str) -> None:
-    scenario = Scenario(distribution=law, offset=1.2)
-    shown = picture(scenario)
-    for i, order in enumerate(ORDERS):
-        problem = replace(scenario, d=2, p=order).instance.problem
-        assert np.array_equal(shown.means[i], problem.distribution.mean)  # type: ignore[union-attr]
-        assert np.linalg.norm(shown.means[i]) == pytest.approx(1.2)
+    for order in ORDERS:
+        scenario = Scenario(distribution=law, offset=1.2, p=order, n=500)
+        shown = picture(scenario)
+        problem = replace(scenario, d=2).instance.problem
+        assert np.array_equal(shown.mean, problem.distribution.mean)  # type: ignore[union-attr]
+        assert np.linalg.norm(shown.mean) == pytest.approx(1.2)
         # 500 records whose variance is at most 1: 7 standard errors of 1/sqrt(500).
-        assert np.abs(shown.records[i].mean(axis=0) - shown.means[i]).max() < 7 / np.sqrt(500)
+        assert np.abs(shown.plain - shown.mean).max() < 7 / np.sqrt(500)
+        assert shown.plain == pytest.approx(shown.records.mean(axis=0))
 
 
 def test_radius_and_noise_are_those_of_simple_clipping_at_the_same_setting() -> None:
-    scenario = Scenario(distribution="student-t", p=3.0, n=200, epsilon=2.0)
-    shown = picture(scenario)
-    n, epsilon, p = shown.start
-    assert (SIZES[n], EPSILONS[epsilon], ORDERS[p]) == (200, 2.0, 3.0)
-    plan = SimpleClipping().plan(replace(scenario, d=2).setting)
-    assert shown.radii[p, n, epsilon] == plan.clip_radius
-    assert shown.rhos[epsilon] == plan.rho
-    assert plan.noise_std == pytest.approx(
-        gaussian_noise_std(2 * shown.radii[p, n, epsilon] / 200, shown.rhos[epsilon]), rel=1e-12
-    )
+    for n in (150, 12_345):
+        scenario = Scenario(distribution="student-t", p=3.3, n=n, epsilon=1.7)
+        shown = picture(scenario)
+        assert (shown.n, shown.epsilon, shown.p) == (n, 1.7, 3.3)
+        assert len(shown.records) == min(n, SHOWN)
+        plan = SimpleClipping().plan(replace(scenario, d=2).setting)
+        assert (shown.blind, shown.rho) == (plan.clip_radius, plan.rho)
+        noise_std = gaussian_noise_std(2 * shown.blind / n, shown.rho)
+        assert plan.noise_std == pytest.approx(noise_std, rel=1e-12)
+
+
+def test_the_averages_are_those_of_all_records_clipped() -> None:
+    x = np.random.default_rng(0).standard_t(2.0, (1000, 2))
+    x[0] = 0.0
+    radii = np.geomspace(0.1, 300, 50)
+    wanted = [clipped_mean(DenseRows(x), float(radius)) for radius in radii]
+    assert clipped_averages(x, radii) == pytest.approx(np.array(wanted), abs=1e-12)
+    shown = picture(Scenario(n=500, p=2.0))
+    for radius, average in zip(shown.clipped.radii, shown.averages, strict=True):
+        truth = clipped_mean(DenseRows(shown.records), float(radius))
+        assert average == pytest.approx(truth, abs=1e-12)
+
+
+def test_something_is_clipped_at_first_and_no_radius_is_better_than_the_best() -> None:
+    for scenario in (
+        Scenario(),
+        Scenario(n=1_000_000, epsilon=10.0, p=2.0),
+        Scenario(distribution="gaussian", p=20.0, n=100_000),
+        Scenario(n=20, epsilon=0.1),
+    ):
+        shown = picture(scenario)
+        assert (np.linalg.norm(shown.records, axis=1) > shown.start).any()
+        law, n = shown.clipped, shown.n
+        errors = [
+            law.parts(n, float(r), gaussian_noise_std(2 * r / n, shown.rho)).error
+            for r in law.radii
+        ]
+        assert errors[law.radii.tolist().index(shown.best)] == min(errors)
+        assert shown.start <= max(shown.best, law.radii[0])
+        assert max(shown.blind, shown.ladder.max()) <= law.radii[-1]
 
 
 def test_the_private_choice_is_that_of_adaptive_clipping_at_the_same_setting() -> None:
     scenario = Scenario(distribution="student-t", p=3.0, n=500, epsilon=2.0)
     shown = picture(scenario)
-    n, epsilon, p = shown.start
     plan = AdaptiveClipping().plan(replace(scenario, d=2).setting)
-    top, target, choice, left = shown.choices[p, n, epsilon]
-    assert np.allclose(top * shown.ladders[n], plan.radii, rtol=1e-12)
-    assert (target, choice, left) == (plan.target, plan.epsilon, plan.release_rho)
-    assert 0 < left < shown.rhos[epsilon]
-    assert shown.choices[p, 0, 0, 2] == 0  # 20 records at epsilon = 0.1 are too few
-    assert shown.choices[p, 0, 0, 3] == pytest.approx(shown.rhos[0], rel=1e-9)
+    assert np.array_equal(shown.ladder, plan.radii)
+    assert np.array_equal(shown.longer, norm_counts(DenseRows(shown.records), plan.radii))
+    assert shown.choice_epsilon == plan.epsilon
+    assert (shown.target, shown.choice_rho) == (plan.target, plan.release_rho)
+    assert 0 < shown.choice_rho < shown.rho
+    few = picture(replace(scenario, n=20, epsilon=0.1))  # too few
+    assert few.choice_epsilon == 0 and few.choice_rho == pytest.approx(few.rho, rel=1e-9)
 
 
 def test_no_centre_is_chosen_in_the_picture_however_wide_the_set() -> None:
-    wide = picture(Scenario(diameter=100.0))
-    assert np.isfinite(wide.choices).all() and (wide.choices[..., (0, 1, 3)] > 0).all()
+    wide = picture(Scenario(diameter=100.0, n=500, epsilon=10.0))
+    assert np.isfinite(wide.ladder).all() and min(wide.target, wide.choice_rho) > 0
     problem = Scenario(diameter=100.0, d=2).instance.problem
     setting = problem.setting(500, ApproxDP(epsilon=10.0, delta=1e-6))
     assert AdaptiveClipping().plan(setting).centre is not None
@@ -63,8 +100,8 @@ def test_no_centre_is_chosen_in_the_picture_however_wide_the_set() -> None:
 
 
 def test_a_heavier_tail_sends_the_farthest_record_farther() -> None:
-    shown = picture(Scenario(distribution="skewed-pareto"))
-    farthest = np.linalg.norm(shown.records, axis=2).max(axis=1)
+    seen = [picture(Scenario(distribution="skewed-pareto", n=500, p=p)).records for p in ORDERS]
+    farthest = np.linalg.norm(seen, axis=2).max(axis=1)
     assert (np.diff(farthest) < 0).all() and farthest[0] > 5 * farthest[-1]
 
 
@@ -74,6 +111,8 @@ def test_a_hard_instance_gives_way_to_the_skewed_law() -> None:
 
 
 def test_other_budgets_have_their_place_too() -> None:
-    assert picture(Scenario(epsilon=1.0, delta=0.0)).delta == 1e-6
+    pure = picture(Scenario(epsilon=1.0, delta=0.0))
+    assert (pure.epsilon, pure.delta) == (1.0, 1e-6)
     concentrated = picture(Scenario(epsilon=None, delta=None, rho=0.5))
-    assert EPSILONS[concentrated.start[1]] == 1.0 and concentrated.delta == 1e-6
+    assert concentrated.rho == 0.5 and concentrated.delta == 1e-6
+    assert 0.5 < concentrated.epsilon < 0.5 + 2 * math.sqrt(0.5 * math.log(1e6))

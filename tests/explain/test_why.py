@@ -8,20 +8,22 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import BOUNDS
-from dpsco_core.explain.picture import picture
-from dpsco_core.explain.why import EPSILON, LIGHT, RADII, SCENARIO, clipping, why
+from dpsco_core.explain.picture import Picture, picture
+from dpsco_core.explain.why import EPSILON, LIGHT, MANY, SCENARIO, SIZES, clipping, why
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.report import evaluate
 
 
+def shown(p: float) -> Picture:
+    return picture(replace(SCENARIO, p=p))
+
+
 def test_the_records_are_those_of_the_picture_and_one_of_them_is_far() -> None:
-    shown, heavy = picture(SCENARIO), why().heavy
-    n, epsilon, p = heavy.at
-    assert heavy.at == shown.start
-    assert (shown.sizes[n], shown.epsilons[epsilon]) == (SCENARIO.n, EPSILON)
-    lengths = np.linalg.norm(shown.records[p, : SCENARIO.n], axis=1)
+    heavy, seen = why().heavy, shown(SCENARIO.p)
+    assert (seen.n, seen.epsilon) == (SCENARIO.n, EPSILON)
+    lengths = np.linalg.norm(seen.records, axis=1)
     assert (lengths < heavy.middle).sum() == SCENARIO.n / 2
     assert heavy.farthest == lengths.max() > 10 * heavy.middle
     assert why().light.farthest < 3 * why().light.middle
@@ -29,9 +31,9 @@ def test_the_records_are_those_of_the_picture_and_one_of_them_is_far() -> None:
 
 def test_the_best_radius_is_the_bottom_of_the_curve() -> None:
     for one in (why().heavy, why().light):
-        errors = [clipping(one.p, float(radius)).error for radius in RADII]
+        errors = [clipping(one.p, float(r)).error for r in shown(one.p).clipped.radii]
         assert one.best.error == min(errors)
-        assert 0 < errors.index(min(errors)) < len(RADII) - 1
+        assert 0 < errors.index(min(errors)) < len(errors) - 1
         assert one.best.error > one.plain
 
 
@@ -41,6 +43,12 @@ def test_two_tails_are_compared_by_the_price_and_the_light_one_is_cheaper_in_the
     assert light.plain < heavy.plain / 5 and light.best.error < heavy.best.error
     assert light.price > 2 * heavy.price
     assert 1 < light.later < heavy.later < heavy.price
+    assert SIZES[0] == SCENARIO.n and SIZES[-1] == MANY
+    for one in (heavy, light):
+        assert one.price == pytest.approx(one.best.error / one.plain)
+        assert (np.diff(one.prices) < 0).all() and one.later == min(one.prices)
+    assert heavy.floor_prices[0] == heavy.floor / heavy.plain
+    assert all(a < b for a, b in zip(heavy.floor_prices, heavy.prices, strict=True))
 
 
 def test_clipping_trades_bias_for_noise() -> None:

@@ -7,19 +7,20 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.live.running import Pace
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.one_run import words
-from dpsco_app.pages.one_run.charts import add_choices, parts_figure
+from dpsco_app.pages.one_run.figures import parts_figure
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
+from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
-from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.look import CYAN, GREY
 from dpsco_app.parts.options import inside, short_text
-from dpsco_app.parts.page import draw_apart, opened_with_scenario, slider
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
@@ -59,18 +60,22 @@ def _split(point: Scenario, factor: float, trial: int) -> Split:
 
 def page() -> None:
     draw_views("one-run")
-    found = opened_with_scenario(STATE, "One run: what clipping and noise do to it", tidy)
-    if found is None:
+    view, wrong = opened(STATE)
+    visited, refused = draw_controls(STATE)
+    draw_wrong(wrong)
+    screen = FirstScreen("one_run")
+    if visited is None:
+        screen.say(QUESTION, refused)
         return
-    view, scenario = found
-    draw_apart(STATE, scenario)
-    headline, choice = st.columns([3, 1], vertical_alignment="center")
-    with choice:
-        scenario = _single(scenario, view)
+    view = tidy(view, visited)
+    STATE.remember(view, visited)
+    with screen.controls:
+        scenario = _single(visited, view)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
-    runs, played = _path(scenario, point, headline, factor)
+    runs, played = _path(scenario, point, screen, factor)
+    draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
     if runs:
@@ -91,6 +96,8 @@ def _single(scenario: Scenario, view: View) -> Scenario:
         st.selectbox(
             "Optimiser whose run is taken apart",
             known,
+            width=420,
+            label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,
             help="The error by clip radius, below, is that of clipped gradients.",
@@ -99,13 +106,14 @@ def _single(scenario: Scenario, view: View) -> Scenario:
 
 
 def _path(
-    scenario: Scenario, point: Scenario, headline: DeltaGenerator, factor: float
+    scenario: Scenario, point: Scenario, screen: FirstScreen, factor: float
 ) -> tuple[Sequence[str], bool]:
     """Draw the run; return which runs are shown, and whether they are played."""
     (method,) = scenario.methods
     try:
         runs = _runs(point, method, factor)
     except NotApplicable as refused:
+        screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
         return (), False
     title = words.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
@@ -113,16 +121,18 @@ def _path(
     if method == CLIPPED:
         at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
         title = f"At {at}, {inside(title)}"
-    headline.markdown(f"**{title}**")
+    beside = "The runs without noise are shown to compare; they are not private."
+    helps = words.clipping_helps(runs.get("clipped"), runs.get("exact"))
+    screen.say(QUESTION, title, beside + words.whose_radius(method_card(method), at) + helps)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
     looks = {
         "private": (f"private run ({at})" if at else "private run", colour_of(method), ""),
-        "clipped": ("same, no noise", CYAN, "8 4"),
+        "clipped": ("same, no noise", PART_COLOURS["bias"], "8 4"),
         "exact": (
             "gradient descent, no privacy" if relative else "same, no noise, no clipping",
-            GREY,
+            METHODS["grey"],
             "2 3",
         ),
     }
@@ -140,6 +150,7 @@ def _path(
             "setting": f"{setting}, {name.lower()}",
             "relative": relative,
             "factor": st.session_state[RADIUS],
+            "follows": method == CLIPPED,
         }
 
         def keep() -> None:  # what stands below follows the radius where the hand has left it
@@ -156,11 +167,6 @@ def _path(
         )
         st.markdown(f"{name} {way} here: there is nothing to play.")
     draw_numbers("path", lambda: words.path_table(lines), setting, held)
-    st.caption(
-        "The runs without noise are shown to compare; they are not private."
-        + words.whose_radius(method_card(method), at)
-        + words.clipping_helps(runs.get("clipped"), runs.get("exact"))
-    )
     return tuple(runs), held is not None
 
 
@@ -188,7 +194,6 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
     except NotApplicable as refused:
         _refuse(CLIPPED, refused, "radius")
         return False
-    st.header("The error by clip radius")
     if not dragged:
         slider(
             STATE,
@@ -204,21 +209,17 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
     radius = st.session_state[RADIUS] * chosen
     with st.container(key="one_run_sentence"):
         sentence = st.empty()
-    place = st.container()
-    parts = _parts(point, scenario.trials, place)
+    second = FirstScreen("one_run_parts")
+    parts = _parts(point, scenario.trials, second.controls)
     sentence.markdown(words.radius_sentence(_norms(point), parts, radius))
     if parts is None:
         return False
     found, choices = parts, _private_radii(point)
-    with place:
-        responsive(
-            "parts",
-            words.parts_title(found, radius),
-            lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
-            bar=False,
-            table=lambda: words.parts_table(found),
-            setting=setting_line(replace(scenario, axis=None, grid=())),
-        )
+    figure = parts_figure(found, radius, choices)
+    setting = setting_line(replace(scenario, axis=None, grid=()))
+    second.head.subheader(figure.alt)
+    second.draw(figure)
+    second.draw_files(figure, lambda: words.parts_table(found), setting=setting)
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
         "same steps at every radius. " + words.choices_sentence(choices, found)
@@ -246,6 +247,7 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
     return anatomy.gather(point, anatomy.FACTORS, splits)
 
 
+QUESTION = "One run: what do clipping and noise do to it?"
 INTRODUCTION = (
     "Every record votes with a **gradient**: the direction in which it would like the parameter to "
     "move. A few records shout very loudly. To hide any single one, a private run **clips** loud "

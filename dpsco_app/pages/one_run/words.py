@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpsco_app.pages.one_run.charts import best_radius
 from dpsco_app.parts.error_parts import PART_NAMES
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.touch.run import RunLine
@@ -88,6 +87,10 @@ def parts_title(parts: ErrorParts, radius: float) -> str:
     loss = float(total[chosen] / total[best]) - 1
     more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
     return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
+
+
+def best_radius(parts: ErrorParts) -> float:
+    return float(parts.radii[int(parts.total.argmin())])
 
 
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:

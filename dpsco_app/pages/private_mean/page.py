@@ -4,11 +4,10 @@ import streamlit as st
 
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import MEAN
-from dpsco_app.parts.touch.picture import TITLE, draw_picture
+from dpsco_app.parts.touch.picture import TITLE, draw_picture, sample_words
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
-from dpsco_core.explain.picture import picture
 
 WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
 STATE = PageState(
@@ -31,10 +30,4 @@ def page() -> None:
     scenario = found[1]
     draw_apart(STATE, scenario)
     draw_picture(scenario, "private_mean")
-    shown = picture(scenario)
-    n, epsilon, p = shown.start
-    st.caption(
-        "Records of your distribution, in two dimensions. The picture starts at "
-        f"n = {shown.sizes[n]}, ε = {shown.epsilons[epsilon]:g} and p = {shown.orders[p]:g}, "
-        "its nearest to your scenario. It shows the records, so the picture itself is not private."
-    )
+    st.caption(sample_words(scenario))

@@ -1,24 +1,37 @@
 """What the steps say, and what the picture shows beside each; every number is computed."""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 from dpsco_app.parts.options import number_text, short_text
-from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
-from dpsco_core.explain.why import DELTA, EPSILON, MANY, SCENARIO, Why
+from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, Story
+from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
 TITLE = "Why heavy tails and privacy do not get along"
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
-# Half the width of the plane of records: with most of them, with a large circle, with the farthest.
-NEAREST, NEAR, MIDDLE, FAR, FARTHER = 2.5, 4.0, 9.0, 30.0, 60.0
-CLOSER = 2.0  # how much the averages are magnified once the noise is small
-MOVED = (-48.0, -34.0)  # where your record goes first
-DISTANCE = 1000  # of a record, as an example
+# Half the width of the plane of records: with most of them, with a large circle.
+NEAREST, NEAR, MIDDLE = 2.0, 3.0, 9.0
+CLOSER = 1.5  # how much the averages are magnified once the noise is small
+DISTANCE = 1000  # of your record, at first
+MOVED = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")
+PRICES = (*CLOUD, "bars", "prices")
+
+
+def story(numbers: Why) -> Story:
+    """Return the steps with what they show: the heavy tail, and the light one."""
+    sides = numbers.heavy, numbers.light
+    lines = [{"p": one.p, "prices": one.prices, "floors": one.floor_prices} for one in sides]
+    return Story(
+        scenarios=(SCENARIO, replace(SCENARIO, p=LIGHT)),
+        steps=steps(numbers),
+        prices={"sizes": SIZES, "lines": lines},
+    )
 
 
 def setting() -> str:
@@ -32,8 +45,8 @@ def setting() -> str:
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
-    shown = partial(PictureState, at=heavy.at)
-    clipped = partial(shown, radius=best.radius, view=NEAR)
+    shown = partial(PictureState, view=NEAR)
+    clipped = partial(shown, radius=best.radius)
     closer = partial(clipped, zoom=CLOSER)
     return (
         ScrollStep(
@@ -41,12 +54,13 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             text=(
                 "Each dot is a record: two numbers about one person, say an income and a debt. "
                 f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. "
-                f"The farthest is {short(heavy.farthest)} away.",
+                f"The farthest is {short(heavy.farthest)} away. (Records outside the picture are "
+                "drawn at its edge.)",
                 "This is a <b>heavy tail</b>: large values become rare only slowly. Each "
                 "coordinate has a variance of at most 1; nothing is known about higher moments. We "
                 f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
             ),
-            state=shown(view=FAR, parts=("records",)),
+            state=shown(parts=("records",)),
         ),
         ScrollStep(
             title="Without privacy, the average copes",
@@ -57,19 +71,19 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"{short(heavy.plain)} (the root mean square). This is the <b>sampling</b> error.",
                 "If nothing had to stay secret, we could stop here.",
             ),
-            state=shown(view=FAR, parts=AVERAGES, main="means"),
+            state=shown(parts=AVERAGES, main="means"),
         ),
         ScrollStep(
             title="But one record can move it without limit",
             text=(
                 "Suppose that one record is yours, and that nobody may learn it from the average. "
-                f"Drag it farther away. At a distance of {number_text(DISTANCE)} it moves the "
-                f"average by about {short(shift)}, which is {short(shift / heavy.plain)} times the "
-                "sampling error.",
+                f"Here it lies {number_text(DISTANCE)} away, and the picture shows so much of the "
+                "plane that all the others are one spot. It moves the average by about "
+                f"{short(shift)}, {short(shift / heavy.plain)} times the sampling error. Drag it.",
                 "Random noise can hide such a move, but only if the noise is larger still. A "
                 "record of a heavy tail can lie anywhere, so no amount of noise is always enough.",
             ),
-            state=shown(view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"),
+            state=shown(moved=MOVED, parts=(*AVERAGES, "change", "distance"), main="records"),
         ),
         ScrollStep(
             title="So clip",
@@ -82,7 +96,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"the average by {short(best.moved)}. Over all samples, clipping keeps it "
                 f"{short(best.bias)} away from the true mean. This is the <b>clipping bias</b>.",
             ),
-            state=clipped(moved=MOVED, parts=(*AVERAGES, "change", "radius")),
+            state=clipped(moved=(-2.4, -1.8), parts=(*AVERAGES, "change", "radius", "distance")),
         ),
         ScrollStep(
             title="The radius: bias against noise",
@@ -93,7 +107,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"typically {short(large.noise)} from the average of the clipped records. A small "
                 f"one distorts: at R = {short(small.radius)} it clips {small.clipped} of the "
                 f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Drag the circle from "
-                "one to the other. The bars show the squares of sampling, bias and noise, which "
+                "one to the other. The stack shows the squares of sampling, bias and noise, which "
                 "add up to the square of the typical error.",
             ),
             state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
@@ -101,9 +115,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="What ε means: odds",
             text=(
-                "The red cloud shows what could be released if your record lay at its worst place. "
-                "The two clouds almost coincide. A spy who knows all the other records, and finds "
-                "both of your possible records equally likely, guesses right "
+                "The pink cloud shows what could be released if your record lay at its worst "
+                "place. The two clouds almost coincide. A spy who knows all the other records, "
+                "and finds both of your possible records equally likely, guesses right "
                 f"{percent(numbers.seen_guess)} of the time, and wherever the two lie at most "
                 f"{percent(numbers.guess)}. Tossing a coin gives 50 %.",
                 "This is what the <b>privacy budget</b> limits. With "
@@ -116,8 +130,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="Even the best radius is expensive",
             text=(
-                "The curve shows the typical error at every radius: on the left mostly bias, on "
-                f"the right mostly noise. Its bottom lies at R = {short(best.radius)}, where the "
+                "The figure shows the same stack at every radius: on the left mostly bias, on the "
+                f"right mostly noise. It is lowest at R = {short(best.radius)}, where the typical "
                 f"error is {short(best.error)}. Without privacy it was {short(heavy.plain)}: the "
                 f"<b>price of privacy</b> is a factor of {short(heavy.price)}.",
                 "A heavy tail has no good place to cut: records that matter lie outside every "
@@ -144,11 +158,12 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"with {heavy.halving:.1f} times at p = {short(heavy.p)}, no faster.",
             ),
             state=PictureState(
-                at=light.at,
+                sample=1,
                 radius=light.best.radius,
                 view=NEAREST,
                 zoom=CLOSER,
-                parts=(*CLOUD, "bars", "curve", "p"),
+                parts=PRICES,
+                main="prices",
             ),
         ),
         ScrollStep(
@@ -156,13 +171,14 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             text=(
                 "Could another method do better? Only up to a point. For every (ε, δ)-private "
                 f"method there are data with p = {short(heavy.p)} on which its mean error is at "
-                f"least {short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of "
-                f"our curve lies {short(best.error / heavy.floor)} times as high.",
+                f"least {short(heavy.floor)}. As a price that is {short(heavy.floor_prices[0])} "
+                f"times the non-private error; ours is {short(heavy.price)}. No method can be more "
+                f"than {short(best.error / heavy.floor)} times better in the worst case.",
                 f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",
             ),
-            state=closer(floor=heavy.floor, parts=(*CLOUD, "bars", "curve"), main="curve"),
+            state=closer(floor=True, parts=PRICES, main="prices"),
         ),
     )
 

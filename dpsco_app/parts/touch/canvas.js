@@ -74,11 +74,11 @@ export const cross = ({ pen, toScreen }, point, colour) => {
 }
 
 // Text beside a point, above it or (`below`) under it, readable over whatever is there.
-export const label = ({ pen, toScreen, width }, point, text, { ink, page, font }, below = false) => {
+export const label = ({ pen, toScreen, width }, point, text, { ink, page, font, size }, below = false) => {
   const [x, y] = toScreen(point)
-  pen.font = `13px ${font}`
+  pen.font = `${size}px ${font}`
   const left = Math.min(x + 9, width - pen.measureText(text).width - 4)
-  const base = below ? y + 17 : y - 7
+  const base = below ? y + 4 + size : y - 7
   pen.strokeStyle = page
   pen.lineWidth = 4
   pen.strokeText(text, left, base)

@@ -7,45 +7,38 @@ export const clipped = (point, radius) => {
   return [point[0] * factor, point[1] * factor]
 }
 
-export const average = (points) => {
-  let x = 0
-  let y = 0
-  for (const point of points) {
-    x += point[0]
-    y += point[1]
-  }
-  return [x / points.length, y / points.length]
-}
-
-export const clippedAverage = (points, radius) => average(points.map((p) => clipped(p, radius)))
-
 // Standard deviation of the noise in each coordinate: replacing one of n records moves the average
 // of the clipped ones by at most 2R/n.
 export const noiseStd = (radius, n, rho) => (2 * radius) / n / Math.sqrt(2 * rho)
 
 export const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1])
 
-export const RADII = [0.25, 30] // ends of the slider and of the curve
+// A value at a radius, of values at radii that are evenly spaced on a logarithmic scale between two
+// ends; beyond the ends it is that at the end.
+export const between = (values, radius, [first, last]) => {
+  const place = ((values.length - 1) * Math.log(radius / first)) / Math.log(last / first)
+  const held = Math.min(values.length - 1, Math.max(0, place))
+  const low = Math.min(Math.floor(held), values.length - 2)
+  return values[low] + (held - low) * (values[low + 1] - values[low])
+}
 
-// The place of a radius among `count` that are evenly spaced on a logarithmic scale.
-const placeOf = (radius, count) =>
-  ((count - 1) * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0])
-
-// A value between two of them; beyond the ends it is that at the end.
-const interpolated = (values, radius) => {
-  const place = Math.min(values.length - 1, Math.max(0, placeOf(radius, values.length)))
-  const low = Math.min(Math.floor(place), values.length - 2)
-  return values[low] + (place - low) * (values[low + 1] - values[low])
+// The average of all n records at a radius, of which Python sends what it is at some, and what
+// another place of the first record makes of it.
+export const averageAt = ({ plain, averages, reach }, radius) =>
+  radius === Infinity ? plain : averages.map((values) => between(values, radius, reach))
+export const withMoved = (release, first, moved, radius, n) => {
+  const [from, to] = [clipped(first, radius), clipped(moved, radius)]
+  return release.map((x, i) => x + (to[i] - from[i]) / n)
 }
 
 // The parts of the mean squared error over records and noise, which add up, for n records of a law:
 // `bias` and `variance` are those of one clipped record at each radius, `whole` is the variance of
 // one that is not clipped. An error is the root of a part.
-export const squaredParts = ({ bias, variance, whole }, radius, n, rho) => {
+export const squaredParts = ({ bias, variance, whole }, reach, radius, n, rho) => {
   if (radius === Infinity) return { sampling: whole / n, bias: 0, noise: 0, total: whole / n }
   const parts = {
-    sampling: interpolated(variance, radius) / n,
-    bias: interpolated(bias, radius),
+    sampling: between(variance, radius, reach) / n,
+    bias: between(bias, radius, reach),
     noise: 2 * noiseStd(radius, n, rho) ** 2,
   }
   return { ...parts, total: parts.sampling + parts.bias + parts.noise }
@@ -73,12 +66,9 @@ export const guessLimit = (epsilon, delta) => (Math.exp(epsilon) + delta) / (Mat
 
 // The exponential mechanism's odds among falling radii: about `target` records are to be longer than
 // the chosen one, and of radii that are as good the smaller is likelier.
-export const choiceOdds = (points, radii, target, epsilon) => {
-  const lengths = points.map(length)
-  const logs = radii.map((radius) => {
-    const longer = lengths.filter((size) => size > radius).length
-    return -2 * Math.log(radius / radii[0]) - (epsilon * Math.abs(longer - target)) / 2
-  })
+export const choiceOdds = (longer, radii, target, epsilon) => {
+  const logs = radii.map((radius, i) =>
+    -2 * Math.log(radius / radii[0]) - (epsilon * Math.abs(longer[i] - target)) / 2)
   const largest = Math.max(...logs)
   const weights = logs.map((log) => Math.exp(log - largest))
   const sum = weights.reduce((a, b) => a + b)

@@ -1,108 +1,186 @@
-// The error of a private mean: the squares of its parts, which add up, and the parts and the whole
-// over the clip radius.
+// The error of a private mean: the squares of its parts, which add up, stacked at one radius and over
+// all radii on one scale; and what privacy multiplies it by.
 
-import { RADII } from "./clipping.js"
+const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 
-export const short = (value) => Number(value.toPrecision(2)).toString()
+export const short = (value) => {
+  const [digits, power] = value.toExponential(1).split("e").map(Number)
+  if (value === 0 || (power > -4 && power < 6)) {
+    return Number(value.toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 6 })
+  }
+  const raised = String(power).replace(/./g, (sign) => RAISED["-0123456789".indexOf(sign)])
+  return `${digits}·10${raised}`
+}
 
 const NAMES = { sampling: "sampling", bias: "clipping bias", noise: "noise" }
+const KEYS = Object.keys(NAMES) // from the bottom up
+const HIGHEST = 3 // times the least error: what is higher leaves the figure
+const MARGIN = 56
+const BOLD = 'font-weight="700"'
 
 // The shares of the parts in whole percents, which add up to 100: what rounding down leaves goes to
 // those that lose most by it.
 export const percents = (parts) => {
-  const keys = Object.keys(NAMES)
-  const exact = keys.map((key) => (100 * parts[key]) / parts.total)
+  const exact = KEYS.map((key) => (100 * parts[key]) / parts.total)
   const lost = exact.map((share) => share - Math.floor(share))
   const left = Math.round(lost.reduce((a, b) => a + b))
-  const first = keys.map((_, i) => i).sort((a, b) => lost[b] - lost[a]).slice(0, left)
-  return Object.fromEntries(keys.map((key, i) =>
+  const first = KEYS.map((_, i) => i).sort((a, b) => lost[b] - lost[a]).slice(0, left)
+  return Object.fromEntries(KEYS.map((key, i) =>
     [key, `${Math.floor(exact[i]) + (first.includes(i) ? 1 : 0)} %`]))
 }
 
 export const bestOf = (curve) => curve.reduce((best, one) => (one.total < best.total ? one : best))
 
-export const svgText = (x, y, text, anchor = "start") =>
-  `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`
+export const svgText = (x, y, text, anchor = "start", more = "") =>
+  `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${text}</text>`
 
-const coloursOf = ({ record, lost, method }) => ({ sampling: record, bias: lost, noise: method })
+// A place to draw in, in pixels of the screen; `unit` grows with the type.
+const frameOf = (svg) => {
+  const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+  const [width, height] = [svg.clientWidth || 420, svg.clientHeight || 208]
+  return {
+    width, unit, left: MARGIN * unit, right: width - 12, top: 24 * unit, bottom: height - 40 * unit,
+  }
+}
 
-// Each square begins where the one above it ends: together they are as long as the last.
-export const drawBars = (picture, { parts }) => {
-  const colours = coloursOf(picture.colours)
-  const [left, wide] = [92, 170]
+// Round numbers from 0 to the top.
+const roundTicks = (top) => {
+  const power = 10 ** Math.floor(Math.log10(top))
+  const step = [0.2, 0.5, 1, 2].map((one) => one * power).find((one) => top / one <= 6)
+  return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, i) => i * step)
+}
+
+// The vertical axis of squares: the same for all radii, so that nothing moves but what changes.
+const squaresAxis = ({ left, right, top, bottom, unit }, curve, ink) => {
+  const highest = HIGHEST * bestOf(curve).total
+  const y = (value) => bottom - (bottom - top) * Math.min(1, value / highest)
+  const ticks = roundTicks(highest).map((tick) =>
+    `<line x1="${left}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}" stroke="${ink}" ` +
+    `stroke-opacity="0.15"/>` + svgText(left - 5, y(tick) + 4 * unit, short(tick), "end")).join("")
+  return { highest, y, ticks }
+}
+
+// The parts at the radius that is set, on one another, and their numbers beside them.
+export const drawBars = (picture, { parts }, curve) => {
+  const { colours } = picture
+  const svg = picture.find(".bars")
+  const sheet = frameOf(svg)
+  const { left, top, bottom, unit } = sheet
+  const wide = 40 * unit
+  const axis = squaresAxis({ ...sheet, right: left + wide }, curve, colours.ink)
   const shares = percents(parts)
-  let from = left
-  const rows = Object.keys(NAMES).map((key, i) => {
-    const width = (wide * parts[key]) / parts.total
-    const bar = (y, name) => `<rect class="${name}" x="${from}" y="${y}" width="${width}" height="20" ` +
-      `fill="${colours[key]}"/>`
-    const drawn = bar(12 + 40 * i, "part") + bar(132, "whole")
-    from += width
-    return drawn + svgText(left - 8, 27 + 40 * i, NAMES[key], "end") +
-      svgText(left + wide + 8, 27 + 40 * i, `${short(Math.sqrt(parts[key]))}², ${shares[key]}`)
-  })
+  const pitch = Math.min(43 * unit, (svg.clientHeight - 46 * unit) / KEYS.length)
+  const row = (i) => top + i * pitch
+  let below = 0
+  const stack = KEYS.map((key, i) => {
+    const [from, to] = [axis.y(below), axis.y((below += parts[key]))]
+    const at = left + wide + 14 * unit
+    const name = row(KEYS.length - i)
+    return `<rect class="part ${key}" x="${left}" y="${to}" width="${wide}" height="${from - to}" ` +
+      `data-square="${parts[key]}" fill="${colours[key]}"/>` +
+      `<rect x="${at}" y="${name - 9 * unit}" width="${10 * unit}" height="${10 * unit}" ` +
+      `fill="${colours[key]}"/>` + svgText(at + 15 * unit, name, NAMES[key]) +
+      svgText(at + 15 * unit, name + 16 * unit,
+        `${short(Math.sqrt(parts[key]))}² = ${short(parts[key])}, ${shares[key]}`)
+  }).join("")
   const all = `${short(Math.sqrt(parts.total))}² = ${short(parts.total)}`
-  picture.find(".bars").innerHTML = rows.join("") +
-    svgText(left - 8, 147, "in all", "end") + svgText(left + wide + 8, 147, all)
-  const words = Object.entries(NAMES).map(([key, name]) =>
-    `${name} ${short(Math.sqrt(parts[key]))} squared, ${shares[key]}`)
-  picture.find(".bars").setAttribute("aria-label",
+  const over = parts.total > axis.highest // the stack goes on above
+  svg.innerHTML = axis.ticks + stack +
+    (over ? svgText(left + wide / 2, top - 6 * unit, "↑", "middle", BOLD) : "") +
+    svgText(left + wide + 29 * unit, row(0), "in all", "start", BOLD) +
+    svgText(left + wide + 29 * unit, row(0) + 16 * unit, all, "start", BOLD)
+  const words = KEYS.map((key) =>
+    `${NAMES[key]} ${short(Math.sqrt(parts[key]))} squared, ${shares[key]}`)
+  svg.setAttribute("aria-label",
     `Parts of the mean squared error: ${words.join("; ")}; in all ${all}.`)
 }
 
-const PLOT = { left: 44, right: 410, top: 22, bottom: 140 }
+const areas = (curve, x, y, colours) => {
+  let below = curve.map(() => 0)
+  return KEYS.map((key) => {
+    const above = curve.map((one, i) => below[i] + one[key])
+    const edge = (heights) => curve.map((one, i) => `${x(one.radius).toFixed(1)},${y(heights[i])}`)
+    const path = `M${[...edge(above), ...edge(below).reverse()].join("L")}Z`
+    below = above
+    return `<path class="${key}" d="${path}" fill="${colours[key]}" fill-opacity="0.75"/>`
+  }).join("")
+}
 
+// The stack over all radii, and where the radius of the hand stands in it.
 export const drawCurve = (picture, now, curve) => {
   const { colours } = picture
+  const svg = picture.find(".curve")
+  const sheet = frameOf(svg)
+  const { left, right, top, bottom, unit } = sheet
   const best = bestOf(curve)
-  const error = (one, key = "total") => Math.sqrt(one[key])
-  const all = (key) => curve.map((one) => error(one, key))
-  // All of the noise, of the sampling and of the error has its place; a bias may fall out of it.
-  const low = Math.min(...all("noise"), ...all("sampling"), (now.floor || Infinity)) / 1.3
-  const high = Math.max(...all("total")) * 1.15
-  const { left, right, top, bottom } = PLOT
-  const x = (radius) =>
-    left + (right - left) * (Math.log(radius / RADII[0]) / Math.log(RADII[1] / RADII[0]))
+  const axis = squaresAxis(sheet, curve, colours.ink)
+  const [first, last] = now.sample.reach
+  const x = (radius) => left + (right - left) * (Math.log(radius / first) / Math.log(last / first))
   const y = (value) =>
-    bottom - (bottom - top) * (Math.log(Math.max(value, low / 100) / low) / Math.log(high / low))
-  const path = (key, colour, width) =>
-    `<path class="${key}" fill="none" stroke="${colour}" stroke-width="${width}" d="M` +
-    `${curve.map((one) => `${x(one.radius).toFixed(1)},${y(error(one, key)).toFixed(1)}`).join("L")}"/>`
-  const ticks = [-4, -3, -2, -1, 0, 1, 2, 3].map((power) => 10 ** power).filter((t) => t > low && t < high)
-  const scale = ticks.map((t) => `<line x1="${left}" x2="${right}" y1="${y(t)}" y2="${y(t)}" ` +
-    `stroke="${colours.ink}" stroke-opacity="0.2"/>` + svgText(left - 4, y(t) + 4, short(t), "end")).join("")
-  // The name of a line, where no other line is near.
-  const name = (key, place, colour, [dx, dy], anchor) =>
-    `<text x="${x(curve[place].radius) + dx}" y="${y(error(curve[place], key)) + dy}" ` +
-    `text-anchor="${anchor}" style="fill: ${colour}">${NAMES[key]}</text>`
-  const mark = (radius, text, anchor) =>
-    `<line x1="${x(radius)}" x2="${x(radius)}" y1="22" y2="140" stroke="${colours.ink}" ` +
-    `stroke-dasharray="2 4"/>` + svgText(x(radius), 15, text, anchor)
-  const [first, second] = best.radius < now.blind ? ["end", "start"] : ["start", "end"]
-  const axis = [0.3, 1, 3, 10, 30].map((r) => svgText(x(r), 160, r, "middle")).join("")
-  const tall = now.choice.odds && 60 / Math.max(...now.choice.odds)
-  const bars = now.choice.odds ? now.choice.odds.map((share, i) =>
-    `<rect class="odds" x="${x(now.choice.radii[i]) - 3}" y="${140 - share * tall}" width="6" ` +
-    `height="${share * tall}" fill="${colours.private}" fill-opacity="0.45"/>`).join("") : ""
-  const floor = now.floor ? `<line class="floor" x1="${left}" x2="${right}" y1="${y(now.floor)}" ` +
-    `y2="${y(now.floor)}" stroke="${colours.floor}" stroke-width="2"/>` +
-    svgText(right - 4, y(now.floor) + 15, `worst case: ${short(now.floor)}`, "end")
-      .replace("<text", `<text style="fill: ${colours.floor}"`) : ""
-  const { sampling, bias, noise } = coloursOf(colours)
+    (bottom - (bottom - top) * Math.min(1.2, value / axis.highest)).toFixed(1) // cut at the frame
   const box = `x="${left}" y="${top}" width="${right - left}" height="${bottom - top}" ` +
     `viewBox="${left} ${top} ${right - left} ${bottom - top}"`
-  picture.find(".curve").innerHTML =
-    bars + scale + floor +
-    `<line x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" stroke="${colours.ink}"/>` + axis +
-    `<svg class="lines" ${box}>` + path("sampling", sampling, 1.5) + path("bias", bias, 1.5) +
-    path("noise", noise, 1.5) + path("total", colours.ink, 2.5) + "</svg>" +
-    name("bias", 0, bias, [0, 26], "start") + name("noise", 62, noise, [8, 12], "start") +
-    name("sampling", 80, sampling, [-4, -5], "end") +
-    mark(best.radius, "best", first) + mark(now.blind, "without looking", second) +
-    `<circle cx="${x(now.radius)}" cy="${y(error(now.parts))}" r="6" fill="${colours.method}" ` +
-    `stroke="${colours.ink}"/>`
-  picture.find(".curve").setAttribute("aria-label",
-    `The error is least, ${short(error(best))}, at the clip radius ${short(best.radius)}; ` +
-    `at ${short(now.radius)} it is ${short(error(now.parts))}.` +
-    (now.floor ? ` In the worst case it is at least ${short(now.floor)}.` : ""))
+  const total = curve.map((one) => `${x(one.radius).toFixed(1)},${y(one.total)}`).join("L")
+  const at = Math.min(right, Math.max(left, x(now.radius)))
+  const ticks = [0.3, 1, 3, 10, 30, 100, 300, 1000].filter((r) => r >= first && r <= last)
+    .map((r) => svgText(x(r), bottom + 16 * unit, r, "middle")).join("")
+  const room = 110 * unit // of a name, beside its line
+  const mark = (radius, text, wanted) => {
+    const anchor = x(radius) > right - room ? "end" : x(radius) < left + room ? "start" : wanted
+    return `<line x1="${x(radius)}" x2="${x(radius)}" y1="${top}" y2="${bottom}" stroke="${colours.ink}" ` +
+      `stroke-dasharray="2 4"/>` + svgText(x(radius), top - 7 * unit, text, anchor)
+  }
+  const [mine, other] = best.radius < now.sample.blind ? ["end", "start"] : ["start", "end"]
+  const tall = now.odds && (0.4 * (bottom - top)) / Math.max(...now.odds)
+  const odds = now.odds ? now.odds.map((share, i) =>
+    `<rect class="odds" x="${x(now.sample.ladder[i]) - 3}" y="${bottom - share * tall}" width="6" ` +
+    `height="${share * tall}" fill="${colours.page}" stroke="${colours.ink}"/>`).join("") : ""
+  svg.innerHTML = axis.ticks + ticks +
+    svgText((left + right) / 2, bottom + 34 * unit, "clip radius R (log)", "middle") +
+    `<svg class="lines" ${box}>` + areas(curve, x, y, colours) +
+    `<path class="total" d="M${total}" fill="none" stroke="${colours.ink}" stroke-width="2"/></svg>` +
+    odds + mark(best.radius, "best", mine) + mark(now.sample.blind, "without looking", other) +
+    `<line x1="${at}" x2="${at}" y1="${top}" y2="${bottom}" stroke="${colours.ink}"/>` +
+    `<circle cx="${at}" cy="${axis.y(now.parts.total)}" r="6" fill="${colours.page}" ` +
+    `stroke="${colours.ink}" stroke-width="2"/>`
+  const error = (one) => short(Math.sqrt(one.total))
+  svg.setAttribute("aria-label",
+    `The error is least, ${error(best)}, at the clip radius ${short(best.radius)}; ` +
+    `at ${short(now.radius)} it is ${error(now.parts)}.`)
+}
+
+// What privacy multiplies the error by, for each tail, over the number of records.
+export const drawPrices = (picture, { sizes, lines }, floor) => {
+  const svg = picture.find(".prices")
+  const { ink, page, price, floor: red, floorFill } = picture.colours
+  const { left, right, top, bottom, unit } = frameOf(svg)
+  const place = (value, [low, high]) => Math.log(value / low) / Math.log(high / low)
+  const all = lines.flatMap(({ prices }) => prices)
+  const ends = [0.4, 1.3 * Math.max(...all)]
+  const x = (n) => left + (right - left) * place(n, [sizes[0], sizes[sizes.length - 1]])
+  const y = (value) => bottom - (bottom - top) * place(value, ends)
+  const path = (values) => `M${values.map((v, i) => `${x(sizes[i])},${y(v)}`).join("L")}`
+  const ticks = [1, 2, 5, 10, 20].filter((tick) => tick < ends[1]).map((tick) =>
+    `<line x1="${left}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}" stroke="${ink}" ` +
+    `stroke-opacity="${tick === 1 ? 0.6 : 0.15}"/>` +
+    svgText(left - 5, y(tick) + 4 * unit, tick, "end")).join("")
+  const powers = [1e3, 1e4, 1e5].map((n) =>
+    svgText(x(n), bottom + 16 * unit, n.toLocaleString("en"), "middle")).join("")
+  const drawn = lines.map(({ p, prices }, i) =>
+    `<path class="price" d="${path(prices)}" fill="none" stroke="${price}" stroke-width="2.2" ` +
+    `stroke-dasharray="${i ? "7 4" : ""}"/>` + prices.map((v, k) =>
+      `<circle cx="${x(sizes[k])}" cy="${y(v)}" r="3.5" fill="${i ? page : price}" stroke="${price}"/>`,
+    ).join("") +
+    svgText(x(sizes[1]) + 8, y(prices[1]) - 8 * unit, `p = ${p}`, "start", BOLD)).join("")
+  const region = floor ? `<path d="${path(lines[0].floors)}L${right},${bottom}L${left},${bottom}Z" ` +
+    `fill="${floorFill}"/><path class="floor" d="${path(lines[0].floors)}" fill="none" ` +
+    `stroke="${red}" stroke-width="2"/>` : ""
+  const words = floor ? svgText(left + 6, y(lines[0].floors[0]) + 16 * unit,
+    `worst case at p = ${lines[0].p}: no private method below ${short(lines[0].floors[0])}`, "start",
+    `style="fill: ${red}"`) : ""
+  svg.innerHTML = region + ticks + powers + drawn + words +
+    svgText((left + right) / 2, bottom + 34 * unit, "records n (log)", "middle")
+  const told = lines.map(({ p, prices }) => `${short(prices[0])} with ${sizes[0]} records at p = ${p}, ` +
+    `${short(prices[sizes.length - 1])} with ${sizes[sizes.length - 1].toLocaleString("en")}`)
+  svg.setAttribute("aria-label", `What privacy multiplies the error by: ${told.join("; ")}.`)
 }

@@ -1,57 +1,59 @@
 // How a private mean is made: records, a ball that clips them, their average, a cloud of releases.
 
 import {
-  RADII, average, choiceOdds, clipped, clippedAverage, distance, length, noiseStd, placeAt, radiusGrid,
-  squaredParts,
+  averageAt, choiceOdds, clipped, distance, length, noiseStd, placeAt, radiusGrid, squaredParts, withMoved,
 } from "./clipping.js"
-import { bestOf, drawBars, drawCurve, short } from "./errors.js"
+import { bestOf, drawBars, drawCurve, drawPrices, short } from "./errors.js"
 import { arrow, cross, dot, label, line, plane, ring } from "./canvas.js"
 import { drawTexts } from "./texts.js"
 
 const TICKS = 200
-const VIEW = 8 // half the width of the plane of records
+const NEAREST = 0.1 // of the record that a hand moves, from the centre
+const FARTHEST = 1000
+const ROOM = 1.15 // around what the plane of records has to show
+const ZOOM = 1.04 // of it, from frame to frame
 const GROW_MS = 350
 
-const toRadius = (tick) => RADII[0] * (RADII[1] / RADII[0]) ** (tick / TICKS)
-const toTick = (radius) =>
-  Math.round((TICKS * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0]))
+const toValue = (tick, [low, high]) => low * (high / low) ** (tick / TICKS)
+const toTick = (value, [low, high]) => Math.round((TICKS * Math.log(value / low)) / Math.log(high / low))
+const PLACES = [NEAREST, FARTHEST]
+
 // What the controls say, and the numbers that follow from it.
-const situation = ({ data, at, radius, moved, choosing, view, zoom, floor }) => {
-  const n = data.sizes[at.n]
-  const [top, target, epsilon, left] = data.choices[at.p][at.n][at.epsilon]
-  const rho = choosing ? left : data.rhos[at.epsilon]
-  const points = data.records[at.p].slice(0, n)
-  const neighbour = moved ? [moved, ...points.slice(1)] : null
-  const release = clippedAverage(points, radius)
+const situation = ({ data, sample: place, radius, moved, choosing, view, zoom }) => {
+  const sample = data.samples[place]
+  const { n, mean, plain } = sample
+  const rho = choosing ? sample.choiceRho : sample.rho
+  const points = sample.records
+  const release = averageAt(sample, radius)
   return {
-    n, rho, points, neighbour, release, radius, view, zoom, floor,
+    sample, n, rho, points, release, radius, view, zoom, mean, plain,
     place: moved,
     unclipped: radius === Infinity,
-    choice: { radii: data.ladders[at.n].map((share) => share * top), target, epsilon, left },
-    mean: data.means[at.p],
-    law: data.laws[at.p],
-    plain: average(points),
     std: noiseStd(radius, n, rho),
-    blind: data.radii[at.p][at.n][at.epsilon],
-    parts: squaredParts(data.laws[at.p], radius, n, rho),
-    moved: neighbour && clippedAverage(neighbour, radius),
+    parts: squaredParts(sample.law, sample.reach, radius, n, rho),
+    moved: moved && withMoved(release, points[0], moved, radius, n),
   }
 }
 
 // How a private choice of the radius falls out: its odds, and how far the error is from the best.
-const oddsOf = ({ points, choice }) => choice.epsilon
-  ? choiceOdds(points, choice.radii, choice.target, choice.epsilon)
-  : choice.radii.map((_, i) => (i ? 0 : 1))
+const oddsOf = ({ sample: { ladder, longer, target, choiceEpsilon } }) => choiceEpsilon
+  ? choiceOdds(longer, ladder, target, choiceEpsilon)
+  : ladder.map((_, i) => (i ? 0 : 1))
 
-const choosing = ({ points, n, law, rho, choice }) => {
-  const odds = oddsOf({ points, choice })
-  const squares = choice.radii.map((radius) => squaredParts(law, radius, n, rho).total)
+const choosing = (now) => {
+  const odds = oddsOf(now)
+  const { law, reach, ladder } = now.sample
+  const squares = ladder.map((radius) => squaredParts(law, reach, radius, now.n, now.rho).total)
   const order = odds.map((_, i) => i).sort((a, b) => squares[a] - squares[b])
   return { odds, half: squares[order[placeAt(order.map((i) => odds[i]), 0.5)]] }
 }
 
-const errorCurve = ({ n, law, rho }) =>
-  radiusGrid(...RADII, 81).map((radius) => ({ radius, ...squaredParts(law, radius, n, rho) }))
+const errorCurve = ({ n, sample: { law, reach }, rho }) => radiusGrid(...reach, law.bias.length)
+  .map((radius) => ({ radius, ...squaredParts(law, reach, radius, n, rho) }))
+
+// The plane follows what a hand moves: it shows all of the circle and of the record.
+const viewOf = (view, { radius, moved }) => Math.max(
+  view, radius === Infinity ? 0 : ROOM * radius, moved ? ROOM * length(moved) : 0)
 
 // A record that lies outside the plane is drawn at its edge, in its direction.
 const inView = (point, limit) => {
@@ -66,15 +68,20 @@ const drawRecords = (picture, now, drawn) => {
   const edge = now.view * 0.98
   for (const point of drawn) {
     if (length(point) <= now.radius) continue
-    line(place, inView(point, edge), clipped(point, now.radius), colours.lost, 1.5)
+    line(place, inView(point, edge), clipped(point, now.radius), colours.bias, 1.5)
   }
-  if (!now.unclipped) ring(place, [0, 0], now.radius, colours.method)
+  if (!now.unclipped) ring(place, [0, 0], now.radius, colours.ink)
   for (const point of drawn) {
     const outside = length(point) > now.radius
-    if (outside) dot(place, inView(point, edge), 2.5, colours.lost)
-    dot(place, clipped(point, now.radius), 2.5, outside ? colours.method : colours.record)
+    if (outside) dot(place, inView(point, edge), 2.5, colours.bias)
+    dot(place, clipped(inView(point, edge), now.radius), 2.5, outside ? colours.bias : colours.sampling)
   }
-  if (now.neighbour) {
+  const farthest = drawn.reduce((far, point) => (length(point) > length(far) ? point : far), [0, 0])
+  if (now.unclipped && !now.place && length(farthest) > now.view) {
+    const beyond = `${short(length(farthest))} from the centre`
+    label(place, inView(farthest, edge), beyond, picture.type, farthest[1] > 0)
+  }
+  if (now.place) {
     const at = inView(now.place, edge)
     dot(place, at, 7, colours.other)
     line(place, at, clipped(now.place, now.radius), colours.other, 1.5)
@@ -86,9 +93,12 @@ const drawRecords = (picture, now, drawn) => {
 
 // The size of the magnified plane follows the data, not the hand: a cloud that grows must be seen to.
 const meansView = (now) => {
-  const clipped = clippedAverage(now.points, now.blind)
-  const far = Math.hypot(distance(clipped, now.mean), Math.SQRT2 * noiseStd(now.blind, now.n, now.rho))
-  return { centre: now.mean, size: (2.6 / now.zoom) * Math.max(far, distance(now.plain, now.mean)) }
+  const { best } = now.sample
+  const clip = distance(averageAt(now.sample, best), now.mean)
+  const cloud = Math.hypot(clip, Math.SQRT2 * noiseStd(best, now.n, now.rho))
+  const far = Math.max(cloud, distance(now.plain, now.mean))
+  const moved = now.unclipped && now.moved ? ROOM * distance(now.moved, now.mean) : 0
+  return { centre: now.mean, size: Math.max((3.2 / now.zoom) * far, moved) }
 }
 
 const drawMeans = (picture, now) => {
@@ -101,16 +111,16 @@ const drawMeans = (picture, now) => {
     for (const z of data.noise) dot(place, released(now.moved, z), 2, colours.otherFaint)
   }
   if (cloud) for (const z of data.noise) dot(place, released(now.release, z), 2, colours.faint)
-  arrow(place, now.plain, now.release, colours.lost)
+  arrow(place, now.plain, now.release, colours.bias)
   if (now.moved && !cloud) arrow(place, now.release, now.moved, colours.other)
-  dot(place, now.plain, 4, colours.record)
-  if (!now.unclipped) dot(place, now.release, 5, colours.method)
+  dot(place, now.plain, 4, colours.sampling)
+  if (!now.unclipped) dot(place, now.release, 5, colours.bias)
   if (now.moved) dot(place, now.moved, 5, colours.other)
   const end = cloud ? released(now.release, data.noise[state.run % data.noise.length])
     : now.moved || now.release
   if (cloud) {
-    line(place, now.release, end, colours.method)
-    dot(place, end, 7, colours.method)
+    line(place, now.release, end, colours.noise)
+    dot(place, end, 7, colours.noise)
   }
   cross(place, now.mean, colours.ink)
   label(place, now.mean, "true mean", picture.type, end[1] > now.mean[1])
@@ -124,7 +134,7 @@ const shows = ({ state }, part) => !state.parts || state.parts.includes(part)
 
 const showParts = (picture, main) => {
   for (const element of picture.all("[data-part]")) {
-    element.hidden = !shows(picture, element.dataset.part)
+    element.classList.toggle("away", !shows(picture, element.dataset.part))
     element.classList.toggle("main", element.dataset.part === main)
   }
 }
@@ -133,17 +143,18 @@ const showParts = (picture, main) => {
 const draw = (picture, { points, ...seen } = {}) => {
   const { state } = picture
   const now = situation({ ...state, ...seen })
-  const key = [state.at.n, state.at.epsilon, state.at.p, state.choosing].join()
+  const key = [state.sample, state.choosing].join()
   if (picture.curveOf !== key) [picture.curve, picture.curveOf] = [errorCurve(now), key]
   now.best = bestOf(picture.curve).total
-  if (state.choosing) Object.assign(now.choice, choosing(now))
+  if (state.choosing) Object.assign(now, choosing(now))
   picture.now = now
   drawRecords(picture, now, points || now.points)
   drawMeans(picture, now)
   if (!now.unclipped) {
-    drawBars(picture, now)
+    drawBars(picture, now, picture.curve)
     drawCurve(picture, now, picture.curve)
   }
+  if (state.data.prices) drawPrices(picture, state.data.prices, state.floor)
   drawTexts(picture, now)
 }
 
@@ -156,7 +167,7 @@ const redraw = (picture) => {
   })
 }
 
-const between = (a, b, share) => a.map((x, i) => x + share * (b[i] - x))
+const along = (a, b, share) => a.map((x, i) => x + share * (b[i] - x))
 const scaled = (a, b, share) => a * (b / a) ** share
 
 // From one state to another: records travel to their places, the circle grows or shrinks, the plane
@@ -174,11 +185,11 @@ const travel = (picture, before, points = situation(before).points) => {
     if (share === 1) return draw(picture)
     const to = situation(state).points
     draw(picture, {
-      points: to.map((point, i) => between(points[i] || [0, 0], point, share)),
+      points: to.map((point, i) => along(points[i] || [0, 0], point, share)),
       radius: open ? Infinity : scaled(wide(before), wide(state), share),
       view: scaled(before.view, state.view, share),
       zoom: scaled(before.zoom, state.zoom, share),
-      moved: state.moved && between(before.moved || to[0], state.moved, share),
+      moved: state.moved && along(before.moved || to[0], state.moved, share),
     })
     requestAnimationFrame(step)
   }
@@ -186,27 +197,46 @@ const travel = (picture, before, points = situation(before).points) => {
 }
 
 const setRadius = (picture, radius, choosing = false) => {
-  picture.state.choosing = choosing
-  picture.state.radius = Math.min(RADII[1], Math.max(RADII[0], radius))
-  picture.find("input[name=radius]").value = toTick(picture.state.radius)
+  const { state } = picture
+  const { reach } = state.data.samples[state.sample]
+  state.choosing = choosing
+  state.radius = Math.min(reach[1], Math.max(reach[0], radius))
+  follow(picture)
+}
+
+const setMoved = (picture, place) => {
+  const size = length(place) || 1
+  const held = Math.min(FARTHEST, Math.max(NEAREST, size))
+  picture.state.moved = place.map((x) => (x / size) * held)
+  follow(picture)
+}
+
+// The sliders stand where the hand has left the circle and the record, and the plane shows both.
+const follow = (picture) => {
+  const { state, find } = picture
+  const { reach } = state.data.samples[state.sample]
+  find("input[name=radius]").value = toTick(Math.min(reach[1], state.radius), reach)
+  if (state.moved) find("input[name=distance]").value = toTick(length(state.moved), PLACES)
+  const away = !state.moved || !shows(picture, "distance")
+  find("label[data-part=distance]").classList.toggle("away", away)
+  picture.canvas.records.tabIndex = state.moved ? 0 : -1
+  if (!picture.held) state.view = viewOf(state.base, state)
   redraw(picture)
 }
 
 // Go to a state that a page describes; what the hand has done before is forgotten.
-//   at: places of n, epsilon and p among their values; radius: null clips nothing;
+//   sample: which of the samples; radius: null clips nothing;
 //   moved: where the changed record lies, "worst", or null;
 //   view: half the width of the plane of records; zoom: of that of averages;
-//   parts: what is shown; main: what a small screen shows of it; floor: of the error, or null.
-export const setState = (picture, { at, radius, moved, view, zoom, parts, main, floor }) => {
+//   parts: what is shown; main: what a small screen shows of it; floor: whether prices have one.
+export const setState = (picture, { sample, radius, moved, view, zoom, parts, main, floor }) => {
   const { state } = picture
   const before = { ...state }
-  Object.assign(state, { at: { ...at }, view, zoom, parts, floor, choosing: false })
+  Object.assign(state, { sample, zoom, parts, floor, base: view, choosing: false })
   state.radius = radius ?? Infinity
   state.moved = moved === "worst" ? worstPlace(situation({ ...state, moved: null })) : moved
-  for (const name of ["n", "epsilon", "p"]) picture.find(`input[name=${name}]`).value = at[name]
-  picture.find("input[name=radius]").value = toTick(Math.min(RADII[1], state.radius))
-  picture.canvas.records.tabIndex = moved ? 0 : -1
   showParts(picture, main)
+  follow(picture)
   travel(picture, before)
 }
 
@@ -216,7 +246,7 @@ const choosePrivately = (picture) => {
   const { uniforms } = state.data
   state.choices += 1
   const place = placeAt(oddsOf(now), uniforms[state.choices % uniforms.length])
-  setRadius(picture, now.choice.radii[place], true)
+  setRadius(picture, now.sample.ladder[place], true)
 }
 
 // The place that moves the average most: on the far side of the ball.
@@ -232,103 +262,104 @@ const pointerAt = (picture, event) => {
   return picture.place.toWorld([event.clientX - left, event.clientY - top])
 }
 
+// A hand that stays at the edge of the plane goes on: the plane grows until it has room.
 const listenToPlane = (picture) => {
   const { state, canvas: { records } } = picture
-  let held = null
+  let pointer = null
+  const move = () => {
+    if (!picture.held || !pointer) return
+    const at = pointerAt(picture, pointer)
+    if (picture.held === "radius") setRadius(picture, length(at))
+    else setMoved(picture, at)
+    const wanted = viewOf(state.base, state)
+    const next = Math.max(state.view / ZOOM, Math.min(state.view * ZOOM, wanted))
+    if (next === state.view) return
+    state.view = next
+    redraw(picture)
+    requestAnimationFrame(move)
+  }
   records.onpointerdown = (event) => {
     const at = pointerAt(picture, event)
     const near = (point) => Math.hypot(at[0] - point[0], at[1] - point[1]) * picture.place.scale < 24
-    held = state.moved && near(inView(state.moved, state.view * 0.98)) ? "record" : "radius"
+    picture.held = state.moved && near(inView(state.moved, state.view * 0.98)) ? "record" : "radius"
     records.setPointerCapture(event.pointerId)
     records.onpointermove(event)
   }
   records.onpointermove = (event) => {
-    if (!held) return
-    const at = pointerAt(picture, event)
-    if (held === "radius") setRadius(picture, length(at))
-    else state.moved = at
-    redraw(picture)
+    if (!picture.held) return
+    pointer = event
+    requestAnimationFrame(move)
   }
-  records.onpointerup = records.onpointercancel = () => (held = null)
+  records.onpointerup = records.onpointercancel = () => (picture.held = null)
   records.onkeydown = (event) => {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
     const step = steps[event.key]
     if (!step || !state.moved) return
     event.preventDefault()
-    state.moved = state.moved.map((x, i) => x + step[i] * state.view / 40)
-    redraw(picture)
+    setMoved(picture, state.moved.map((x, i) => x + step[i] * state.view / 40))
   }
 }
 
 const listenToControls = (picture) => {
-  const { state, data } = picture
-  const input = (name) => picture.find(`input[name=${name}]`)
-  input("radius").oninput = (event) => {
-    state.radius = toRadius(Number(event.target.value))
-    state.choosing = false
+  const { state, data, find } = picture
+  const reach = () => data.samples[state.sample].reach
+  find("input[name=radius]").oninput = (event) =>
+    setRadius(picture, toValue(Number(event.target.value), reach()))
+  find("input[name=distance]").oninput = (event) => {
+    const size = length(state.moved)
+    const held = toValue(Number(event.target.value), PLACES)
+    setMoved(picture, state.moved.map((x) => (x / size) * held))
+  }
+  const press = (name, action) => (find(`button[name=${name}]`).onclick = action)
+  press("again", () => {
+    state.run += 1
     redraw(picture)
-  }
-  for (const [name, values] of [["n", data.sizes], ["epsilon", data.epsilons], ["p", data.orders]]) {
-    input(name).max = values.length - 1
-    input(name).value = state.at[name]
-    input(name).oninput = (event) => {
-      const before = { ...state, at: { ...state.at } }
-      state.at[name] = Number(event.target.value)
-      state.choosing = false
-      if (name === "p") travel(picture, before)
-      else redraw(picture)
-    }
-  }
-  const press = (name, action) => {
-    picture.find(`button[name=${name}]`).onclick = () => {
-      action()
-      redraw(picture)
-    }
-  }
-  press("again", () => (state.run += 1))
-  press("blind", () => setRadius(picture, picture.now.blind))
+  })
+  press("blind", () => setRadius(picture, picture.now.sample.blind))
   press("private", () => choosePrivately(picture))
   press("best", () => setRadius(picture, bestOf(picture.curve).radius))
-  press("worst", () => (state.moved = worstPlace(picture.now)))
+  press("worst", () => setMoved(picture, worstPlace(picture.now)))
   press("change", () => {
     state.moved = state.moved ? null : picture.now.points[0]
-    picture.canvas.records.tabIndex = state.moved ? 0 : -1
+    follow(picture)
   })
 }
 
 // How words on a canvas look: those of the page.
 const typeOf = (element, { ink }) => {
   const style = getComputedStyle(element)
-  return { ink, page: style.getPropertyValue("--page"), font: style.fontFamily }
+  const root = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  return { ink, page: style.getPropertyValue("--page"), font: style.fontFamily, size: (13 * root) / 16 }
 }
 
-// Draw the picture into `root`, which holds its markup. Called again with other data, it begins anew.
+// Draw the picture into `root`, which holds its markup. Called again with other data, it goes there.
 export const show = (root, data) => {
-  const old = root.picture
-  if (old && old.data.id === data.id) {
-    old.colours = data.colours
-    old.type = typeOf(old.find(".picture"), data.colours)
-    redraw(old)
-    return old
-  }
-  const [n, epsilon, p] = data.start
-  const at = { n, epsilon, p }
-  const state = { data, at, run: 0, moved: null, choices: -1, view: VIEW, zoom: 1 }
-  state.radius = data.radii[p][n][epsilon]
   const find = (query) => root.querySelector(query)
+  const look = { colours: data.colours, type: typeOf(find(".picture"), data.colours) }
+  if (root.picture?.data.id === data.id) {
+    redraw(Object.assign(root.picture, look))
+    return root.picture
+  }
+  const before = root.picture?.state
+  const base = 1.5 * data.samples[0].start
+  const state = {
+    data, base, sample: 0, run: 0, moved: null, choices: -1, view: base, zoom: 1,
+    radius: data.samples[0].start,
+  }
   const picture = {
-    data, state, find,
-    colours: data.colours,
-    type: typeOf(find(".picture"), data.colours),
+    data, state, find, ...look,
     all: (query) => root.querySelectorAll(query),
     canvas: { records: find(".records"), means: find(".means") },
   }
   root.picture = picture
+  if (!data.prices) find(".prices")?.closest("figure").remove()
   listenToPlane(picture)
   listenToControls(picture)
-  setRadius(picture, state.radius)
-  travel(picture, state, [])
-  new ResizeObserver(() => redraw(picture)).observe(picture.canvas.records)
+  follow(picture)
+  travel(picture, before || state, before ? undefined : [])
+  root.watch?.disconnect()
+  root.watch = new ResizeObserver(() => redraw(root.picture))
+  root.watch.observe(picture.canvas.records)
   return picture
 }
 

@@ -4,17 +4,29 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from dpsco_app.parts.export import PAGE, download, html_page
-from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
+from dpsco_app.figure.colours import BIAS, IMPOSSIBLE, INK, METHODS, NOISE, PAGE, SAMPLING
+from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.theme import Theme
+from dpsco_app.parts.export import download, html_page
+from dpsco_app.parts.options import number_text
 from dpsco_app.parts.touch.modules import component, script, text
-from dpsco_core.explain.picture import picture
+from dpsco_core.explain.picture import SHOWN, Picture, picture
 from dpsco_core.scenario import Scenario
 
 TITLE = "How a private mean is made"
-OWN = ("law", "laws")  # what is written in a form of its own
+COLOURS = {
+    "ink": INK,
+    "page": PAGE,
+    "sampling": SAMPLING,
+    "bias": BIAS,
+    "noise": NOISE,
+    "other": METHODS["magenta"],  # the record that is changed
+    "price": colour_of("mean.clipped"),
+    "floor": IMPOSSIBLE.edge,
+    "floorFill": IMPOSSIBLE.fill,
+}
 
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
@@ -32,37 +44,48 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     )
 
 
-def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
-    numbers, look = picture(scenario), Look(dark=dark)
-    method, lost, other, private = map(look.colour, (BLUE, ORANGE, CRIMSON, CYAN))
-    first = numbers.records[:, 0].tolist()
+def sample_words(scenario: Scenario) -> str:
+    """Return what the picture shows of a scenario, and what it does not."""
+    shown = picture(scenario)
+    seen = f" {SHOWN} of the {number_text(shown.n)} records are drawn." if shown.n > SHOWN else ""
+    least = "" if scenario.rho or scenario.delta else f" with δ = {number_text(shown.delta)}"
+    return (
+        f"Your n, ε and p, in two dimensions{least}.{seen} The picture shows records, so it is "
+        "not private itself."
+    )
+
+
+def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
+    """Return what the browser draws from: a sample for each scenario, and luck for all."""
+    numbers = [picture(scenario) for scenario in scenarios]
+    colours = {name: Theme(dark=dark).colour(pair) for name, pair in COLOURS.items()}
+    samples = [_sample(one) for one in numbers]
+    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
     return {
         # It begins anew only where this differs.
-        "id": json.dumps([numbers.law, numbers.delta, numbers.start, first]),
-        "colours": {
-            "ink": look.ink,
-            "record": look.colour(GREY),
-            "method": method,
-            "lost": lost,
-            "other": other,
-            "private": private,
-            "faint": f"{method}55",
-            "faintLine": method,
-            "otherFaint": f"{other}55",
-            "floor": look.colour(REGION),
-        },
-        **{name: _plain(value) for name, value in vars(numbers).items() if name not in OWN},
-        "laws": [
-            {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole}
-            for law in numbers.laws
-        ],
+        "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
+        "colours": colours | faint,
+        "samples": samples,
+        "noise": numbers[0].noise.tolist(),
+        "uniforms": numbers[0].uniforms.tolist(),
     }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _sample(shown: Picture) -> dict[str, Any]:
+    law = shown.clipped
+    plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
+    return {name: getattr(shown, name) for name in plain} | {
+        "reach": law.radii[[0, -1]].tolist(),
+        "records": shown.records.tolist(),
+        "mean": shown.mean.tolist(),
+        "plain": shown.plain.tolist(),
+        "averages": shown.averages.T.tolist(),
+        "law": {"bias": law.bias.tolist(), "variance": law.variance.tolist(), "whole": law.whole},
+        "ladder": shown.ladder.tolist(),
+        "longer": shown.longer.tolist(),
+        "choiceEpsilon": shown.choice_epsilon,
+        "choiceRho": shown.choice_rho,
+    }
 
 
 def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
@@ -75,14 +98,14 @@ def page_of(
     title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
 ) -> str:
     """Return a component's markup, style, script and data as a page that asks no host."""
-    look = Look(dark=dark)
+    shown = Theme(dark=dark)
     numbers = json.dumps(data).replace("</", "<\\/")
     run = script(module).replace("export default function", "function start")
-    background = look.colour(PAGE)
+    background, ink = shown.colour(PAGE), shown.colour(INK)
     style = (
         "\nbody { max-width: 1100px; margin: 0 auto;"
-        f" padding: 1rem; background: {background}; --st-text-color: {look.ink};"
-        f" --st-background-color: {background}; color: {look.ink};"
+        f" padding: 1rem; background: {background}; --st-text-color: {ink};"
+        f" --st-background-color: {background}; color: {ink};"
         " font-family: Arial, Helvetica, sans-serif; }\n"
         f"{''.join(map(text, styles))}"
     )

@@ -107,14 +107,14 @@ const drawRisks = (played, now) => {
 
 const drawNorms = (played, now) => {
   const { data, find } = played
-  const { ink, clipped } = data.colours
+  const { ink, clipped, kept } = data.colours
   const counts = binCounts(data.norms[played.frame], data.reach, BINS)
   const wide = (RIGHT - LEFT) / BINS
   const bars = counts.map((count, i) => {
     const high = (100 * count) / played.tallest
     const beyond = fromShare((i + 0.5) / BINS, data.reach) > played.radius
     return `<rect x="${LEFT + i * wide}" y="${118 - high}" width="${wide - 1}" height="${high}" ` +
-      `fill="${clipped}" fill-opacity="${beyond ? 1 : 0.45}"/>`
+      `fill="${beyond ? clipped : kept}"/>`
   }).join("")
   const x = alongRun(toShare(played.radius, data.reach))
   const ticks = logTicks(...data.reach).map((tick) =>
@@ -141,7 +141,10 @@ const drawWords = (played, now) => {
   find("input[name=frame]").setAttribute("aria-valuetext", now.step)
   find("input[name=radius]").setAttribute("aria-valuetext", `${short(played.radius)}. ${now.lengths}`)
   find(".summary").setAttribute("aria-live", played.playing ? "off" : "polite")
-  find(".summary").textContent = `${errors} ${now.lengths}`
+  const old = data.follows && factorOf(played) !== factorOf({ ...played, radius: data.radius })
+  find(".run").classList.toggle("old", old)
+  const of = old ? ` Path and error are still those of R = ${short(data.radius)}.` : ""
+  find(".summary").textContent = `${errors} ${now.lengths}${of}`
   find(".risks").setAttribute("aria-label", errors)
   find(".plane").setAttribute("aria-label",
     `The paths from the start towards the best parameter, ${now.when}, over lines of equal risk.`)
@@ -219,10 +222,10 @@ const setRadiusTo = (played, radius) => {
   redrawSoon(played)
 }
 
-const factorOf = ({ radius, chosen }) => Number((radius / chosen).toPrecision(3))
+const factorOf = ({ radius, data }) => Number((radius / data.chosen).toPrecision(3))
 
 const tellRadius = (played) => {
-  const factor = factorOf({ radius: played.radius, chosen: played.data.chosen })
+  const factor = factorOf(played)
   played.told.add(factor)
   played.tell(factor)
 }
@@ -308,7 +311,8 @@ export const showRun = (root, data, tell) => {
   const played = same ? root.played : fresh
   if (root.played && !same) clearInterval(root.played.playing)
   // What comes back from the page is the hand's own word, by which it is not moved again.
-  const moved = same && played.data.radius !== data.radius && !played.told.has(factorOf(data))
+  const own = played.told.has(factorOf({ radius: data.radius, data }))
+  const moved = same && played.data.radius !== data.radius && !own
   Object.assign(played, {
     data, tell, scale: riskScale(data),
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,

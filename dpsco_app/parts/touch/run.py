@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from dpsco_app.parts.export import PAGE
-from dpsco_app.parts.look import CYAN, Look, Pair
+from dpsco_app.figure.colours import BIAS, INK, PAGE, QUIET, SAMPLING, Pair
+from dpsco_app.figure.theme import Theme
+from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.touch.modules import component, text
 from dpsco_app.parts.touch.picture import page_of
 from dpsco_core.base.arrays import Vector
@@ -18,6 +17,7 @@ from dpsco_core.explain.frames import Frames
 
 DIGITS = 5
 STYLES = ("picture.css", "run.css")
+COLOURS = {"ink": INK, "quiet": QUIET, "page": PAGE, "kept": SAMPLING, "clipped": BIAS}
 TICKS = 96  # of the radius' slider
 
 
@@ -33,10 +33,9 @@ def draw_run(
     frames: Frames, lines: Sequence[RunLine], key: str, on_radius: Callable[[], None], **data: Any
 ) -> None:
     """Draw the player; where the hand leaves the radius is ``st.session_state[key]['factor']``."""
-    look = Look(dark=st.context.theme.type == "dark")
     component("run", *STYLES)(
         key=key,
-        data=run_data(frames, lines, look, **data),
+        data=run_data(frames, lines, theme(), **data),
         on_factor_change=on_radius,
         height="content",
     )
@@ -44,14 +43,14 @@ def draw_run(
 
 def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: Any) -> str:
     """Return the player as a page of its own, which moves without a server or a network."""
-    seen = run_data(frames, lines, Look(dark=dark), **data)
+    seen = run_data(frames, lines, Theme(dark=dark), **data)
     return page_of(html.escape(seen["title"]), STYLES, text("run.html"), "run.js", seen, dark=dark)
 
 
 def run_data(
     frames: Frames,
     lines: Sequence[RunLine],  # the first one is private
-    look: Look,
+    shown: Theme,
     *,
     identity: str,  # the player begins anew where it differs
     # what the run shows, and where, for the files of the picture
@@ -60,6 +59,7 @@ def run_data(
     # whether steps of the runs differ, so that only shares of them can be held together
     relative: bool = False,
     factor: float = 1.0,  # the clip radius over the chosen one
+    follows: bool = False,  # whether the run is made anew at the radius where a hand leaves it
 ) -> dict[str, Any]:
     steps = lines[0].path.steps
     plane = frames.plane
@@ -68,16 +68,12 @@ def run_data(
         "id": identity,
         "title": title,
         "setting": setting,
-        "colours": {
-            "ink": look.ink,
-            "quiet": look.quiet,
-            "page": look.colour(PAGE),
-            "clipped": look.colour(CYAN),
-        },
+        "colours": {name: shown.colour(pair) for name, pair in COLOURS.items()},
+        "follows": follows,
         "runs": [
             {
                 "name": line.name,
-                "colour": look.colour(line.colour),
+                "colour": shown.colour(line.colour),
                 "dash": line.dash,
                 "places": _rounded(plane.project(line.path.points)),
                 "shares": (line.path.steps / max(int(line.path.steps[-1]), 1)).tolist(),

@@ -2,7 +2,7 @@
 
 import { setState, show } from "./picture.js"
 
-const PHONE = matchMedia("(max-width: 760px)")
+const PHONE = matchMedia("(max-width: 560px), (max-width: 760px) and (min-height: 601px)")
 const REST_MS = 200 // without a movement, and a jump is over
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
@@ -28,7 +28,8 @@ const write = (root, steps) => {
 const begin = (root, data) => {
   const picture = show(root, data)
   const steps = write(root, data.steps)
-  const scroll = { steps, here: -1, jumps: false }
+  const [told, pinned] = [".told", ".pinned"].map((query) => root.querySelector(query))
+  const scroll = { steps, told, pinned, here: -1, jumps: false }
   scroll.arrive = (place) => {
     if (place === scroll.here) return
     scroll.here = place
@@ -46,7 +47,11 @@ const begin = (root, data) => {
     scroll.arrive(there)
     scroll.jumps = true
     scroll.rest()
-    section.scrollIntoView({ block: "center", behavior: STILL.matches ? "instant" : "smooth" })
+    const behavior = STILL.matches ? "instant" : "smooth"
+    const [box, text] = [told, section].map((element) => element.getBoundingClientRect())
+    const spare = Math.max(0, box.height - text.height) / 2
+    if (!apart(scroll)) section.scrollIntoView({ block: "center", behavior })
+    else told.scrollTo({ top: told.scrollTop + text.top - box.top - spare, behavior })
     button.focus({ preventScroll: true })
   }
   steps.forEach(({ button }, i) => {
@@ -62,10 +67,15 @@ const begin = (root, data) => {
   return scroll
 }
 
+// Beside the picture, and not below it, the text scrolls in a place of its own.
+const apart = ({ told }) => told.scrollHeight > told.clientHeight + 1
+
 // The step that is being read: the last one that has come above the middle of what the picture
 // leaves free. It follows from the place alone, however a hand got there.
-const readAt = ({ steps }) => {
-  const line = innerHeight * (PHONE.matches ? 0.75 : 0.5)
+const readAt = (scroll) => {
+  const { steps, told } = scroll
+  const { top, height } = told.getBoundingClientRect()
+  const line = apart(scroll) ? top + 0.6 * height : innerHeight * (PHONE.matches ? 0.75 : 0.5)
   return Math.max(0, steps.findLastIndex(({ section }) => section.getBoundingClientRect().top < line))
 }
 
@@ -90,12 +100,18 @@ const watch = (scroll) => {
     scroll.rest()
     follow()
   }
+  // Wherever the wheel is turned.
+  const turn = (event) => (scroll.told.scrollTop += event.deltaY)
+  scroll.pinned.addEventListener("wheel", turn, { passive: true })
   document.addEventListener("scroll", moved, { capture: true, passive: true })
+  scroll.told.addEventListener("scroll", moved, { passive: true })
   addEventListener("resize", moved)
   follow()
   return () => {
     clearTimeout(resting)
     document.removeEventListener("scroll", moved, { capture: true })
+    scroll.told.removeEventListener("scroll", moved)
+    scroll.pinned.removeEventListener("wheel", turn)
     removeEventListener("resize", moved)
   }
 }

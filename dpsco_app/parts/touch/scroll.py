@@ -1,6 +1,5 @@
 """A text that scrolls past the picture of a private mean; each step sets the picture's state."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -17,13 +16,13 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    at: tuple[int, int, int]  # the places of n, epsilon and p among the picture's values
+    sample: int = 0  # which of the scenarios is shown
     view: float  # half the width of the plane of the records
     zoom: float = 1.0  # how many times the plane of the averages is magnified further
     # the clip radius; without one nothing is clipped, and there is no noise
     radius: float | None = None
     moved: tuple[float, float] | Literal["worst"] | None = None  # where the changed record lies
-    floor: float | None = None  # a lower bound on the error, drawn into its curve
+    floor: bool = False  # whether what nobody can beat is drawn into the prices
     # what is shown, by the names of `data-part` in picture.html; "cloud": the noise
     parts: tuple[str, ...] = ()
     main: str = "records"  # the one figure that a phone shows
@@ -38,17 +37,27 @@ class ScrollStep:
     state: PictureState
 
 
-def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """The steps, the scenarios whose records they show, and what privacy costs at each."""
+
+    scenarios: tuple[Scenario, ...]
+    steps: tuple[ScrollStep, ...]
+    # "sizes", and "lines": of each scenario p, the "prices" and the "floors" at these sizes
+    prices: dict[str, Any]
+
+
+def draw_scroll(story: Story, key: str) -> None:
     dark = st.context.theme.type == "dark"
     component("scroll", *STYLES, html=_markup())(
-        key=key, data=scroll_data(scenario, steps, dark=dark), height="content"
+        key=key, data=scroll_data(story, dark=dark), height="content"
     )
 
 
-def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
+def draw_scroll_file(title: str, story: Story, key: str) -> None:
     download(
         "Download this page (HTML)",
-        partial(scroll_page, title, scenario, steps, dark=st.context.theme.type == "dark"),
+        partial(scroll_page, title, story, dark=st.context.theme.type == "dark"),
         f"dpsco-{key}.html",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
@@ -59,24 +68,21 @@ def _markup() -> str:
     return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
 
 
-def scroll_data(scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool) -> dict[str, Any]:
+def scroll_data(story: Story, *, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from, as plain numbers, texts and lists."""
     signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
     told = [
         {
             "title": step.title,
             "text": [paragraph.replace(*signs) for paragraph in step.text],
-            "state": vars(step.state)
-            | {"at": dict(zip(("n", "epsilon", "p"), step.state.at, strict=True))},
+            "state": vars(step.state),
         }
-        for step in steps
+        for step in story.steps
     ]
-    return {**picture_data(scenario, dark=dark), "steps": told}
+    return picture_data(*story.scenarios, dark=dark) | {"steps": told, "prices": story.prices}
 
 
-def scroll_page(
-    title: str, scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool = False
-) -> str:
+def scroll_page(title: str, story: Story, *, dark: bool = False) -> str:
     """Return the steps and the picture as a page of its own, which asks no host."""
-    data = scroll_data(scenario, steps, dark=dark)
+    data = scroll_data(story, dark=dark)
     return page_of(title, STYLES, _markup(), "scroll.js", data, dark=dark)

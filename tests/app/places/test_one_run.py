@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.one_run.charts import add_choices, parts_figure
+from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
+from dpsco_app.pages.one_run.figures import parts_figure
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import (
     choices_sentence,
@@ -21,7 +22,6 @@ from dpsco_app.pages.one_run.words import (
     radius_sentence,
 )
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
-from dpsco_app.parts.look import BLUE, GREY, ORANGE, Look
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
 from dpsco_app.shell import visit
@@ -39,7 +39,7 @@ from dpsco_core.explain.anatomy import (
     single_runs,
 )
 from dpsco_core.methods.euclidean import AdaptiveDescent
-from tests.app.pages import BASES, annotations, checked, trace_names
+from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
@@ -113,9 +113,16 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     assert table["Excess risk"].iloc[0] == paths["private"].risks[0]
     found = error_parts(point, trials=1)
     assert values(named(parts, "whole error")) == pytest.approx(list(found.total))
-    for part in PARTS:
-        drawn = values(named(parts, PART_NAMES[part]))
-        assert drawn == pytest.approx(list(np.maximum(getattr(found, part), 0)))
+    stack = parts_figure(found, found.chosen, np.empty(0)).panels[0].regions
+    above = [region for region in stack if not region.key.endswith("below")]
+    assert [region.name for region in above] == [PART_NAMES[part] for part in PARTS]
+    for part, region in zip(PARTS, above, strict=True):
+        thick = np.subtract(region.upper, region.lower)
+        assert thick == pytest.approx(np.maximum(getattr(found, part), 0), abs=1e-12)
+    # Each begins where the one below it ends; what is above 0 less what is below it is the whole.
+    assert [r.lower for r in above[1:]] == [r.upper for r in above[:-1]]
+    below = sum((np.subtract(r.upper, r.lower) for r in stack if r not in above), np.zeros(1))
+    assert np.subtract(above[-1].upper, below) == pytest.approx(found.total)
 
 
 def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None:
@@ -142,8 +149,8 @@ def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> 
         radius="0.5",
     )
     assert player(page)["runs"][0]["name"] == "private run"
-    (said,) = [c.value for c in page.caption if "are not private" in c.value]
-    assert "does not change this run, which is of noisy gradient descent" in said
+    assert "are not private" in below(page)
+    assert "does not change this run, which is of noisy gradient descent" in below(page)
 
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
@@ -160,9 +167,9 @@ def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_pict
         checked(page.run())
         radius = factor * chosen
         (figure,) = specs(page)
-        lines = [s["x0"] for s in figure["layout"]["shapes"] if s["x0"] == s.get("x1")]
-        assert radius in [pytest.approx(x) for x in lines]
-        assert any(a.startswith("radius ") for a in annotations(figure))
+        at = f"R = {short_text(radius, 2)}"
+        assert named(figure, at)["x"] == pytest.approx([radius] * 2)
+        assert any(at in a for a in annotations(figure))
         assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in said(page)
         assert page.query_params.get("radius", "1") == f"{factor:g}"
         seen.append(said(page))
@@ -200,11 +207,16 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
         noise=ones,
         chosen=2.0,
     )
-    figure = json.loads(parts_figure(parts, 2.0, Look()).to_json())
-    below = values(named(figure, "clipping bias, reduces it"))
-    assert below == pytest.approx([0, -0.5, -0.5])
-    assert values(named(figure, "clipping bias")) == pytest.approx([2, 0, 0])
-    assert values(named(figure, "whole error")) == pytest.approx([5, 2.5, 2.5])
+    figure = parts_figure(parts, 2.0, np.empty(0))
+    drawn = {r.name: r for r in figure.panels[0].regions}
+    below = drawn["clipping bias, reduces it"]
+    assert below.lower == pytest.approx([0, -0.5, -0.5]) and not any(below.upper)
+    bias = drawn["clipping bias"]
+    assert np.subtract(bias.upper, bias.lower) == pytest.approx([2, 0, 0])
+    whole = next(line for line in figure.panels[0].lines if line.key == "whole")
+    assert whole.y == pytest.approx([5, 2.5, 2.5])
+    shown = {row.name: row.values[0] for row in figure.ladder.rows}
+    assert shown["clipping bias"] == "-0.5" and shown["whole error"] == "2.5"
     text = radius_sentence(np.array([1.0, 3.0]), parts, 2.0)
     assert "**50 %** of the gradients are clipped" in text
     assert "clipping bias reduces it by **20 %**" in text
@@ -222,8 +234,9 @@ def test_what_hangs_below_zero_is_not_cut() -> None:
         noise=np.ones(3),
         chosen=2.0,
     )
-    low, high = parts_figure(parts, 2.0, Look()).layout.yaxis.range
-    assert low < -2 and high > 3
+    axis = parts_figure(parts, 2.0, np.empty(0)).y
+    assert axis.low < -2 and axis.high > 3
+    assert not axis.log and len(axis.ticks) >= 4 and (0.0, "0") in axis.ticks
 
 
 # In every run; the other losses in `make test-slow`, and without a page in test_anatomy of explain.
@@ -313,12 +326,13 @@ def path(*risks: float) -> RiskPath:
 
 
 def test_the_parts_have_one_colour_each_on_every_page() -> None:
-    assert (PART_COLOURS["bias"], PART_COLOURS["noise"]) == (ORANGE, BLUE)
-    picture = picture_data(POINT, dark=False)["colours"]
-    assert (picture["lost"], picture["method"], picture["record"]) == (
-        *(PART_COLOURS[part][0] for part in ("bias", "noise", "sampling")),
-    )
-    assert PART_COLOURS["sampling"] == GREY
+    assert [PART_COLOURS[p] for p in ("sampling", "bias", "noise")] == [SAMPLING, BIAS, NOISE]
+    for dark in (False, True):
+        colours = picture_data(POINT, dark=dark)["colours"]
+        for part in ("sampling", "bias", "noise"):
+            assert colours[part] == PART_COLOURS[part][dark]
+    stack = parts_figure(error_parts(POINT, trials=1), 1.0, np.empty(0)).panels[0].regions
+    assert all(r.look.fill == PART_COLOURS[r.key.removesuffix(" below")] for r in stack)
 
 
 def test_it_is_said_where_clipping_helps_without_noise() -> None:
@@ -362,16 +376,17 @@ def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() ->
     plan = AdaptiveDescent().plan(point.setting)
     allowed = {plan.blind_radius, *plan.radii}
     assert len(choices) == 40 and set(choices) <= allowed and len(set(choices)) > 1
-    plain = parts_figure(parts, parts.chosen, Look())
-    figure = add_choices(parts_figure(parts, parts.chosen, Look()), choices, parts, Look())
-    ticks, setting, best = figure.data[-3:]
-    assert sorted(ticks.x) == sorted(set(choices)) and sum(ticks.customdata) == 40
+    plain = parts_figure(parts, parts.chosen, np.empty(0))
+    figure = parts_figure(parts, parts.chosen, choices)
+    ticks, setting, best = (line for line in figure.panels[0].lines if line.symbol)
+    assert list(ticks.x) == sorted(set(choices))
+    assert sum(int(text.split(": ")[1].removesuffix(" here")) for text in ticks.hover) == 40
     assert list(setting.x) == [parts.chosen]
     assert list(best.x) == [parts.radii[parts.total.argmin()]]
-    low = figure.layout.yaxis.range[0]
-    assert low < ticks.y[0] < min(0.0, plain.layout.yaxis.range[0]) and len(set(ticks.y)) == 1
+    assert figure.y.low < ticks.y[0] < min(0.0, plain.y.low) and len(set(ticks.y)) == 1
     assert "in 40 runs" in choices_sentence(choices, parts)
     none = np.empty(0)
-    assert add_choices(plain, none, parts, Look()) is plain and not choices_sentence(none, parts)
+    assert not any(line.symbol for line in plain.panels[0].lines)
+    assert not choices_sentence(none, parts)
     assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
     assert len(private_radii(POINT)) == 0  # and does not look at so few records

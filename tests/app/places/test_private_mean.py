@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
+from dpsco_app.parts.touch.modules import text
+from dpsco_core.explain.picture import SHOWN
 from tests.app.places.test_one_run import open_at
 
 
-def caption(app: Any) -> str:
+def sent(app: Any) -> dict[str, Any]:
+    """Return the sample that the browser draws from."""
     assert not app.exception
-    (text,) = (c.value for c in app.main.caption if "The picture starts at" in c.value)
-    return str(text)
+    (made,) = (c for c in app.get("bidi_component") if "dpsco_touch_picture" in str(c.proto))
+    return dict(json.loads(made.proto.json)["samples"][0])
 
 
-def test_the_picture_starts_nearest_to_the_scenario() -> None:
-    app = open_at("private_mean", n="150", epsilon="2", p="4")
-    assert "n = 200, ε = 2 and p = 4" in caption(app)
-    assert "n = 500, ε = 1 and p = 2" in caption(open_at("private_mean"))
+def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_for_it() -> None:
+    for query in ({"n": "150", "epsilon": "2", "p": "4"}, {"n": "12345", "epsilon": "0.7"}):
+        app = open_at("private_mean", **query)
+        sample = sent(app)
+        for name, value in query.items():
+            assert sample[name] == float(value)
+        many = int(query["n"]) > SHOWN
+        assert len(sample["records"]) == min(int(query["n"]), SHOWN)
+        assert any("500 of the 12,345 records are drawn" in c.value for c in app.caption) == many
+        assert any("not private itself" in c.value for c in app.main.caption)
+    names = re.findall(r'<input[^>]* name="(\w+)"', text("picture.html"))
+    assert names == ["radius", "distance"]
+    assert any("with δ = 10⁻⁶" in c.value for c in open_at("private_mean", delta="0").caption)
 
 
 def test_a_scenario_about_an_optimiser_gives_way_to_the_mean() -> None:
     app = open_at("private_mean", problem="huber")
-    assert caption(app)
+    assert sent(app)
     assert any("The picture is about a mean" in m.value for m in app.markdown)

@@ -10,18 +10,18 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.pages.why.page import AGAINST_N, AGAINST_P
-from dpsco_app.pages.why.words import TITLE, steps
+from dpsco_app.pages.why.words import TITLE, short, steps, story
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.explain.picture import picture
-from dpsco_core.explain.why import SCENARIO, why
+from dpsco_core.explain.why import SCENARIO, SIZES, why
 from dpsco_core.scenario import Scenario
 from tests.app.places.test_one_run import open_at
 
-STEPS = steps(why())
+STORY = story(why())
+STEPS = STORY.steps
 PARTS = set(re.findall(r'data-part="(\w+)"', text("picture.html"))) | {"cloud"}
 
 
@@ -53,13 +53,13 @@ def test_what_the_links_open_is_the_same_law_and_allowed(scenario: Scenario) -> 
 
 def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> None:
     assert 7 <= len(STEPS) <= 9
-    shown = picture(SCENARIO)
     for step in STEPS:
         state = step.state
         assert set(state.parts) <= PARTS, step.title
         assert state.main in state.parts, step.title
-        n, _, p = state.at
-        assert shown.sizes[n] == SCENARIO.n and shown.orders[p] in (SCENARIO.p, 10.0)
+        assert 0 <= state.sample < len(STORY.scenarios)
+    assert {s.n for s in STORY.scenarios} == {SCENARIO.n}
+    assert all("prices" in step.state.parts for step in STEPS[-2:])
     assert [s.state.radius is None for s in STEPS[:4]] == [True, True, True, False]
     words = sum(len(re.sub("<[^>]*>", "", p).split()) for s in STEPS for p in s.text)
     assert 500 < words < 1200  # five minutes of reading and playing
@@ -73,12 +73,23 @@ def test_the_words_follow_the_numbers() -> None:
     said = " ".join(p for step in steps(other) for p in step.text)
     assert "0.012" in said and "0.046" in said and "320 away" in said
     assert "0.012" not in " ".join(p for step in STEPS for p in step.text)
-    assert any(step.state.floor == 0.0456 for step in steps(other))
+    assert [step.state.floor for step in STEPS] == [False] * (len(STEPS) - 1) + [True]
+
+
+def test_the_last_steps_compare_prices_and_the_figure_draws_those_of_the_text() -> None:
+    numbers = why()
+    drawn = scroll_data(STORY, dark=False)["prices"]
+    assert tuple(drawn["sizes"]) == SIZES
+    for line, side in zip(drawn["lines"], (numbers.heavy, numbers.light), strict=True):
+        assert (line["p"], tuple(line["prices"])) == (side.p, side.prices)
+        assert any(short(side.price) in p for p in STEPS[-2].text)
+        assert any(f"{side.later:.2f}" in p for p in STEPS[-2].text)
+    assert short(numbers.heavy.floor_prices[0]) in STEPS[-1].text[0]
 
 
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:
-    page = scroll_page(TITLE, SCENARIO, STEPS)
+    page = scroll_page(TITLE, STORY)
     assert "http://" not in page and "https://" not in page and "import {" not in page
     assert page.count("export ") == 0 and "<!-- picture -->" not in page
-    for step in scroll_data(SCENARIO, STEPS, dark=False)["steps"]:
+    for step in scroll_data(STORY, dark=False)["steps"]:
         assert json.dumps(step["title"]) in page

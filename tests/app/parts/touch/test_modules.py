@@ -8,7 +8,7 @@ import re
 import pytest
 import streamlit as st
 
-from dpsco_app.parts.look import GREY
+from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.modules import HERE, component, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.run import RunLine, run_page
@@ -68,10 +68,10 @@ def test_no_script_asks_for_anything_from_elsewhere() -> None:
 def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None:
     scenario = Scenario(distribution="skewed-pareto")
     page = picture_page(scenario)
-    assert json.dumps(picture_data(scenario, dark=False)["rhos"]) in page
+    assert json.dumps(picture_data(scenario, dark=False)["samples"][0]["ladder"]) in page
     point = Scenario(problem="linear", methods=("sco.clipped",), n=100, d=2)
     runs = single_runs(point, "sco.clipped")
-    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]
     run = run_page(frames(point, runs), lines, dark=True, identity="", title="a < b")
     assert json.dumps(runs["exact"].risks.tolist()) in run and "<title>a &lt; b" in run
     for made in (page, run):
@@ -83,5 +83,5 @@ def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
         return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
 
     assert identity() == identity(dark=True) == identity(trials=7)
-    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0)]
-    assert len({identity(), *others}) == 4
+    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0), identity(n=300)]
+    assert len({identity(), *others}) == 5
