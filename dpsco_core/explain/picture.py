@@ -14,6 +14,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import LIBRARY
+from dpsco_core.base.search import smallest
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.data.rows import DenseRows, row_norms
 from dpsco_core.explain.error_parts import ClippedLaw, clipped_law
@@ -107,9 +108,10 @@ def _picture(base: Scenario) -> Picture:
     top = max(REACH[1], 1.5 * plan.clip_radius, choice.top_radius)
     radii = np.geomspace(REACH[0], top, RADII)
     clipped = clipped_law(law, radii, stream(seed, "picture law", 0))
-    best = min(
+    best = smallest(
         radii,
-        key=lambda r: clipped.parts(n, r, gaussian_noise_std(2 * r / n, plan.rho)).total,
+        lambda r: clipped.parts(n, r, gaussian_noise_std(2 * r / n, plan.rho)).total,
+        of="clip radius",
     )
     x = law.sample(n, stream(seed, "picture", 0)).x
     few = float(np.quantile(row_norms(x[:SHOWN]), 1 - FEW))

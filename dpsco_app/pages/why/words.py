@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from dpsco_app.parts.options import number_text, short_text
-from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, Story
+from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
 TITLE = "Why heavy tails and privacy do not get along"
@@ -23,11 +23,11 @@ CLOUD = (*AVERAGES, "cloud", "again", "radius")
 PRICES = (*CLOUD, "bars", "prices")
 
 
-def story(numbers: Why) -> Story:
+def story(numbers: Why) -> ScrollStory:
     """Return the steps with what they show: the heavy tail, and the light one."""
     sides = numbers.heavy, numbers.light
     lines = [{"p": one.p, "prices": one.prices, "floors": one.floor_prices} for one in sides]
-    return Story(
+    return ScrollStory(
         scenarios=(SCENARIO, replace(SCENARIO, p=LIGHT)),
         steps=steps(numbers),
         prices={"sizes": SIZES, "lines": lines},

@@ -38,7 +38,7 @@ class ScrollStep:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Story:
+class ScrollStory:
     """The steps, the scenarios whose records they show, and what privacy costs at each."""
 
     scenarios: tuple[Scenario, ...]
@@ -47,14 +47,14 @@ class Story:
     prices: dict[str, Any]
 
 
-def draw_scroll(story: Story, key: str) -> None:
+def draw_scroll(story: ScrollStory, key: str) -> None:
     dark = st.context.theme.type == "dark"
     component("scroll", *STYLES, html=_markup())(
         key=key, data=scroll_data(story, dark=dark), height="content"
     )
 
 
-def draw_scroll_file(title: str, story: Story, key: str) -> None:
+def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
     download(
         "Download this page (HTML)",
         partial(scroll_page, title, story, dark=st.context.theme.type == "dark"),
@@ -68,7 +68,7 @@ def _markup() -> str:
     return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
 
 
-def scroll_data(story: Story, *, dark: bool) -> dict[str, Any]:
+def scroll_data(story: ScrollStory, *, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from, as plain numbers, texts and lists."""
     signs = " = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # no line breaks before a number's sign
     told = [
@@ -82,7 +82,7 @@ def scroll_data(story: Story, *, dark: bool) -> dict[str, Any]:
     return picture_data(*story.scenarios, dark=dark) | {"steps": told, "prices": story.prices}
 
 
-def scroll_page(title: str, story: Story, *, dark: bool = False) -> str:
+def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:
     """Return the steps and the picture as a page of its own, which asks no host."""
     data = scroll_data(story, dark=dark)
     return page_of(title, STYLES, _markup(), "scroll.js", data, dark=dark)
