@@ -66,6 +66,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.AdaptiveDescent,
     euclidean.IterativeDescent,
     euclidean.PrivateSgd,
+    euclidean.CorrelatedDescent,
     euclidean.ObjectivePerturbation,
     euclidean.ObjectivePerturbationStrong,
     lq.RegularizedMirrorDescent,

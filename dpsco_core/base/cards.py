@@ -118,6 +118,12 @@ FELDMAN_2020 = _paper(
     "Vitaly Feldman, Tomer Koren, Kunal Talwar",
     "STOC 2020",
 )
+KAIROUZ_2021 = _paper(
+    "Kairouz et al. 2021",
+    "Practical and Private (Deep) Learning without Sampling or Shuffling",
+    "Peter Kairouz, Brendan McMahan, Shuang Song, Om Thakkar, Abhradeep Thakurta, Zheng Xu",
+    "ICML 2021",
+)
 TALWAR_2014 = _paper(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "

@@ -40,6 +40,7 @@ DRAWING = {
     ),
     "filter.noisy_test": ("add_gaussian_noise", "add_laplace_noise"),
     "steps": ("gaussian_noise", "generalized_gaussian_noise"),
+    "correlated": ("gaussian_noise",),
     "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
 }
 
@@ -123,7 +124,11 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
             self, value, sensitivity=sensitivity / 2, **more
         ),
     )
-    for name, key in (("shaped_steps", "sensitivity"), ("tested_gaussian", "l2_sensitivity")):
+    for name, key in (
+        ("shaped_steps", "sensitivity"),
+        ("tested_gaussian", "l2_sensitivity"),
+        ("correlated_steps", "l2_sensitivity"),
+    ):
         honest = getattr(Ledger, name)
 
         def smaller(self: Any, release: Any, *, honest: Any = honest, key: str = key, **more: Any):
@@ -263,6 +268,7 @@ SPLITS: dict[str, Callable[[Patch, Case], None]] = {
     "sco.iterative": one_group_for_all,
     "sco.cwme": one_block_for_all,
     "sco.cwme-strong": points,
+    "sco.ftrl": points,
     "sco.phased-sgd": one_stretch_for_all,
     "lp.phased-sgd": one_stretch_for_all,
     "user.group-privacy": one_stretch_for_all,

@@ -5,6 +5,7 @@ from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
 from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
 from dpsco_core.methods.euclidean.objective_perturbation import (
@@ -20,6 +21,7 @@ __all__ = [
     "AdaptiveDescent",
     "ClippedDescent",
     "CoordinatewiseDescent",
+    "CorrelatedDescent",
     "Erm",
     "IterativeDescent",
     "NoisyGradientDescent",
