@@ -64,6 +64,8 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.StrongCoordinatewiseDescent,
     euclidean.ClippedDescent,
     euclidean.AdaptiveDescent,
+    euclidean.AutomaticDescent,
+    euclidean.QuantileDescent,
     euclidean.IterativeDescent,
     euclidean.PrivateSgd,
     euclidean.CorrelatedDescent,

@@ -76,6 +76,8 @@ SENSITIVITY: dict[str, Formula] = {
     "sco.iterative": a_group,
     "sco.private-sgd": one_gradient,
     "sco.ftrl": an_encoding,
+    "sco.automatic": clipped,
+    "sco.quantile": lambda run, at: 2 * run["first_radius"] / at.n,
     "sco.objective-perturbation": one_gradient,
     "sco.objective-perturbation-strong": lambda run, at: 2 * run["feature_bound"] / at.n,
     "lp.regularized-mirror-descent": lambda run, at: math.sqrt(at.d) * clipped(run, at),
@@ -114,7 +116,9 @@ def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: 
         assert first.noise == pytest.approx(first.sensitivity / math.sqrt(2 * first.rho), rel=1e-9)
 
 
-@pytest.mark.parametrize("slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed"])
+@pytest.mark.parametrize(
+    "slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed", "sco.automatic"]
+)
 def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
     at = replace(example_point(slug), n=2000)
     run, ledger = run_through_a_ledger(at, slug)

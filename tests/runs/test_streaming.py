@@ -29,6 +29,8 @@ RUNS = {
     "sco.sgd": (LOGISTIC, replace(MEAN, problem="quadratic")),
     **{f"sco.{name}": (LOGISTIC,) for name in ("clipped", "cwme", "smoothed", "iterative")},
     "sco.adaptive": (LOGISTIC,),
+    "sco.automatic": (LOGISTIC, replace(MEAN, problem="quadratic")),
+    "sco.quantile": (LOGISTIC,),
     "sco.ftrl": (LOGISTIC, replace(MEAN, problem="huber")),
     "sco.noisy-gd": (LOGISTIC, replace(MEAN, problem="quadratic", distribution="hypercube")),
     "sco.phased-sgd": (replace(MEAN, problem="huber", distribution="hypercube"),),

@@ -61,6 +61,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "sco.smoothed": {"descent": FOUR_STEPS},
     "sco.iterative": {"groups": 4, "descent": FOUR_STEPS},
     "sco.ftrl": {"descent": FOUR_STEPS},
+    "sco.automatic": {"descent": FOUR_STEPS},
+    "sco.quantile": {"descent": FOUR_STEPS},
 }
 ACCELERATED = (UserAccelerated, UserAcceleratedNonsmooth, UserAcceleratedStrong)
 MIRROR = ("lp.shuffled-mirror-descent", "lp.batched-mirror-descent", "lp.euclidean-reduction")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
+from dpsco_core.methods.euclidean import automatic, lipschitz, phased_sgd, private_sgd
 from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.mean import coordinatewise, iterative, ladder
@@ -55,6 +55,7 @@ def no_clip(patch: Patch, case: Case) -> None:
     own = sys.modules[type(case.method).__module__]
     for module in (lipschitz, chains, clipped_means, ladder, own):
         patch.setattr(module, "clip_to_ball", keep, raising=False)
+    patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radii: np.ones((len(radii), len(norms))))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
