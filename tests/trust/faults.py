@@ -24,6 +24,7 @@ from dpsco_core.methods.user import chains, clipped_means, group_privacy
 from dpsco_core.methods.user import phased_sgd as user_phased_sgd
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample
 from tests.methods.euclidean.framework import faults as framework_faults
@@ -260,6 +261,12 @@ def one_batch_for_all(patch: Patch, case: Case) -> None:
     patch.setattr(lp_mirror, "truncated_sum", first)
 
 
+def records(patch: Patch, case: Case) -> None:
+    """Every part of the records is the first of its length, whatever they are."""
+    for family in (PointSample, LinearSample):
+        one_part_for_all(family, patch, case)
+
+
 points = partial(one_part_for_all, PointSample)
 users = partial(one_part_for_all, ItemSample)
 SPLITS: dict[str, Callable[[Patch, Case], None]] = {
@@ -269,7 +276,7 @@ SPLITS: dict[str, Callable[[Patch, Case], None]] = {
     "sco.iterative": one_group_for_all,
     "sco.cwme": one_block_for_all,
     "sco.cwme-strong": points,
-    "sco.ftrl": points,
+    "sco.ftrl": records,
     "sco.phased-sgd": one_stretch_for_all,
     "lp.phased-sgd": one_stretch_for_all,
     "user.group-privacy": one_stretch_for_all,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpsco_core.audit.doubles import WrongNoise
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean import ftrl
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
@@ -335,6 +336,14 @@ def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
     honest: Any = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
     with pytest.raises(InvalidInput, match=name):
         replace(honest, **{name: value})
+
+
+def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
+    encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
+    wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
+    first = wrong.correlated_steps(encoding).release(np.zeros(20_000), np.random.default_rng(0))
+    assert first.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
+    assert wrong.entries[0].noise == encoding.noise_std, "the books are honest"
 
 
 def step_for_step(patch: pytest.MonkeyPatch) -> None:
