@@ -100,7 +100,13 @@ class CorrelatedSteps:
     """Steps that a ledger has accounted for, made with `Ledger.correlated_steps`."""
 
     encoding: Encoding
-    _noise: list[Vector] = field(default_factory=list, repr=False)  # the rows of Z so far
+    _noise: Vector = field(init=False, repr=False)  # Z, of which so many rows are drawn
+    _used: int = field(default=0, init=False, repr=False)
+    _inverse: Vector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._noise = np.empty((self.encoding.steps, self.encoding.size))
+        self._inverse = inverse_coefficients(self.encoding.steps)
 
     def release(self, value: Vector, rng: np.random.Generator) -> Vector:
         r"""Return the next step's value with the noise :math:`\sum_{k\le t}s_kz_{t-k}`, shape (d,).
@@ -108,14 +114,15 @@ class CorrelatedSteps:
         Raises `InvalidInput` unless the value has the size that was accounted for and is finite;
         `BudgetExceeded` after the last step. Then nothing is drawn.
         """
-        size, steps, t = self.encoding.size, self.encoding.steps, len(self._noise)
+        size, steps, t = self.encoding.size, self.encoding.steps, self._used
         fits = value.shape == (size,)
         require(fits, "value", f"of the shape ({size},) that was accounted for", value.shape)
         check_release(value, self.encoding.noise_std)
         if t == steps:
             raise BudgetExceeded(f"{t + 1} steps, and {steps} were accounted for")
-        self._noise.append(self._fresh(rng))
-        noisy: Vector = value + inverse_coefficients(t + 1)[::-1] @ np.array(self._noise)
+        self._noise[t] = self._fresh(rng)
+        self._used += 1
+        noisy: Vector = value + self._inverse[t::-1] @ self._noise[: t + 1]
         return noisy
 
     def _fresh(self, rng: np.random.Generator) -> Vector:
