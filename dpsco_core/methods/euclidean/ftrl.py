@@ -126,7 +126,8 @@ class CorrelatedDescent(PrivateMethod):
         ),
         smooth="nothing",
         order=r"O(nd+T^2d)",
-        cost="One pass: each record's gradient is taken at most once. T is at most 512.",
+        cost="One pass: each record's gradient is taken at most once. A phase has at most 512 "
+        "steps.",
         when="When records can be seen only once: among the methods of one pass it has by far the "
         "smallest error in the cases measured. Clipped gradients, which pass over the data again "
         "and again, mostly have a smaller one still.",
