@@ -118,6 +118,24 @@ FELDMAN_2020 = _paper(
     "Vitaly Feldman, Tomer Koren, Kunal Talwar",
     "STOC 2020",
 )
+KAIROUZ_2021 = _paper(
+    "Kairouz et al. 2021",
+    "Practical and Private (Deep) Learning without Sampling or Shuffling",
+    "Peter Kairouz, Brendan McMahan, Shuang Song, Om Thakkar, Abhradeep Thakurta, Zheng Xu",
+    "ICML 2021",
+)
+ANDREW_2021 = _paper(
+    "Andrew et al. 2021",
+    "Differentially Private Learning with Adaptive Clipping",
+    "Galen Andrew, Om Thakkar, Brendan McMahan, Swaroop Ramaswamy",
+    "NeurIPS 2021",
+)
+BU_2023 = _paper(
+    "Bu et al. 2023",
+    "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger",
+    "Zhiqi Bu, Yu-Xiang Wang, Sheng Zha, George Karypis",
+    "NeurIPS 2023",
+)
 TALWAR_2014 = _paper(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "

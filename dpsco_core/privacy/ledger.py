@@ -20,6 +20,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, concentrated_rho, 
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.choices import Chosen, Selection
 from dpsco_core.privacy.composition import Tally, compose, fits, snap, tally
+from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.entries import (
     CONCENTRATED,
     PURE,
@@ -228,6 +229,13 @@ class Ledger:
         check_noise(noise_std)
         self._record(gaussian_entry(label, l2_sensitivity, rho, size, steps))
         return Steps(steps=steps, size=size, noise_std=noise_std)
+
+    def correlated_steps(
+        self, encoding: Encoding, *, label: str = "steps on disjoint records, encoded together"
+    ) -> CorrelatedSteps:
+        """Open a sequence of steps on disjoint records with noise that cancels: one entry."""
+        self._record(encoding.entry(label))
+        return CorrelatedSteps(encoding=encoding)
 
     def shuffled_steps(
         self,

@@ -60,6 +60,9 @@ FIELDS: dict[str, dict[str, Any]] = {
     "sco.cwme-strong": {"steps": 4},
     "sco.smoothed": {"descent": FOUR_STEPS},
     "sco.iterative": {"groups": 4, "descent": FOUR_STEPS},
+    "sco.ftrl": {"descent": FOUR_STEPS},
+    "sco.automatic": {"descent": FOUR_STEPS},
+    "sco.quantile": {"descent": FOUR_STEPS},
 }
 ACCELERATED = (UserAccelerated, UserAcceleratedNonsmooth, UserAcceleratedStrong)
 MIRROR = ("lp.shuffled-mirror-descent", "lp.batched-mirror-descent", "lp.euclidean-reduction")
@@ -223,6 +226,11 @@ VARIANTS = {
         slug="mean.iterative",
         scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4},
         fields={"groups": 1000},
+    ),
+    "sco.ftrl, phases": Variant(
+        slug="sco.ftrl",
+        scenario={"problem": "huber", "diameter": 20.0, "n": 200, "epsilon": 8.0},
+        fields={"descent": None},
     ),
     "sco.private-sgd, shuffled": Variant(slug="sco.private-sgd", scenario=SHUFFLED),
     "lp.noisy-mirror-descent, shuffled": Variant(slug="lp.noisy-mirror-descent", scenario=SHUFFLED),

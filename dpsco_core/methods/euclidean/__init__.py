@@ -1,10 +1,12 @@
 """Optimisers at item level."""
 
 from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
 from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
 from dpsco_core.methods.euclidean.objective_perturbation import (
@@ -13,13 +15,16 @@ from dpsco_core.methods.euclidean.objective_perturbation import (
 )
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
 __all__ = [
     "AdaptiveDescent",
+    "AutomaticDescent",
     "ClippedDescent",
     "CoordinatewiseDescent",
+    "CorrelatedDescent",
     "Erm",
     "IterativeDescent",
     "NoisyGradientDescent",
@@ -27,6 +32,7 @@ __all__ = [
     "ObjectivePerturbationStrong",
     "PhasedSgd",
     "PrivateSgd",
+    "QuantileDescent",
     "Sgd",
     "SmoothedDescent",
     "StrongCoordinatewiseDescent",
