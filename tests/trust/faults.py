@@ -263,6 +263,7 @@ SPLITS: dict[str, Callable[[Patch, Case], None]] = {
     "sco.iterative": one_group_for_all,
     "sco.cwme": one_block_for_all,
     "sco.cwme-strong": points,
+    "sco.output-perturbation": points,
     "sco.phased-sgd": one_stretch_for_all,
     "lp.phased-sgd": one_stretch_for_all,
     "user.group-privacy": one_stretch_for_all,

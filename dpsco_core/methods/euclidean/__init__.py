@@ -11,6 +11,7 @@ from dpsco_core.methods.euclidean.objective_perturbation import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
+from dpsco_core.methods.euclidean.output_perturbation import OutputPerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.sgd import Sgd
@@ -25,6 +26,7 @@ __all__ = [
     "NoisyGradientDescent",
     "ObjectivePerturbation",
     "ObjectivePerturbationStrong",
+    "OutputPerturbation",
     "PhasedSgd",
     "PrivateSgd",
     "Sgd",
