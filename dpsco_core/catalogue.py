@@ -69,6 +69,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.ObjectivePerturbation,
     euclidean.ObjectivePerturbationStrong,
     euclidean.OutputPerturbation,
+    euclidean.PureObjectivePerturbation,
     lq.RegularizedMirrorDescent,
     lq.UnconstrainedPhasedSgd,
     lq.ShuffledMirrorDescent,

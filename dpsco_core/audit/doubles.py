@@ -54,6 +54,9 @@ class WrongNoise(Ledger):
     def shaped_steps(self, release: Any, **more: Any) -> Steps:
         return self._scaled_steps(super().shaped_steps(release, **more))
 
+    def objective_laplace(self, **more: Any) -> Vector:
+        return self.factor * super().objective_laplace(**more)
+
     def objective_noise(self, **more: Any) -> Vector:
         return self.factor * super().objective_noise(**more)
 

@@ -102,6 +102,7 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
         ("gaussian_steps", "l2_sensitivity"),
         ("shuffled_steps", "l2_sensitivity"),
         ("objective_noise", "l2_sensitivity"),
+        ("objective_laplace", "l2_sensitivity"),
     ):
         honest = getattr(Ledger, name)
 

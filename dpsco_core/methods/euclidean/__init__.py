@@ -14,6 +14,7 @@ from dpsco_core.methods.euclidean.objective_perturbation import (
 from dpsco_core.methods.euclidean.output_perturbation import OutputPerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.pure_objective import PureObjectivePerturbation
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
@@ -29,6 +30,7 @@ __all__ = [
     "OutputPerturbation",
     "PhasedSgd",
     "PrivateSgd",
+    "PureObjectivePerturbation",
     "Sgd",
     "SmoothedDescent",
     "StrongCoordinatewiseDescent",

@@ -222,10 +222,10 @@ def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> float:
     return worst
 
 
-def shrinking_bias(at: PhaseModel) -> float:
+def shrinking_bias(at: PhaseModel, share: float = SHRUNK_SHARE) -> float:
     r"""Return the model's change of the mean gradient where records are shrunk.
 
-    `SHRUNK_SHARE` of what the worst law with the setting's moment loses beyond the bound.
+    A share of what the worst law with the setting's moment loses beyond the bound.
     """
     setting, constants = at.setting, at.setting.constants
     if at.losses.certified:
@@ -236,9 +236,11 @@ def shrinking_bias(at: PhaseModel) -> float:
     else:
         moment, length = constants.directional_moment, at.losses.lipschitz
     moment *= math.sqrt(setting.d)
-    if not 0 < moment < math.inf:
+    if moment == 0:
         return 0.0
-    return SHRUNK_SHARE * float(moment) * hinge_bias(length / moment, p)
+    if math.isinf(moment):
+        return 0.0 if share < 1 else math.inf
+    return share * float(moment) * hinge_bias(length / moment, p)
 
 
 def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
