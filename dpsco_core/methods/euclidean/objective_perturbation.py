@@ -48,15 +48,16 @@ class PerturbedObjective(PrivateMethod):
             check_set(sample.constraint, setting)
         value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
         start = sample.constraint.centre
+        law = "scale" if plan.pure else "std"
         return Release(
             value=value,
             ledger=ledger,
             diagnostics=plan.losses.diagnostics
             | {
-                "noise_std": plan.linear_std / setting.n,
+                f"noise_{law}": plan.linear_std / setting.n,
                 "ridge": plan.ridge,
                 "accuracy": plan.accuracy,
-                "output_noise_std": plan.output_std,
+                f"output_noise_{law}": plan.output_std,
             },
             iterates=np.array([start, value]),
             iterate_steps=np.array([0, 1], dtype=np.int64),
