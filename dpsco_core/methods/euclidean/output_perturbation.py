@@ -103,8 +103,9 @@ class OutputPerturbation(PrivateMethod):
         },
     )
     stage = Stage()
-    colour = "purple"
-    symbol = "triangle-down"
+    colour = "violet"
+    symbol = "square"
+    dashed = True
 
     def plan(self, setting: Setting) -> OutputPlan:
         return output_plan(setting, self.tuning)

@@ -123,8 +123,8 @@ class PureObjectivePerturbation(PerturbedObjective):
         },
     )
     stage = Stage(problem="quadratic")
-    colour = "purple"
-    symbol = "triangle-up"
+    colour = "brown"
+    symbol = "diamond"
     dashed = True
     strong = False
 
