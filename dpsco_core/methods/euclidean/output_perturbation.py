@@ -56,8 +56,8 @@ class OutputPerturbation(PrivateMethod):
         what="Minimises the empirical risk with a regulariser that pulls towards the last point, "
         "and adds noise to the minimiser. A strong pull makes the minimiser insensitive to any "
         "single record, but keeps it near where it was; so there are several phases, each with "
-        "records of its own. It is the way to optimise under pure DP, where Gaussian noise is of "
-        "no use.",
+        "records of its own. It works under pure DP, where Gaussian noise cannot be "
+        "used.",
         steps=(
             "Shrink long features to a norm R that is chosen from the setting, so that every loss "
             "is L-Lipschitz; round off kinks.",
@@ -88,7 +88,8 @@ class OutputPerturbation(PrivateMethod):
         order=r"O(Tnd)",
         cost="A few dozen to some thousand passes of a deterministic solver over each phase's "
         "records.",
-        when="For a pure budget: δ = 0.",
+        when="For a pure budget (δ = 0) where the curvature of the loss is large or unknown, and as "
+        "the simplest pure optimiser.",
         pitfalls=(
             "The noise's norm grows like d, not like the square root of d: with many parameters "
             "and few records, a small δ buys much.",

@@ -63,6 +63,7 @@ class PureObjectivePerturbation(PerturbedObjective):
     card = MethodCard(
         slug="sco.pure-objective-perturbation",
         name="Objective perturbation, pure",
+        short="Pure objective",
         paper=KIFER_2012,
         statement="Objective perturbation with gamma noise; theory/pure-optimisers.md, 2",
         summary="Adds a random linear term with gamma noise to the empirical risk, and minimises "
