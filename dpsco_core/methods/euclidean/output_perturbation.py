@@ -88,8 +88,8 @@ class OutputPerturbation(PrivateMethod):
         order=r"O(Tnd)",
         cost="A few dozen to some thousand passes of a deterministic solver over each phase's "
         "records.",
-        when="For a pure budget (δ = 0) where the curvature of the loss is large or unknown, and as "
-        "the simplest pure optimiser.",
+        when="For a pure budget (δ = 0) where the curvature of the loss is large or unknown, and "
+        "as the simplest pure optimiser.",
         pitfalls=(
             "The noise's norm grows like d, not like the square root of d: with many parameters "
             "and few records, a small δ buys much.",
