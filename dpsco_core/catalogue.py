@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
+from dpsco_core.base.cards import Card, Level, MethodCard, Privacy, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
@@ -71,6 +71,8 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.CorrelatedDescent,
     euclidean.ObjectivePerturbation,
     euclidean.ObjectivePerturbationStrong,
+    euclidean.OutputPerturbation,
+    euclidean.PureObjectivePerturbation,
     lq.RegularizedMirrorDescent,
     lq.UnconstrainedPhasedSgd,
     lq.ShuffledMirrorDescent,
@@ -173,6 +175,12 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
     if level is None:
         return tuple(card.slug for card in fitting)
     return tuple(c.slug for c in fitting if c.level == level or c.privacy == "none")
+
+
+def methods_under(problem: str, level: Level, notion: Privacy) -> tuple[str, ...]:
+    """Return the private methods for a problem that can run under a kind of budget, in order."""
+    cards = (method_card(slug) for slug in methods_for(problem, level))
+    return tuple(c.slug for c in cards if c.privacy != "none" and notion in c.budgets)
 
 
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:

@@ -61,6 +61,9 @@ class WrongNoise(Ledger):
         steps.encoding = replace(encoding, l2_sensitivity=scaled)
         return steps
 
+    def objective_laplace(self, **more: Any) -> Vector:
+        return self.factor * super().objective_laplace(**more)
+
     def objective_noise(self, **more: Any) -> Vector:
         return self.factor * super().objective_noise(**more)
 

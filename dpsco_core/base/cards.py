@@ -193,6 +193,19 @@ AGARWAL_2024 = _paper(
     "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
     "SODA 2025",
 )
+LOWY_2026 = _paper(
+    "Lowy 2026",
+    "Optimal Rates for Pure ε-Differentially Private Stochastic Convex Optimization with Heavy "
+    "Tails",
+    "Andrew Lowy",
+    "arXiv 2604.06492",
+)
+KIFER_2012 = _paper(
+    "Kifer-Smith-Thakurta 2012",
+    "Private Convex Empirical Risk Minimization and High-dimensional Regression",
+    "Daniel Kifer, Adam Smith, Abhradeep Thakurta",
+    "COLT 2012",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",
@@ -211,6 +224,9 @@ SCO_PROBLEMS = (
     "absolute",
     "geometric-median",
 )
+
+# Those whose losses are Lipschitz, and have a closed form or a curvature, once records are shrunk.
+BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -337,6 +337,20 @@ class Ledger:
         )
         return gaussian_noise(size, std, rng)
 
+    def objective_laplace(
+        self, *, size: int, l2_sensitivity: float, epsilon: float, jacobian_epsilon: float,
+        rng: np.random.Generator, label: str = "linear term of the objective",
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """Draw the linear term of objective perturbation under pure DP; see `objective_noise`.
+
+        The minimiser is (epsilon + jacobian_epsilon)-DP (theory/pure-optimisers.md, 2.1).
+        """
+        require(jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", jacobian_epsilon)
+        entry = laplace_entry("pure objective perturbation", label, l2_sensitivity, epsilon, size)
+        check_noise(entry.noise)
+        self._record(replace(entry, epsilon=epsilon + jacobian_epsilon))
+        return add_spherical_laplace_noise(np.zeros(size), entry.noise, rng)
+
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
         """Return one ledger for each of `blocks` disjoint blocks of the records.
 

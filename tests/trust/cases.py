@@ -243,6 +243,9 @@ VARIANTS = {
     "lp.regularized-mirror-descent, shaped noise": Variant(
         slug="lp.regularized-mirror-descent", fields=SHAPED
     ),
+    "sco.pure-objective-perturbation, solved": Variant(
+        slug="sco.pure-objective-perturbation", scenario={"problem": "logistic", "d": 2}
+    ),
     "sco.objective-perturbation, solved": Variant(
         slug="sco.objective-perturbation", scenario={"problem": "logistic", "d": 2}
     ),

@@ -105,6 +105,7 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
         ("gaussian_steps", "l2_sensitivity"),
         ("shuffled_steps", "l2_sensitivity"),
         ("objective_noise", "l2_sensitivity"),
+        ("objective_laplace", "l2_sensitivity"),
     ):
         honest = getattr(Ledger, name)
 
@@ -277,6 +278,7 @@ SPLITS: dict[str, Callable[[Patch, Case], None]] = {
     "sco.cwme": one_block_for_all,
     "sco.cwme-strong": points,
     "sco.ftrl": records,
+    "sco.output-perturbation": points,
     "sco.phased-sgd": one_stretch_for_all,
     "lp.phased-sgd": one_stretch_for_all,
     "user.group-privacy": one_stretch_for_all,

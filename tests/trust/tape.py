@@ -265,6 +265,16 @@ class _Watch:
             self.tape.drawn.append(Drawn(noise / entry.noise, 2.0, entry))
             return noise
 
+        gamma = Ledger.objective_laplace
+
+        def spherical(ledger: Ledger, **more: Any) -> Array:
+            noise = gamma(ledger, **more)
+            entry = ledger.entries[-1]
+            self.tape.drawn.append(Drawn(noise / entry.noise, 1.0, entry, spherical=True))
+            return noise
+
+        patch.setattr(Ledger, "objective_laplace", spherical)
+
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
             tilt = linear(plan, sample, ledger, rng)
             for w in (np.zeros(sample.d), sample.constraint.support_point(np.eye(sample.d)[-1])):

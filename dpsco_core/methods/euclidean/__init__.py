@@ -13,8 +13,10 @@ from dpsco_core.methods.euclidean.objective_perturbation import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
+from dpsco_core.methods.euclidean.output_perturbation import OutputPerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.pure_objective import PureObjectivePerturbation
 from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
@@ -30,8 +32,10 @@ __all__ = [
     "NoisyGradientDescent",
     "ObjectivePerturbation",
     "ObjectivePerturbationStrong",
+    "OutputPerturbation",
     "PhasedSgd",
     "PrivateSgd",
+    "PureObjectivePerturbation",
     "QuantileDescent",
     "Sgd",
     "SmoothedDescent",
