@@ -208,6 +208,15 @@ def check_law(problem: str, distribution: str) -> None:
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
+def law_can_decay(slug: str) -> bool:
+    """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
+    law = distribution_class(slug)
+    own = issubclass(law, ScaledLaw)
+    return own and all(
+        getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
+    )
+
+
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
     known = methods_for(problem, level)
@@ -256,6 +265,7 @@ def make_instance(
     geometry: Geometry = L2,  # the family of that set
     # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
     scale: Unit = "moment",
+    decay: float = 0.0,  # with which the scales of coordinates fall
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
@@ -287,6 +297,10 @@ def make_instance(
             fits = issubclass(family, ScaledLaw)
             require(fits, "scale", f"moment for the distribution {distribution}", scale)
             own["unit"] = scale
+    if decay > 0:
+        must = "0 for the distribution"
+        require(law_can_decay(distribution), "decay", f"{must} {distribution}", decay)
+        own["decay"] = decay
     law = family(d=d, moment_order=order, **own)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)

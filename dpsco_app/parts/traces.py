@@ -266,6 +266,7 @@ def bound_hover(e: Evaluation) -> str:
     ]
     if len(e.terms) > 1:
         lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
+    lines += [e.note] if e.note else []
     lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(wrapped(line, 70) for line in lines)
 

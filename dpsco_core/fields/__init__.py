@@ -9,7 +9,8 @@ from typing import Any
 
 from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.fields.field import Field, Span
-from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields, has_offset
+from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields
+from dpsco_core.fields.words import has_offset
 
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
