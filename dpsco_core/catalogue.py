@@ -53,6 +53,7 @@ ESTIMATORS: tuple[type[Method], ...] = (
     mean.AdaptiveClipping,
     mean.InstanceOptimal,
     mean.CoinPress,
+    mean.RescaledClipping,
 )
 OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.Sgd,

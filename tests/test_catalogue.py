@@ -56,6 +56,7 @@ MEAN_METHODS = {
     "mean.adaptive",
     "mean.instance-optimal",
     "mean.coinpress",
+    "mean.plan",
     "user.mean-group",
     "user.mean-clipped",
     "user.mean-adaptive",
@@ -232,9 +233,10 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_rate_of_every_method_is_an_upper_bound_on_the_error(slug: str) -> None:
     card = method_card(slug)
-    # No theorem here covers an exact minimiser, radii that are chosen as the descent goes, or two
-    # estimators that are there to compare with.
-    if slug in ("sco.erm", "sco.adaptive", "mean.instance-optimal", "mean.coinpress"):
+    # No theorem here covers an exact minimiser, radii that are chosen as the descent goes, scales
+    # that are looked at, or two estimators that are there to compare with.
+    unproven = ("sco.erm", "sco.adaptive", "mean.instance-optimal", "mean.coinpress", "mean.plan")
+    if slug in unproven:
         assert card.rate == ""
         return
     rate = bound(card.rate).card

@@ -175,6 +175,12 @@ AGARWAL_2024 = _paper(
     "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
     "SODA 2025",
 )
+AUMUELLER_2024 = _paper(
+    "Aumüller et al. 2024",
+    "PLAN: Variance-Aware Private Mean Estimation",
+    "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
+    "PoPETs 2024(3)",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",
