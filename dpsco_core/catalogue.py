@@ -209,13 +209,13 @@ def check_law(problem: str, distribution: str) -> None:
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
-def law_can_decay(slug: str) -> bool:
+def law_can_decay(slug: str, problem: str) -> bool:
     """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
     law = distribution_class(slug)
-    own = issubclass(law, ScaledLaw)
-    return own and all(
+    own = issubclass(law, ScaledLaw) and all(
         getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
     )
+    return own and problem_class(problem).may_fall(law)
 
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
@@ -299,8 +299,9 @@ def make_instance(
             require(fits, "scale", f"moment for the distribution {distribution}", scale)
             own["unit"] = scale
     if decay > 0:
-        must = "0 for the distribution"
-        require(law_can_decay(distribution), "decay", f"{must} {distribution}", decay)
+        must = f"0 for the distribution {distribution}"
+        must += "" if kind.may_fall(family) else f" and the problem {problem}"
+        require(law_can_decay(distribution, problem), "decay", must, decay)
         own["decay"] = decay
     law = family(d=d, moment_order=order, **own)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)

@@ -49,6 +49,11 @@ def is_whole(name: str) -> bool:
     return TABLE[name].kind == "whole"
 
 
+def is_linear(axis: str | None) -> bool:
+    """Whether an axis is drawn evenly, and not by its logarithm."""
+    return axis is not None and TABLE[axis].linear
+
+
 def keyed(name: str, value: Any) -> bool:
     """Whether keys of results and random streams know a field at this value: see `Field.late`."""
     return not TABLE[name].late or value != getattr(Fields, name)
@@ -79,6 +84,7 @@ __all__ = [
     "Field",
     "Fields",
     "has_offset",
+    "is_linear",
     "is_whole",
     "keyed",
     "parse",

@@ -210,6 +210,7 @@ class Fields:
         "heavy tails; p = 2 is only a finite variance.",
         offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
         grid=(2, 2.5, 3, 4, 6, 10),
+        linear=True,
         sign=Sign(
             "p",
             "tail index",
@@ -391,8 +392,9 @@ class Fields:
         label="Decay of the scales a",
         ends=("equal", "a few rule"),
         help=UNEQUAL_SCALES,
-        shown=lambda s: (s.d > 1 or s.axis == "d") and catalogue.law_can_decay(s.distribution),
+        shown=lambda s: catalogue.law_can_decay(s.distribution, s.problem),
         offered=(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3),
         grid=(0, 0.25, 0.5, 0.75, 1, 1.5),
+        linear=True,
         sign=Sign("a", "decay of the scales", DECAY_SIGN),
     )

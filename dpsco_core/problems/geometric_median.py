@@ -140,6 +140,11 @@ class GeometricMedian(PointProblem):
             require(inside, "offset", "at most diameter/2", f"{law.mean_norm:g}")
 
     @classmethod
+    def may_fall(cls, family: type[Distribution]) -> bool:
+        """Whether a law is its own mirror image, so that its mean is the median at any scales."""
+        return not family.has_prior and univariate_of(family()).symmetric
+
+    @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
         return lacks_density(family)
 

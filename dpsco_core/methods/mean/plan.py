@@ -69,7 +69,7 @@ class RescaledClipping(PrivateMethod):
     cost = MethodCost(fixed=2.1e4, per_row=54, per_element=3.7)
     card = MethodCard(
         slug="mean.plan",
-        name="PLAN, rescaled coordinates",
+        name="Rescaled clipping (PLAN)",
         short="PLAN",
         paper=AUMUELLER_2024,
         statement="Algorithm PLAN, with scales and radius chosen in our own way",
