@@ -53,6 +53,7 @@ ESTIMATORS: tuple[type[Method], ...] = (
     mean.AdaptiveClipping,
     mean.InstanceOptimal,
     mean.CoinPress,
+    mean.RescaledClipping,
 )
 OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.Sgd,
@@ -219,6 +220,15 @@ def check_law(problem: str, distribution: str) -> None:
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
+def law_can_decay(slug: str, problem: str) -> bool:
+    """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
+    law = distribution_class(slug)
+    own = issubclass(law, ScaledLaw) and all(
+        getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
+    )
+    return own and problem_class(problem).may_fall(law)
+
+
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
     known = methods_for(problem, level)
@@ -267,6 +277,7 @@ def make_instance(
     geometry: Geometry = L2,  # the family of that set
     # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
     scale: Unit = "moment",
+    decay: float = 0.0,  # with which the scales of coordinates fall
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
@@ -298,6 +309,11 @@ def make_instance(
             fits = issubclass(family, ScaledLaw)
             require(fits, "scale", f"moment for the distribution {distribution}", scale)
             own["unit"] = scale
+    if decay > 0:
+        must = f"0 for the distribution {distribution}"
+        must += "" if kind.may_fall(family) else f" and the problem {problem}"
+        require(law_can_decay(distribution, problem), "decay", must, decay)
+        own["decay"] = decay
     law = family(d=d, moment_order=order, **own)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)

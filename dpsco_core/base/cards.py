@@ -206,6 +206,12 @@ KIFER_2012 = _paper(
     "Daniel Kifer, Adam Smith, Abhradeep Thakurta",
     "COLT 2012",
 )
+AUMUELLER_2024 = _paper(
+    "Aumüller et al. 2024",
+    "PLAN: Variance-Aware Private Mean Estimation",
+    "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
+    "PoPETs 2024(3)",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",

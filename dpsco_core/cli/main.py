@@ -231,7 +231,8 @@ def _bounds(chosen: argparse.Namespace) -> None:
 
 def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
     rows, wider = [], list[str]()
-    for e in evaluate_all(scenario):
+    evaluations = evaluate_all(scenario)
+    for e in evaluations:
         card = e.bound.card
         if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
             continue
@@ -254,6 +255,8 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
             wider.append(str(card.loss_class))
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
     print(table(rows, [*header, "statement", "fails"]))
+    for note in dict.fromkeys(e.note for e in evaluations if e.note):
+        print(f"note: {note}")
     missing = no_floor(scenario)
     if missing:
         print(f"note: {missing}")

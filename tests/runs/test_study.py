@@ -435,6 +435,7 @@ GOLDEN_ERRORS = {
     "mean.adaptive": 0.0504791402368,
     "mean.instance-optimal": 0.0893979467875,
     "mean.coinpress": 0.120408907486,
+    "mean.plan": 0.0811457603115,
     "user.mean-group": 0.289040634985,
     "user.mean-clipped": 0.109041271852,
     "user.mean-adaptive": 0.102816810232,

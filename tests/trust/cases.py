@@ -51,6 +51,7 @@ FOUR_STEPS = Descent(steps=4, step_size=0.1)
 SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
     "mean.adaptive": {"mode": "single"},
+    "mean.plan": {"mode": "single"},
     "user.mean-adaptive": {"mode": "single"},
     "sco.adaptive": {"descent": SIX_STEPS, "looks": True},
     "mean.iterative": {"groups": 4},
