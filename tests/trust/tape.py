@@ -19,7 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.euclidean import objective_perturbation, private_sgd
+from dpsco_core.methods.euclidean import private_sgd
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import GridMedians, Ledger
 from dpsco_core.privacy.correlated import CorrelatedSteps, root_coefficients

@@ -9,14 +9,14 @@ from dpsco_core.methods.euclidean.erm import Erm
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
-from dpsco_core.methods.euclidean.objective_perturbation import (
+from dpsco_core.methods.euclidean.perturbation.objective import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
-from dpsco_core.methods.euclidean.output_perturbation import OutputPerturbation
+from dpsco_core.methods.euclidean.perturbation.output import OutputPerturbation
+from dpsco_core.methods.euclidean.perturbation.pure_objective import PureObjectivePerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
-from dpsco_core.methods.euclidean.pure_objective import PureObjectivePerturbation
 from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent

@@ -10,8 +10,8 @@ import pytest
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import Erm, OutputPerturbation
-from dpsco_core.methods.euclidean import output_perturbation as module
-from dpsco_core.methods.euclidean.output_schedule import (
+from dpsco_core.methods.euclidean.perturbation import output as module
+from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     PhaseLayout,
     bounded_risk,
     modelled_risk,

@@ -9,8 +9,8 @@ import pytest
 
 from dpsco_core.audit.stages import FAR
 from dpsco_core.methods.euclidean import Erm, PureObjectivePerturbation
-from dpsco_core.methods.euclidean import objective_perturbation as module
-from dpsco_core.methods.euclidean.pure_objective import proven_risk, solved_plan
+from dpsco_core.methods.euclidean.perturbation import objective as module
+from dpsco_core.methods.euclidean.perturbation.pure_objective import proven_risk, solved_plan
 from dpsco_core.privacy import BudgetExceeded, Ledger, PureDP
 from dpsco_core.privacy.mechanisms import spherical_laplace_reach
 from dpsco_core.scenario import Scenario

@@ -14,7 +14,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
-from dpsco_core.methods.euclidean.objective_plan import certified_digits, open_distance
+from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting

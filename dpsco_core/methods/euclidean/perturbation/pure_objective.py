@@ -14,8 +14,8 @@ from dpsco_core.methods.euclidean.lipschitz import (
     lipschitz_losses,
     surrogate,
 )
-from dpsco_core.methods.euclidean.objective_perturbation import PerturbedObjective
-from dpsco_core.methods.euclidean.objective_plan import (
+from dpsco_core.methods.euclidean.perturbation.objective import PerturbedObjective
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     LARGEST_JACOBIAN,
     OUTPUT_SHARE,
     ObjectivePlan,
@@ -23,7 +23,7 @@ from dpsco_core.methods.euclidean.objective_plan import (
     open_distance,
     reachable_beside,
 )
-from dpsco_core.methods.euclidean.output_schedule import (
+from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     FACTORS,
     equal_rho,
     phase_model,

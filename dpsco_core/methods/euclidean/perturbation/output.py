@@ -10,8 +10,12 @@ from dpsco_core.base.cards import BOUNDED_PROBLEMS, LOWY_2026, MethodCard
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
-from dpsco_core.methods.euclidean.objective_perturbation import check_set
-from dpsco_core.methods.euclidean.output_schedule import OutputPhase, OutputPlan, output_plan
+from dpsco_core.methods.euclidean.perturbation.objective import check_set
+from dpsco_core.methods.euclidean.perturbation.output_schedule import (
+    OutputPhase,
+    OutputPlan,
+    output_plan,
+)
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
 from dpsco_core.methods.story import Proof, Story

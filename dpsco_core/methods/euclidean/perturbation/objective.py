@@ -13,7 +13,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
-from dpsco_core.methods.euclidean.objective_plan import (
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     ObjectivePlan,
     objective_plan,
     projection_accuracy,
