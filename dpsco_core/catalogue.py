@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
+from dpsco_core.base.cards import Card, Level, MethodCard, Privacy, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
@@ -53,6 +53,7 @@ ESTIMATORS: tuple[type[Method], ...] = (
     mean.AdaptiveClipping,
     mean.InstanceOptimal,
     mean.CoinPress,
+    mean.RescaledClipping,
 )
 OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.Sgd,
@@ -64,10 +65,15 @@ OPTIMISERS: tuple[type[Method], ...] = (
     euclidean.StrongCoordinatewiseDescent,
     euclidean.ClippedDescent,
     euclidean.AdaptiveDescent,
+    euclidean.AutomaticDescent,
+    euclidean.QuantileDescent,
     euclidean.IterativeDescent,
     euclidean.PrivateSgd,
+    euclidean.CorrelatedDescent,
     euclidean.ObjectivePerturbation,
     euclidean.ObjectivePerturbationStrong,
+    euclidean.OutputPerturbation,
+    euclidean.PureObjectivePerturbation,
     lq.RegularizedMirrorDescent,
     lq.UnconstrainedPhasedSgd,
     lq.ShuffledMirrorDescent,
@@ -172,6 +178,12 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
     return tuple(c.slug for c in fitting if c.level == level or c.privacy == "none")
 
 
+def methods_under(problem: str, level: Level, notion: Privacy) -> tuple[str, ...]:
+    """Return the private methods for a problem that can run under a kind of budget, in order."""
+    cards = (method_card(slug) for slug in methods_for(problem, level))
+    return tuple(c.slug for c in cards if c.privacy != "none" and notion in c.budgets)
+
+
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     """Return the bounds that are drawn beside a problem: first those of its smallest class.
 
@@ -206,6 +218,15 @@ def check_law(problem: str, distribution: str) -> None:
     """Raise `InvalidInput` unless a problem may have a law."""
     must = problem_class(problem).lacking(distribution_class(distribution))
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
+
+
+def law_can_decay(slug: str, problem: str) -> bool:
+    """Whether the scales of a law's coordinates may fall: `ScaledLaw` draws and measures it."""
+    law = distribution_class(slug)
+    own = issubclass(law, ScaledLaw) and all(
+        getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
+    )
+    return own and problem_class(problem).may_fall(law)
 
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
@@ -256,6 +277,7 @@ def make_instance(
     geometry: Geometry = L2,  # the family of that set
     # what of a coordinate is scaled to 1; hard instances have a moment of at most 1
     scale: Unit = "moment",
+    decay: float = 0.0,  # with which the scales of coordinates fall
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
@@ -287,6 +309,11 @@ def make_instance(
             fits = issubclass(family, ScaledLaw)
             require(fits, "scale", f"moment for the distribution {distribution}", scale)
             own["unit"] = scale
+    if decay > 0:
+        must = f"0 for the distribution {distribution}"
+        must += "" if kind.may_fall(family) else f" and the problem {problem}"
+        require(law_can_decay(distribution, problem), "decay", must, decay)
+        own["decay"] = decay
     law = family(d=d, moment_order=order, **own)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)

@@ -76,6 +76,7 @@ class Scenario(Fields):
             radius=self.diameter / 2,
             geometry=Geometry(kind=self.geometry, q=self.q),
             scale=self.scale,
+            decay=self.decay,
         )
 
     @property
@@ -203,6 +204,8 @@ class Scenario(Fields):
         if sampling:
             check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
+        if self.decay > 0:
+            self.instance  # noqa: B018 - refuses what has no such law
         if extend.is_added(self.distribution):
             try_law(self.instance.law)
         least = catalogue.distribution_class(self.distribution).smallest_d

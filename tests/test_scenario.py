@@ -26,9 +26,11 @@ from dpsco_core.catalogue import (
     PROBLEM_SLUGS,
     default_methods,
     distributions_for,
+    law_can_decay,
     method_card,
     methods_for,
 )
+from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, REAL, Scenario
 
@@ -60,6 +62,7 @@ GRIDS: dict[str, st.SearchStrategy[float]] = {
     "p": numbers(2, 50),
     "q": numbers(1, 1e6),
     "diameter": numbers(1e-6, 1e6).filter(lambda x: x >= 1e-6),
+    "decay": numbers(0, DECAY_MAX),
 }
 
 
@@ -86,10 +89,17 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     problem = draw(st.sampled_from(problems))
     items = 1 if problem == "mean" else draw(st.just(1) | st.integers(1, 10_000_000))
     several = items > 1 or axis == "m"
+    laws = distributions_for(problem)
+    if axis == "decay":
+        problem = "mean" if problem == "geometric-median" else problem  # sets that hold its mean
+        laws = tuple(law for law in laws if law_can_decay(law, problem))
     fitting = st.sampled_from([m for m in methods_for(problem) if not several or protects_users(m)])
     return Scenario(
         problem=problem,
-        distribution=draw(st.sampled_from(distributions_for(problem))),
+        distribution=(law := draw(st.sampled_from(laws))),
+        decay=draw(numbers(0, DECAY_MAX))
+        if problem != "geometric-median" and law_can_decay(law, problem)
+        else 0.0,
         methods=tuple(draw(st.lists(fitting, unique=True, max_size=4))),
         n=draw(st.integers(1, 10**9)),
         d=size * draw(st.integers(2, 100_000 // size)),
@@ -333,7 +343,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"methods": ["sco.erm"]},
-        f"method must be one of {', '.join(MEAN_METHODS)} for the problem mean, "
+        f"method must be {among(MEAN_METHODS, 'sco.erm')} for the problem mean, "
         "got method=sco.erm.",
     ),
     ({"geometry": "l3"}, f"geometry must be one of {', '.join(GEOMETRIES)}, got geometry=l3."),
@@ -366,7 +376,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"trials": 0}, "trials must be an integer between 1 and 100,000, got trials=0."),
     ({"seed": -1}, f"seed must be an integer between 0 and {2**63 - 1:,}, got seed=-1."),
-    ({"axis": "x"}, "axis must be one of n, d, m, epsilon, p, q, diameter, got axis=x."),
+    ({"axis": "x"}, "axis must be one of n, d, m, epsilon, p, q, diameter, decay, got axis=x."),
     ({"grid": [1]}, "grid must be left out without an axis, got grid=1."),
     (
         {"axis": "n", "grid": []},

@@ -52,6 +52,7 @@ def _bound_hover(e: Evaluation) -> str:
     lines = [f"<b>{card.name}</b>: {rounded(e.value)}", f"{card.paper}, {card.statement}"]
     if e.binds:
         lines.append(f"binds every {in_print(e.binds)}, in the worst case")
+    lines += [e.note] if e.note else []
     lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(lines)
 

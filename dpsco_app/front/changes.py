@@ -13,6 +13,7 @@ from dpsco_core.catalogue import (
     default_methods,
     distribution_card,
     distributions_for,
+    law_can_decay,
     methods_for,
     problem_card,
 )
@@ -61,6 +62,9 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
         scenario = _with_axis(scenario, "n")
     if field == "axis":
         scenario = _with_axis(scenario, scenario.axis)
+    if not law_can_decay(scenario.distribution, scenario.problem):
+        scenario = _with_axis(scenario, "n") if scenario.axis == "decay" else scenario
+        scenario = replace(scenario, decay=0.0)
     more: dict[str, Any] = {}
     words = []
     level = level_of(scenario)

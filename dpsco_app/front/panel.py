@@ -39,6 +39,7 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.shown_bounds import fano, shown
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, method_card
+from dpsco_core.fields import is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.report import Evaluation
@@ -47,7 +48,6 @@ MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 FORMULA_DASHES = ("dashdot", "dot", "longdash", "dash")
 NEAR_ONE = 1.3  # a factor whose interval ends before that is called about one
-LINEAR_AXES = ("p",)
 
 
 class FrontPanel:
@@ -313,7 +313,7 @@ class FrontPanel:
         axis, grid = str(self.scenario.axis), self.scenario.grid
         if self.scenario.axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
-        log = axis not in LINEAR_AXES
+        log = not is_linear(axis)
         ticks = [(x, number_text(x)) for x in grid]
         bold = [(x, f"<b>{text}</b>" if x == self.x else text) for x, text in ticks]
         return Axis(

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from dpsco_app.parts.problem_words import baseline
+from dpsco_core.fields import is_linear
 from dpsco_core.results.measured import Measurement, Table, measured
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -66,8 +67,10 @@ def chosen_point(scenario: Scenario) -> float | None:
     """Return the point of the grid that is nearest to the scenario's own value."""
     if scenario.axis is None:
         return None
-    value = getattr(scenario, scenario.axis) or scenario.grid[-1]
-    value = min(value, 10 * scenario.grid[-1])  # an exponent may be infinite
+    value = getattr(scenario, scenario.axis)
+    if is_linear(scenario.axis):
+        return min(scenario.grid, key=lambda x: abs(x - value))
+    value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])  # an exponent may be infinite
     return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
 
 

@@ -86,6 +86,7 @@ def axis_title(scenario: Scenario) -> str:
         "p": "Tail index p",
         "q": "Exponent q of the norm",
         "diameter": "Diameter D of the public set",
+        "decay": "Decay a of the scales",
     }.get(str(scenario.axis), str(scenario.axis))
 
 

@@ -28,6 +28,7 @@ from dpsco_app.parts.traces import (
     region,
     region_names,
 )
+from dpsco_core.fields import is_linear
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
@@ -39,6 +40,7 @@ AXIS_TITLES = {
     "p": "Tail index p",
     "q": "Exponent q of the norm",
     "diameter": "Diameter D of the public set",
+    "decay": "Decay a of the scales",
 }
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
@@ -91,7 +93,7 @@ def error_figure(
         *([] if look.compact else placed(labels, low, high)),
     ]
     shared, quiet = shared_layout(look), quiet_axis(look)
-    y_title, logarithmic = words_for(scenario.problem).error_axis, scenario.axis != "p"
+    y_title, logarithmic = words_for(scenario.problem).error_axis, not is_linear(scenario.axis)
     y_axis = quiet | log_axis(look, (low, high), y_title) | {"automargin": False}
     y_axis["title"] |= quiet["title"]
     xs = sorted({*scenario.grid, *every["x"]})

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dpsco_app.parts.options import HARDEST, MEASURES, TAIL
+from dpsco_app.parts.options import HARDEST, MEASURES, NO_SET, TAIL
 from dpsco_core.scenario import Scenario
 
 
@@ -80,6 +80,24 @@ PRESETS: tuple[Preset, ...] = (
         "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
         "the place privately: its error does not even double.",
         scenario=replace(SWEEP, p=2.5, axis="diameter", grid=(2, 4, 10, 20, 40, 100, 200)),
+    ),
+    Preset(
+        name="d is a worst case",
+        look_for="200 coordinates whose scales fall like j^-a at the same total variance, so that "
+        "the plain mean errs the same at every a. Adaptive clipping adds the same noise to wide "
+        "and narrow coordinates and keeps paying for all 200. PLAN finds out privately which ones "
+        "are wide: once the scales fall it pays for the few that are, and comes down towards the "
+        "grey line. The dimension in a bound is that of the worst case.",
+        against=NO_SET,
+        scenario=replace(
+            SWEEP,
+            p=2.5,
+            d=200,
+            decay=1,
+            axis="decay",
+            grid=(0, 0.25, 0.5, 0.75, 1, 1.5),
+            methods=("mean.sample", "mean.adaptive", "mean.plan"),
+        ),
     ),
     Preset(
         name="Hardest input",

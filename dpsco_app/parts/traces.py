@@ -29,6 +29,7 @@ from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import COORDINATE, SHIFTS, LawClass
 from dpsco_core.catalogue import method_card
 from dpsco_core.data import Spike
+from dpsco_core.fields import is_linear
 from dpsco_core.results.report import Evaluation
 from dpsco_core.results.tables import interval_half_width
 from dpsco_core.scenario import Scenario
@@ -173,7 +174,7 @@ def _edge(curves: list[list[Evaluation]], scenario: Scenario, share: float) -> f
     """Return the log of the region's edge at a share of the figure's width; -inf if it has none."""
 
     def place(x: float) -> float:
-        return x if scenario.axis == "p" else math.log10(x)
+        return x if is_linear(scenario.axis) else math.log10(x)
 
     first, last = place(scenario.grid[0]), place(scenario.grid[-1])
     at = first + (last - first) * ((1 + 2 * PAD) * share - PAD)
@@ -266,6 +267,7 @@ def bound_hover(e: Evaluation) -> str:
     ]
     if len(e.terms) > 1:
         lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
+    lines += [e.note] if e.note else []
     lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(wrapped(line, 70) for line in lines)
 

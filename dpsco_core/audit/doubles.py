@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
+from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.filter.noisy_test import TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import add_gaussian_noise, add_laplace_noise
@@ -53,6 +54,15 @@ class WrongNoise(Ledger):
 
     def shaped_steps(self, release: Any, **more: Any) -> Steps:
         return self._scaled_steps(super().shaped_steps(release, **more))
+
+    def correlated_steps(self, encoding: Encoding, **more: Any) -> CorrelatedSteps:
+        steps = super().correlated_steps(encoding, **more)
+        scaled = self.factor * encoding.l2_sensitivity
+        steps.encoding = replace(encoding, l2_sensitivity=scaled)
+        return steps
+
+    def objective_laplace(self, **more: Any) -> Vector:
+        return self.factor * super().objective_laplace(**more)
 
     def objective_noise(self, **more: Any) -> Vector:
         return self.factor * super().objective_noise(**more)

@@ -118,6 +118,24 @@ FELDMAN_2020 = _paper(
     "Vitaly Feldman, Tomer Koren, Kunal Talwar",
     "STOC 2020",
 )
+KAIROUZ_2021 = _paper(
+    "Kairouz et al. 2021",
+    "Practical and Private (Deep) Learning without Sampling or Shuffling",
+    "Peter Kairouz, Brendan McMahan, Shuang Song, Om Thakkar, Abhradeep Thakurta, Zheng Xu",
+    "ICML 2021",
+)
+ANDREW_2021 = _paper(
+    "Andrew et al. 2021",
+    "Differentially Private Learning with Adaptive Clipping",
+    "Galen Andrew, Om Thakkar, Brendan McMahan, Swaroop Ramaswamy",
+    "NeurIPS 2021",
+)
+BU_2023 = _paper(
+    "Bu et al. 2023",
+    "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger",
+    "Zhiqi Bu, Yu-Xiang Wang, Sheng Zha, George Karypis",
+    "NeurIPS 2023",
+)
 TALWAR_2014 = _paper(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
@@ -175,6 +193,25 @@ AGARWAL_2024 = _paper(
     "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
     "SODA 2025",
 )
+LOWY_2026 = _paper(
+    "Lowy 2026",
+    "Optimal Rates for Pure ε-Differentially Private Stochastic Convex Optimization with Heavy "
+    "Tails",
+    "Andrew Lowy",
+    "arXiv 2604.06492",
+)
+KIFER_2012 = _paper(
+    "Kifer-Smith-Thakurta 2012",
+    "Private Convex Empirical Risk Minimization and High-dimensional Regression",
+    "Daniel Kifer, Adam Smith, Abhradeep Thakurta",
+    "COLT 2012",
+)
+AUMUELLER_2024 = _paper(
+    "Aumüller et al. 2024",
+    "PLAN: Variance-Aware Private Mean Estimation",
+    "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
+    "PoPETs 2024(3)",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",
@@ -193,6 +230,9 @@ SCO_PROBLEMS = (
     "absolute",
     "geometric-median",
 )
+
+# Those whose losses are Lipschitz, and have a closed form or a curvature, once records are shrunk.
+BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 
 @dataclass(frozen=True, kw_only=True)

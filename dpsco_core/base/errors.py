@@ -40,6 +40,12 @@ class NotApplicable(Exception):
         super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
         self.reason, self.nearest, self.changes = reason, nearest, (*changes, *change.items())
 
+    def or_method(self, slugs: tuple[str, ...]) -> "NotApplicable":
+        """Return the same refusal, which also names methods that could run in this one's place."""
+        names = f"{', '.join(slugs[:-1])} or {slugs[-1]}" if slugs[1:] else slugs[0]
+        either = f"{self.nearest}, or " if self.nearest else ""
+        return NotApplicable(self.reason, nearest=f"{either}choose {names}", changes=self.changes)
+
 
 class CodeFailed(InvalidInput, NotApplicable):
     """Code that somebody added (`dpsco_core.extend`) raised, or gave back what it may not.

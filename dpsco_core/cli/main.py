@@ -244,7 +244,8 @@ def _print_bounds(
     scenario: Scenario, slugs: Sequence[str] | None = None, *, explicit_lower_only: bool = False
 ) -> None:
     rows, wider = [], list[str]()
-    for e in evaluate_all(scenario, slugs):
+    evaluations = evaluate_all(scenario, slugs)
+    for e in evaluations:
         card = e.bound.card
         if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
             continue
@@ -267,6 +268,8 @@ def _print_bounds(
             wider.append(str(card.loss_class))
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
     print(table(rows, [*header, "statement", "fails"]))
+    for note in dict.fromkeys(e.note for e in evaluations if e.note):
+        print(f"note: {note}")
     missing = "" if slugs else no_floor(scenario)
     if missing:
         print(f"note: {missing}")

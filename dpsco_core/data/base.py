@@ -8,9 +8,8 @@ that bounds and errors are computed and never estimated.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,9 +21,10 @@ from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.directions import centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.scales import DECAY_MAX, falling_scales
 from dpsco_core.data.shifts import Shifts
+from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
-from dpsco_core.data.ziggurat import PART
 
 Unit = Literal["moment", "variance"]  # what of a coordinate is scaled to 1
 
@@ -32,20 +32,6 @@ Unit = Literal["moment", "variance"]  # what of a coordinate is scaled to 1
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
 # Whoever defines one of these draws other records than the law that is extended.
 DRAWS = ("fill", "_fill_centred", "moment", "_log_moment")
-
-
-class TwoPointLaw(Protocol):
-    """A law whose records are 0 or one other."""
-
-    @property
-    def spike_probability(self) -> float:
-        """How often a record is the other one."""
-        ...
-
-    @property
-    def spike(self) -> Vector:
-        """The other one, shape (d,)."""
-        ...
 
 
 class Distribution(ABC):
@@ -129,6 +115,16 @@ class Distribution(ABC):
     # -- moments that certificates are made of -----------------------------------------------
 
     @property
+    def scales(self) -> Vector:
+        """What multiplies each coordinate, shape (d,): falling, and the squares have mean 1."""
+        return falling_scales(self.d, 0.0)
+
+    @property
+    def lead(self) -> float:
+        """The largest scale of a coordinate."""
+        return float(self.scales[0])
+
+    @property
     def mean_norm(self) -> float:
         """The l2 norm of the mean; of a law with a prior, the largest."""
         return float(np.linalg.norm(self.mean))
@@ -158,7 +154,10 @@ class Distribution(ABC):
 
     @property
     def largest_second_moment(self) -> float:
-        r"""The largest eigenvalue of :math:`E XX^\top`, exactly."""
+        r"""The largest eigenvalue of :math:`E XX^\top`, exactly.
+
+        Of coordinates with unequal scales and a mean that is not 0, a bound on it.
+        """
         return self.moment(2) + self.mean_norm**2
 
     @property
@@ -176,9 +175,14 @@ class Distribution(ABC):
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
 
         For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`, as
-        terms with an odd power of one vanish. Infinite where there is no fourth moment.
+        terms with an odd power of one vanish. Where their scales differ, the largest one is the
+        worst. Infinite where there is no fourth moment.
         """
-        return self.moment(4) + (self.d - 1) * self.moment(2) ** 2
+        return self.moment(4) + (self.d / self.lead**2 - 1) * self.moment(2) ** 2
+
+    def squared_margin(self, v: Vector) -> float:
+        r"""Return :math:`E\langle X,v\rangle^2` at mean 0, exactly."""
+        return self.moment(2) * float(v @ v)
 
     def central_direction(self, k: float) -> float:
         r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
@@ -209,6 +213,8 @@ class Distribution(ABC):
     @abstractmethod
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0.
+
+        Of coordinates with unequal scales, that of the largest.
 
         Infinite for k >= `tail_index`, and where it is above the range of a float.
 
@@ -260,6 +266,10 @@ def gives(family: type[Distribution], answer: str) -> bool:
 class ScaledLaw(Distribution):
     r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
 
+    With a `decay` a > 0 coordinate j is multiplied by :math:`c\,j^{-a}`, where
+    :math:`c = (d/\sum_i i^{-2a})^{1/2}`: the total second moment, and with it the error of the
+    plain mean, is that at a = 0, and so is the sum of the coordinates' squared moment roots.
+
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`, or the variance
     1.
     """
@@ -275,6 +285,8 @@ class ScaledLaw(Distribution):
     # coordinate
     offset: float = 0.0
     peak: float = 0.0  # what the mean's first coordinate has beside it, finite and not negative
+    # a, from 0 to `DECAY_MAX`: how fast the scales of the coordinates fall; 0 leaves them equal
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order)
@@ -283,6 +295,7 @@ class ScaledLaw(Distribution):
         require(not lost, "margin", "large enough that p + margin exceeds p", self.margin)
         require(0 <= self.offset < math.inf, "offset", "finite and at least 0", self.offset)
         require(0 <= self.peak < math.inf, "peak", "finite and at least 0", self.peak)
+        require(0 <= self.decay <= DECAY_MAX, "decay", f"from 0 to {DECAY_MAX:g}", self.decay)
 
     @property
     def tail_index(self) -> float:
@@ -300,7 +313,13 @@ class ScaledLaw(Distribution):
 
     @property
     def unit_moment(self) -> float:
-        return 1.0 if self.unit == "moment" else self.moment(self.moment_order)
+        if self.unit == "moment":
+            return exp_or_inf(self.moment_order * math.log(self.lead))
+        return self.moment(self.moment_order)
+
+    @property
+    def scales(self) -> Vector:
+        return falling_scales(self.d, self.decay)
 
     @property
     def mean(self) -> Vector:
@@ -311,7 +330,16 @@ class ScaledLaw(Distribution):
 
     @property
     def variance_trace(self) -> float:
-        return self.d * self.moment(2)
+        return self.d * (self.moment(2) / self.lead**2)
+
+    @property
+    def smallest_second_moment(self) -> float:
+        if self.decay == 0:
+            return super().smallest_second_moment
+        return self.moment(2) * (float(self.scales[-1]) / self.lead) ** 2
+
+    def squared_margin(self, v: Vector) -> float:
+        return super().squared_margin(v if self.decay == 0 else v * (self.scales / self.lead))
 
     @property
     def directional_moment(self) -> float:
@@ -326,10 +354,12 @@ class ScaledLaw(Distribution):
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf
-        return exp_or_inf(self._log_moment(k) - k * self._log_unit)
+        return exp_or_inf(self._log_moment(k) - k * self._log_unit + k * math.log(self.lead))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         self._fill_centred(out, rng)
+        if self.decay > 0:
+            out *= self.scales
         if self.offset > 0:
             out += self.offset / math.sqrt(self.d)
         if self.peak > 0:
@@ -340,7 +370,7 @@ class ScaledLaw(Distribution):
 
     @property
     def noise_law(self) -> Self:
-        return replace(self, d=1, offset=0.0, peak=0.0)
+        return replace(self, d=1, offset=0.0, peak=0.0, decay=0.0)
 
     @property
     def centred(self) -> Self:
@@ -348,7 +378,7 @@ class ScaledLaw(Distribution):
 
     @abstractmethod
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law with mean 0."""
+        """Overwrite rows with independent records of the law with mean 0 and equal scales."""
 
     @abstractmethod
     def _log_moment(self, k: float) -> float:
@@ -365,10 +395,3 @@ def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1
 def exp_or_inf(exponent: float) -> float:
     """Return exp(exponent), infinite where it is above the range of a float."""
     return math.exp(exponent) if exponent < 709.7 else math.inf
-
-
-def parts(out: Vector) -> Iterator[Vector]:
-    """Yield the entries of a contiguous array in order, as views that fit the cache."""
-    entries = out.reshape(-1)
-    for low in range(0, entries.size, PART):
-        yield entries[low : low + PART]

@@ -11,6 +11,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw
+from dpsco_core.data.scales import least_of_leading
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.data.student_t import log_student_moment, student_inside
 from dpsco_core.data.univariate import StudentLaw
@@ -49,14 +50,22 @@ class EllipticalT(ScaledLaw):
 
     @property
     def fourth_moment_trace(self) -> float:
-        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0."""
-        return (self.d + 2) * self.moment(4) / 3
+        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0.
+
+        Where scales differ, it is that of the first axis: the value at an axis of scale s is
+        :math:`(2s^4+s^2d)m_4/3`, with the moment of scale 1.
+        """
+        return (self.d / self.lead**2 + 2) * self.moment(4) / 3
 
     @property
     def inverse_norm(self) -> float:
-        r""":math:`E\|Z\|^{-1}` of a normal Z times :math:`E\chi_\nu/(s\sqrt\nu)`; d >= 2."""
-        d, nu = self.d, self.tail_index
-        inverse = math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
+        r""":math:`E\|Z\|^{-1}` of a normal Z times :math:`E\chi_\nu/(s\sqrt\nu)`; d >= 2.
+
+        Where scales differ, the least of the bounds :math:`E\|Z_k\|^{-1}/s_k` that the first k
+        coordinates give: the others make the norm larger.
+        """
+        nu = self.tail_index
+        inverse = least_of_leading(self.scales, _inverse_normal)
         chi = math.exp(math.lgamma(0.5 * (nu + 1)) - math.lgamma(0.5 * nu)) * math.sqrt(2)
         return inverse * chi / (self.scale * math.sqrt(nu))
 
@@ -92,6 +101,11 @@ class EllipticalT(ScaledLaw):
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)
+
+
+def _inverse_normal(d: int) -> float:
+    r"""Return :math:`E\|Z\|^{-1}` of a standard normal vector, d >= 2."""
+    return math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
 
 
 def _fisher_at(d: int, nu: float, u: Vector) -> Vector:

@@ -55,8 +55,10 @@ class Gaussian(ScaledLaw):
         return NormalLaw(scale=self.scale)
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
-        means: Vector = self.mean + self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
-        return means
+        noise: Vector = self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
+        if self.decay > 0:
+            noise *= self.scales
+        return self.mean + noise
 
     @property
     def shifts(self) -> Shifts:

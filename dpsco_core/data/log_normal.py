@@ -10,7 +10,8 @@ from scipy.special import expit, ndtr, ndtri
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, parts
+from dpsco_core.data.base import ScaledLaw
+from dpsco_core.data.scales import parts
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.data.univariate import LogNormalLaw
 from dpsco_core.data.ziggurat import NormalShape, ziggurat

@@ -10,8 +10,9 @@ from scipy.special import betaln, expit
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, parts
+from dpsco_core.data.base import ScaledLaw
 from dpsco_core.data.blocks import random_words
+from dpsco_core.data.scales import parts
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.data.univariate import OneSidedParetoLaw, SymmetricParetoLaw
 

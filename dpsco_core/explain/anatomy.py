@@ -28,7 +28,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Sample
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
-from dpsco_core.runs.study import canonical, data_point, stream
+from dpsco_core.runs.study import canonical, data_point, planned, stream
 from dpsco_core.scenario import Scenario
 
 LOOKING_RUNS = 40
@@ -141,7 +141,7 @@ def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0)
         optimiser = ClippedDescent(
             radius=factor * chosen, descent=descent, calibration=point.calibration
         )
-    plan = optimiser.plan(point.setting)
+    plan = planned(point, method) if factor == 1.0 else optimiser.plan(point.setting)
     problem, sample = draw_problem(point, trial)
     noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
     release = released(optimiser, sample, plan, Ledger(point.budget), noise)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.bounds.floors.terms import (
+    UNEQUAL,
     Notion,
     budget_of,
     costs_at,
@@ -55,6 +56,8 @@ def no_floor(point: Scenario) -> str:
             "The floor on these data is proven for means in an l2 ball, and here the set is none."
         )
     name = distribution_card(point.distribution).name
+    if law.lead > 1:
+        return UNEQUAL
     shifts = law.shifts
     if shifts is None:
         return f"{name} does not say what a shift of it tells, so there is no floor on these data."

@@ -25,7 +25,8 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     point = replace(scenario, axis=None, grid=())
     if point.level == "user" or scenario.axis == "m" or point.geometry != "l2":
         return None
-    if point.scale != "moment":  # the instances have a moment of 1, and a variance of their own
+    # The instances have a moment of 1 in every coordinate, and a variance of their own.
+    if point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
         return None
     known = {b.card.slug: b for b in bounds_for(point.problem)}
     proven = window(point, notions_of(point)[0]).lowers  # the largest first

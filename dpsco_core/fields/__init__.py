@@ -9,7 +9,8 @@ from typing import Any
 
 from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.fields.field import Field, Span
-from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields, has_offset
+from dpsco_core.fields.table import AXES, GROUPS, MEAN, Fields
+from dpsco_core.fields.words import has_offset
 
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
@@ -48,6 +49,11 @@ def is_whole(name: str) -> bool:
     return TABLE[name].kind == "whole"
 
 
+def is_linear(axis: str | None) -> bool:
+    """Whether an axis is drawn evenly, and not by its logarithm."""
+    return axis is not None and TABLE[axis].linear
+
+
 def keyed(name: str, value: Any) -> bool:
     """Whether keys of results and random streams know a field at this value: see `Field.late`."""
     return not TABLE[name].late or value != getattr(Fields, name)
@@ -78,6 +84,7 @@ __all__ = [
     "Field",
     "Fields",
     "has_offset",
+    "is_linear",
     "is_whole",
     "keyed",
     "parse",

@@ -57,6 +57,7 @@ class Field:
     optional: bool = False  # whether it may be None
     offered: tuple[float, ...] = ()  # the values that a slider goes through
     grid: tuple[float, ...] = ()  # its values where a study sweeps it; empty if no study does
+    linear: bool = False  # whether an axis of them is drawn evenly, and not by its logarithm
     scope: Scope = "data"
     # what a field of a study is in the cells, so that equal cells of different studies are equal
     neutral: Any = None

@@ -10,8 +10,23 @@ from dpsco_core import catalogue
 from dpsco_core.base.limits import EPSILON_MIN, M_MAX, P_MAX, RHO_MIN, SEED_MAX
 from dpsco_core.base.seeds import COST, FRESH
 from dpsco_core.data.base import Unit
+from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.fields.field import Sign, field, series
-from dpsco_core.fields.words import CLIPPED, HARD, RECORD, STARTS, words
+from dpsco_core.fields.words import (
+    CLIPPED,
+    D_SIGN,
+    DECAY_SIGN,
+    FALLING,
+    HARD,
+    M_SIGN,
+    Q_SIGN,
+    RECORD,
+    SAME_SEED,
+    STARTS,
+    UNEQUAL_SCALES,
+    has_offset,
+    words,
+)
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
@@ -21,12 +36,6 @@ MEAN = MeanEstimation.card.slug
 # Of controls, in their order; the last one is folded away.
 GROUPS = ("Problem", "Data", "Size", "Geometry", "Privacy", "Algorithms", "Study", "Fine print")
 AXES: list[str] = []  # the fields that a study can sweep: those below with a grid
-
-
-def has_offset(scenario: "Fields") -> bool:
-    """Whether the offset means anything: a hard instance has its own mean."""
-    law = catalogue.distribution_class(scenario.distribution)
-    return scenario.problem in catalogue.LINEAR_MODELS or not law.has_prior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +125,7 @@ class Fields:
         "of them at once: neighbours replace a whole user.",
         offered=(1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000),
         grid=(1, 3, 10, 30, 100),
-        sign=Sign(
-            "m",
-            "items per user",
-            "How many records belong to one person, where 1 means that every record is a person; "
-            "in some proofs it counts blocks or steps.",
-            "people",
-        ),
+        sign=Sign("m", "items per user", M_SIGN, "people"),
     )
     epsilon: float | None = field(
         1.0,
@@ -207,6 +210,7 @@ class Fields:
         "heavy tails; p = 2 is only a finite variance.",
         offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
         grid=(2, 2.5, 3, 4, 6, 10),
+        linear=True,
         sign=Sign(
             "p",
             "tail index",
@@ -252,13 +256,7 @@ class Fields:
         shown=lambda s: s.geometry == "lq",
         offered=(1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf),
         grid=(1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
-        sign=Sign(
-            "q",
-            "exponent of the norm",
-            "Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower "
-            "bounds, the probability of a spike.",
-            "sets",
-        ),
+        sign=Sign("q", "exponent of the norm", Q_SIGN, "sets"),
     )
     diameter: float = field(
         4.0,
@@ -276,13 +274,7 @@ class Fields:
         ),
         offered=(1, 2, 4, 10, 20, 40, 100, 200),
         grid=(2, 4, 10, 20, 40, 100, 200),
-        sign=Sign(
-            "D",
-            "diameter",
-            "The largest distance between two points of the constraint set; in lower bounds, a "
-            "number of coordinates.",
-            "sets",
-        ),
+        sign=Sign("D", "diameter", D_SIGN, "sets"),
     )
     offset: float = field(
         1.0,
@@ -351,9 +343,7 @@ class Fields:
         f"printed; {COST}",
         group="Study",
         label="Seed",
-        help="The same scenario and seed give the same numbers: to the last bit on one machine, "
-        "while another processor may change the last digits. Whoever knows the seed can subtract "
-        "the noise: a seeded result is for study, never for publication of real data.",
+        help=SAME_SEED,
     )
     calibration: Calibration = field(
         "tight",
@@ -389,4 +379,22 @@ class Fields:
         help="moment: the p-th moment of a coordinate is 1, as the papers assume; the variance, "
         "and with it every error, then falls as p grows. variance: the variance is 1 at every p.",
         shown=lambda s: not catalogue.distribution_class(s.distribution).has_prior,
+    )
+    decay: float = field(
+        0.0,
+        kind="real",
+        low=0,
+        high=DECAY_MAX,
+        late=True,
+        meaning=FALLING,
+        group="Data",
+        symbol="a",
+        label="Decay of the scales a",
+        ends=("equal", "a few rule"),
+        help=UNEQUAL_SCALES,
+        shown=lambda s: catalogue.law_can_decay(s.distribution, s.problem),
+        offered=(0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3),
+        grid=(0, 0.25, 0.5, 0.75, 1, 1.5),
+        linear=True,
+        sign=Sign("a", "decay of the scales", DECAY_SIGN),
     )

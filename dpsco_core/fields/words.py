@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpsco_core import catalogue
+from dpsco_core.data.scales import DECAY_MAX
 from dpsco_core.problems import MeanEstimation
 
 HARD = (
@@ -16,6 +17,37 @@ RECORD = (
 )
 CLIPPED = "How far the true mean is from 0, where clipping is centred."
 STARTS = "is from 0, where every optimiser starts."
+FALLING = (
+    "how fast the scales of the coordinates fall: that of coordinate j is proportional to "
+    f"j^-`decay`, from 0, which leaves them equal, to {DECAY_MAX:g}; the total second moment stays "
+    "that of equal ones"
+)
+UNEQUAL_SCALES = (
+    "The scale of coordinate $j$ is proportional to $j^{-a}$. The total variance stays, and with "
+    "it the error of the plain mean; only how it is divided among the coordinates changes. Bounds "
+    "are worst cases over the coordinates, so they hold, and grow loose."
+)
+DECAY_SIGN = (
+    "How fast the spread of the coordinates falls from the first to the last; 0 means that all are "
+    "alike."
+)
+Q_SIGN = (
+    "Which norm measures parameters: 1 for sparse ones, 2 for the usual length; in lower "
+    "bounds, the probability of a spike."
+)
+M_SIGN = (
+    "How many records belong to one person, where 1 means that every record is a person; "
+    "in some proofs it counts blocks or steps."
+)
+D_SIGN = (
+    "The largest distance between two points of the constraint set; in lower bounds, a "
+    "number of coordinates."
+)
+SAME_SEED = (
+    "The same scenario and seed give the same numbers: to the last bit on one machine, while "
+    "another processor may change the last digits. Whoever knows the seed can subtract the noise: "
+    "a seeded result is for study, never for publication of real data."
+)
 
 
 def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
@@ -27,3 +59,9 @@ def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
         return features if features and scenario.problem in catalogue.LINEAR_MODELS else points
 
     return chosen
+
+
+def has_offset(scenario: Any) -> bool:
+    """Whether the offset means anything: a hard instance has its own mean."""
+    law = catalogue.distribution_class(scenario.distribution)
+    return scenario.problem in catalogue.LINEAR_MODELS or not law.has_prior

@@ -22,6 +22,7 @@ from dpsco_core.privacy.budget import (
 )
 from dpsco_core.privacy.choices import ExponentialChoice, GridMedians
 from dpsco_core.privacy.composition import compose
+from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
@@ -35,6 +36,8 @@ __all__ = [
     "ApproxDP",
     "Budget",
     "BudgetExceeded",
+    "CorrelatedSteps",
+    "Encoding",
     "Entry",
     "ExponentialChoice",
     "GridMedians",

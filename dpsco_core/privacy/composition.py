@@ -1,9 +1,10 @@
 """What private releases guarantee together: their composition, and what fits a budget."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
@@ -12,12 +13,14 @@ from dpsco_core.privacy.budget import (
     ApproxDP,
     Budget,
     PureDP,
+    concentrated_rho,
     gaussian_allowance,
     gaussian_epsilon,
+    pure_epsilon,
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.entries import APPROXIMATE, PURE, ROUNDING, Entry
+from dpsco_core.privacy.entries import APPROXIMATE, CONCENTRATED, PURE, ROUNDING, Entry
 from dpsco_core.privacy.selection import Choices, selection_delta, selection_epsilon
 
 # rho, pure epsilon, epsilon and delta of approximate releases, and rho of noise that is shaped.
@@ -299,3 +302,15 @@ def _same_rho(spent: Budget, budget: Budget) -> bool:
         return False
     one, two = gaussian_allowance(spent), gaussian_allowance(budget)
     return math.isclose(one, two, rel_tol=10 * ROUNDING)
+
+
+def binding(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
+    """Return the classes of lower bounds that bind what has made `entries`; see the ledger."""
+    used = {e.mechanism for e in entries} - {"exponential"}
+    total, slack = tally(entries), 1 + ROUNDING
+    within = total.all_pure <= pure_epsilon(budget) * slack
+    pure: tuple[Privacy, ...] = ("pure",) if used <= set(PURE) and within else ()
+    small = used <= CONCENTRATED and total.concentrated <= concentrated_rho(budget) * slack
+    if isinstance(budget, ApproxDP) and not small:
+        return (*pure, "approx")
+    return (*pure, "zcdp") if isinstance(budget, ZCDP) else (*pure, "zcdp", "approx")

@@ -21,6 +21,7 @@ Mechanism = Literal[
     "exponential",
     "shuffled gaussian",
     "objective perturbation",
+    "pure objective perturbation",
     "generalized gaussian",
     "shuffled generalized gaussian",
     "noisy test",
@@ -75,7 +76,7 @@ class Entry:
         )
 
 
-PURE = ("laplace", "spherical laplace")
+PURE = ("laplace", "spherical laplace", "pure objective perturbation")
 # (epsilon, delta)-DP as a whole. A noisy test, pure of itself, is a part of such a whole: disjoint
 # users may divide epsilon between tests and noise as they like, and the dearest whole counts.
 APPROXIMATE = (
@@ -129,7 +130,7 @@ def exponential_entry(label: str, sensitivity: float, epsilon: float, size: int)
 
 
 def laplace_entry(
-    mechanism: Literal["laplace", "spherical laplace"],
+    mechanism: Literal["laplace", "spherical laplace", "pure objective perturbation"],
     label: str,
     sensitivity: float,
     epsilon: float,

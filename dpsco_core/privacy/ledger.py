@@ -16,14 +16,12 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, concentrated_rho, pure_epsilon
+from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.choices import Chosen, Selection
-from dpsco_core.privacy.composition import Tally, compose, fits, snap, tally
+from dpsco_core.privacy.composition import Tally, binding, compose, fits, snap
+from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.entries import (
-    CONCENTRATED,
-    PURE,
-    ROUNDING,
     Entry,
     approximate_entry,
     gaussian_entry,
@@ -229,6 +227,13 @@ class Ledger:
         self._record(gaussian_entry(label, l2_sensitivity, rho, size, steps))
         return Steps(steps=steps, size=size, noise_std=noise_std)
 
+    def correlated_steps(
+        self, encoding: Encoding, *, label: str = "steps on disjoint records, encoded together"
+    ) -> CorrelatedSteps:
+        """Open a sequence of steps on disjoint records with noise that cancels: one entry."""
+        self._record(encoding.entry(label))
+        return CorrelatedSteps(encoding=encoding)
+
     def shuffled_steps(
         self,
         certificate: ShuffledSteps,
@@ -319,15 +324,32 @@ class Ledger:
         require(0 < delta < 1, "delta", "above 0 and below 1", delta)
         needed = objective_noise_std(l2_sensitivity, epsilon, delta)
         std = needed if noise_std is None else noise_std
-        enough = std >= needed * (1 - 1e-12)
-        require(enough, "noise_std", f"at least {needed:.6g}", std)
+        require(std >= needed * (1 - 1e-12), "noise_std", f"at least {needed:.6g}", std)
         check_count("size", size)
         check_noise(std)
-        cost = (epsilon + jacobian_epsilon, delta)
-        self._record(
-            approximate_entry("objective perturbation", label, l2_sensitivity, std, size, cost)
-        )
+        name, cost = "objective perturbation", (epsilon + jacobian_epsilon, delta)
+        self._record(approximate_entry(name, label, l2_sensitivity, std, size, cost))
         return gaussian_noise(size, std, rng)
+
+    def objective_laplace(
+        self,
+        *,
+        size: int,
+        l2_sensitivity: float,
+        epsilon: float,
+        jacobian_epsilon: float,
+        rng: np.random.Generator,
+        label: str = "linear term of the objective",
+    ) -> NDArray[np.float64]:
+        """Draw the linear term of objective perturbation under pure DP; see `objective_noise`.
+
+        The minimiser is (epsilon + jacobian_epsilon)-DP (theory/pure-optimisers.md, 2.1).
+        """
+        require(jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", jacobian_epsilon)
+        entry = laplace_entry("pure objective perturbation", label, l2_sensitivity, epsilon, size)
+        check_noise(entry.noise)
+        self._record(replace(entry, epsilon=epsilon + jacobian_epsilon))
+        return add_spherical_laplace_noise(np.zeros(size), entry.noise, rng)
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
         """Return one ledger for each of `blocks` disjoint blocks of the records.
@@ -362,16 +384,7 @@ class Ledger:
         shuffled one. Exponential mechanisms, which have both notions, count by their sums.
         ``"approx"``: (epsilon, delta)-DP, delta being 0 of a pure budget.
         """
-        if not self._entries or self.flaws:
-            return ()
-        used = {e.mechanism for e in self._entries} - {"exponential"}
-        total, slack = tally(self._entries), 1 + ROUNDING
-        within = total.all_pure <= pure_epsilon(self.budget) * slack
-        pure: tuple[Privacy, ...] = ("pure",) if used <= set(PURE) and within else ()
-        small = used <= CONCENTRATED and total.concentrated <= concentrated_rho(self.budget) * slack
-        if isinstance(self.budget, ApproxDP) and not small:
-            return (*pure, "approx")
-        return (*pure, "zcdp") if isinstance(self.budget, ZCDP) else (*pure, "zcdp", "approx")
+        return () if not self._entries or self.flaws else binding(self.entries, self.budget)
 
     def _record(self, *entries: Entry) -> None:
         """Record all of `entries`, or none of them."""

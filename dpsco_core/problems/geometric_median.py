@@ -11,7 +11,7 @@ the risk there is
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -20,7 +20,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LIPSCHITZ
-from dpsco_core.data.base import Distribution, TwoPointLaw
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.scales import least_of_leading
+from dpsco_core.data.two_point import TwoPointLaw
 from dpsco_core.data.univariate import Univariate
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.geometries import Geometry
@@ -90,12 +92,13 @@ ON_BOUNDARY = 1e-12  # relative to the set, as in `mean_inside`: a mean there is
 class GeometricMedian(PointProblem):
     r"""The geometric median, :math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`.
 
-    The ordinary laws are exchangeable, with mean :math:`\mu = m\mathbf 1`, and permutations (or
-    those of whole blocks) map every constraint set to itself: the minimiser over it is
-    :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of `median_slope`,
-    moved to the set if it is outside. A hard instance, with record a of probability q and else 0,
-    has without a constraint the minimiser 0 if :math:`q\le\frac12`, else a, and a closed form; with
-    one, see `_two_point_minimiser`.
+    The ordinary laws with equal scales are exchangeable, with mean :math:`\mu = m\mathbf 1`, and
+    permutations (or those of whole blocks) map every constraint set to itself: the minimiser over
+    it is :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of
+    `median_slope`, moved to the set if it is outside. With unequal scales a symmetric law has its
+    mean for minimiser, which must be in the set, and no other law is allowed. A hard instance, with
+    record a of probability q and else 0, has without a constraint the minimiser 0 if
+    :math:`q\le\frac12`, else a, and a closed form; with one, see `_two_point_minimiser`.
 
     The excess is :math:`E\,B(Z) + \langle\nabla F(w^*), w-w^*\rangle`, with
     :math:`B(z) = \ell(w,z)-\ell(w^*,z)-\langle\nabla\ell(w^*,z), w-w^*\rangle \ge 0` averaged over
@@ -124,11 +127,22 @@ class GeometricMedian(PointProblem):
             return
         symmetric = univariate_of(law).symmetric
         require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
+        if law.lead > 1:
+            must = "one with symmetric coordinates where their scales differ"
+            require(symmetric, "distribution", must, law.card.slug)
+            near = mean_inside(law, self.constraint)
+            must = "that of a mean in the set where scales of coordinates differ"
+            require(near, "offset", must, f"{law.mean_norm:g}")
         if not law.independent:
             must = "one with independent or symmetric coordinates"
             require(symmetric, "distribution", must, law.card.slug)
             inside = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
             require(inside, "offset", "at most diameter/2", f"{law.mean_norm:g}")
+
+    @classmethod
+    def may_fall(cls, family: type[Distribution]) -> bool:
+        """Whether a law is its own mirror image, so that its mean is the median at any scales."""
+        return not family.has_prior and univariate_of(family()).symmetric
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
@@ -213,7 +227,8 @@ def _smoothness(law: Distribution) -> float:
     w = mu for independent symmetric unimodal coordinates and their scale mixtures: a quadrature, or
     for the elliptical law :math:`E\,G^{-1}` of a chi times :math:`E\chi_\nu/(s\sqrt\nu)`. With any
     density at most f, :math:`E e^{-u^2y^2} \le \min(1, f\sqrt\pi/u)`, hence 2fd/(d-1). For d = 1
-    the risk's second derivative is twice the density.
+    the risk's second derivative is twice the density. Where scales differ, the first k coordinates,
+    of scale at least :math:`s_k`, bound the whole: their value over :math:`s_k`, the least over k.
     """
     if law.two_point is not None:
         return math.inf
@@ -225,8 +240,9 @@ def _smoothness(law: Distribution) -> float:
     if not law.independent:
         return math.inf
     if univariate.unimodal:
-        return inverse_distance(univariate, d, 0.0) * (1 + 1e-8)
-    return 2 * univariate.peak * d / (d - 1)
+        at_mean = partial(inverse_distance, univariate, c=0.0)
+        return least_of_leading(law.scales, at_mean) * (1 + 1e-8)
+    return least_of_leading(law.scales, lambda k: 2 * univariate.peak * k / (k - 1))
 
 
 def _bregman(lengths: Vector, along: Vector, square: float) -> Vector:

@@ -82,7 +82,7 @@ class LeastSquares(LinearModelProblem):
         if two_point is not None:
             reach = float(two_point.spike @ step)
             return ExcessRisk(value=0.5 * two_point.spike_probability * reach * reach)
-        return ExcessRisk(value=0.5 * self.features.moment(2) * float(step @ step))
+        return ExcessRisk(value=0.5 * self.features.squared_margin(step))
 
     @property
     def constants(self) -> Constants:
@@ -132,7 +132,9 @@ class LeastSquares(LinearModelProblem):
         r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v so far, exactly.
 
         From `fourth_moment_trace`, :math:`\|E XX^\top v\|^2` is subtracted; both are worst for
-        the same v.
+        the same v. That is so at unequal scales too: at an axis whose squared scale is t the
+        difference is :math:`t(dm_2^2-ct)` with :math:`c = 2m_2^2-m_4 \le m_2^2`, which is largest
+        at the largest t, since two of them add up to d at most.
         """
         law = self.features
         noise = law.noise_law.moment(2) * law.second_moment_trace

@@ -7,7 +7,6 @@ Bounds hold for admissible targets. A margin or a target that is NaN gives a slo
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -25,8 +24,8 @@ def softplus(x: Vector) -> Vector:
 class Link(ABC):
     r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
 
-    slope_bound: ClassVar[float] = math.inf  # on :math:`|\phi'|`; infinite if there is none
-    curvature_bound: ClassVar[float] = math.inf  # on :math:`\phi''`; infinite where it has kinks
+    slope_bound: float = math.inf  # on :math:`|\phi'|`; infinite if there is none
+    curvature_bound: float = math.inf  # on :math:`\phi''`; infinite where it has kinks
 
     @abstractmethod
     def value(self, margins: Vector, targets: Vector) -> Vector:
@@ -39,6 +38,15 @@ class Link(ABC):
     @abstractmethod
     def slope_at(self, margin: float, target: float) -> float:
         """Return `slope` for one record, without the cost of an array."""
+
+    def rounded(self, curvature: float) -> "Link":
+        r"""Return a link with :math:`\phi''` at most `curvature`, where this one has kinks.
+
+        It is below this one by at most 1/(2 curvature), and its slope is as bounded. A link whose
+        own curvature is bounded returns itself.
+        """
+        assert math.isfinite(self.curvature_bound)
+        return self
 
     def admissible(self, targets: Vector) -> Vector:
         """Return the targets, mapped one by one into the range where the bounds hold.
@@ -144,6 +152,9 @@ class AbsoluteLink(Link):
             return math.nan
         return float(residual > 0) - float(residual < 0)
 
+    def rounded(self, curvature: float) -> Link:
+        return RoundedAbsoluteLink(curvature_bound=curvature)
+
 
 @dataclass(frozen=True)
 class HingeLink(Link):
@@ -163,6 +174,58 @@ class HingeLink(Link):
     def slope_at(self, margin: float, target: float) -> float:
         return -target if target * margin < 1.0 else 0.0
 
+    def rounded(self, curvature: float) -> Link:
+        return RoundedHingeLink(curvature_bound=curvature)
+
     def admissible(self, targets: Vector) -> Vector:
         """Return the targets inside [-1, 1], 0 where one is NaN: then the slope bound holds."""
         return np.asarray(np.clip(np.nan_to_num(targets, nan=0.0), -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class RoundedAbsoluteLink(Link):
+    r"""The Moreau envelope of :math:`|s-y|`: Huber's loss of threshold 1/c, times c.
+
+    At most :math:`|s-y|`, and at least :math:`|s-y| - \frac1{2c}`.
+    """
+
+    curvature_bound: float  # c
+    slope_bound = 1.0
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _rounded(np.abs(margins - targets), self.curvature_bound)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.clip(self.curvature_bound * (margins - targets), -1.0, 1.0)
+
+    def slope_at(self, margin: float, target: float) -> float:
+        return max(-1.0, min(1.0, self.curvature_bound * (margin - target)))
+
+
+@dataclass(frozen=True)
+class RoundedHingeLink(HingeLink):
+    r"""The hinge loss with :math:`t_+`, t = 1 - ys, rounded off: :math:`\frac c2t^2` on [0, 1/c].
+
+    At most :math:`t_+`, and at least :math:`t_+ - \frac1{2c}`.
+    """
+
+    curvature_bound: float  # c
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _rounded(np.maximum(1.0 - targets * margins, 0.0), self.curvature_bound)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return -targets * np.clip(self.curvature_bound * (1.0 - targets * margins), 0.0, 1.0)
+
+    def slope_at(self, margin: float, target: float) -> float:
+        return -target * max(0.0, min(1.0, self.curvature_bound * (1.0 - target * margin)))
+
+
+def _rounded(sizes: Vector, curvature: float) -> Vector:
+    r"""Return :math:`\frac c2t^2` of sizes t up to 1/c, and :math:`t - \frac1{2c}` beyond."""
+    inside = np.minimum(sizes, 1 / curvature)
+    return np.asarray(inside * curvature * (sizes - 0.5 * inside))

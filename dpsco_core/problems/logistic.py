@@ -31,7 +31,7 @@ class Logistic(LinearModelProblem):
     \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`. With :math:`\min(1,a)^2 \le a^k` for
     :math:`k = \min(p-2, 2)`, Hoelder's inequality, r = `reach` and q = 2p/(p-k) <= p,
 
-    .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + \min\big((\tfrac14 rD_p)^k\,d\,\max_j(E|X_j|^q)^{2/q},
+    .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + \min\big((\tfrac14 rD_p)^k\sum_j(E|X_j|^q)^{2/q},
         \ (\tfrac14 r)^2\sup_v E\langle X,v\rangle^2\|X\|^2\big),
 
     where the last term needs fourth moments (`fourth_moment_trace`).
@@ -71,7 +71,7 @@ class Logistic(LinearModelProblem):
         quarter = 0.25 * self.reach
         difference = min(
             math.pow(quarter * law.raw_direction(p), k)
-            * (law.d * math.pow(law.raw_coordinate(q), 2 / q)),
+            * (law.d * math.pow(law.raw_coordinate(q), 2 / q) / law.lead**2),
             quarter**2 * law.fourth_moment_trace,
         )
         return self.bounded_slope_constants(

@@ -98,7 +98,9 @@ class MeanEstimation(Problem):
         r"""The certified constants of the class that holds this law.
 
         The coordinate-wise class has moment 1 and hence a covariance trace of at most d; where the
-        variance is 1, its moment is the law's own. The directional constant adds the mean's bound
+        variance is 1, its moment is the law's own. Where scales differ, the moment is that of the
+        largest coordinate, and the trace is bounded by the sum of the coordinates' squared moment
+        roots, which is still d. The directional constant adds the mean's bound
         to the law's own central one (Minkowski).
         """
         law = self.distribution
@@ -106,7 +108,7 @@ class MeanEstimation(Problem):
         return Constants(
             coordinate_moment=law.unit_moment,
             directional_moment=norm + law.directional_moment,
-            variance_trace=law.d * law.moment_root**2,
+            variance_trace=law.d * (law.moment_root / law.lead) ** 2,
             mean_gradient_bound=norm,
         )
 

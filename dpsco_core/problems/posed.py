@@ -71,6 +71,11 @@ class Problem(ABC):
         """Return what a law must be, after "must be", where `family` is not; otherwise ""."""
         return ""
 
+    @classmethod
+    def may_fall(cls, family: type[Distribution]) -> bool:
+        """Whether the scales of a law's coordinates may differ here."""
+        return True
+
     @staticmethod
     def feature_order(p: float) -> float:
         """Return the moment order of `law` that makes the gradients' order `p`."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dpsco_core.base.errors import require
 from dpsco_core.base.seeds import SAME
 from dpsco_core.extend import code_for
+from dpsco_core.fields import is_linear
 from dpsco_core.scenario import Scenario
 
 CELL = "# %%"
@@ -217,7 +218,7 @@ def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Se
     listed = "".join(f"    {name!r}: {list(slugs)!r},\n" for name, slugs in lines.items())
     drawn = SWEEP if swept else SINGLE
     drawn += FORMULAS.format(formulas=repr(list(formulas))) if formulas else ""
-    kind = "linear" if scenario.axis == "p" else "log"
+    kind = "linear" if is_linear(scenario.axis) else "log"
     drawn += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if swept else ""
     return (
         "".join(imports)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.added import FAILED, AddedBound
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.law_classes import LawClass
+from dpsco_core.base.law_classes import VARIANCE, LawClass
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.bounds import Bound
@@ -34,6 +34,10 @@ from dpsco_core.runs.store import budget_fields
 from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
+WORST_COORDINATE = (
+    "A worst case over the coordinates: it holds, and does not know that their scales differ."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
@@ -50,6 +54,7 @@ class Evaluation:
     failures: tuple[str, ...]
     applies: bool = True
     binds: str = ""  # which algorithms a lower bound binds, after "every" or "no"
+    note: str = ""  # what a reader of the value must know of it beside; empty if nothing
     # the classes of laws on which an upper bound holds at the point; see `classes.covered`
     covers: tuple[LawClass, ...] = ()
 
@@ -101,6 +106,7 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
             plan = run_plan(point, which.card.method)
         except NotApplicable as refusal:
             refusals = (str(refusal),)
+    unequal = point.decay > 0 and which.card.law_class != VARIANCE  # which is about their sum
     terms = which.terms(setting, plan)  # once: some take a search
     if refusals:
         terms = dict.fromkeys(terms, math.inf)
@@ -112,6 +118,7 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
         failures=(*which.failures(setting), *refusals),
         applies=which.card.applies_to(problem_card(point.problem).loss_class),
         binds=whom(which.card, point.budget) if which.card.kind == "lower" else "",
+        note=WORST_COORDINATE if unequal and not which.card.of_law else "",
         covers=covered(which.card, setting) if which.card.kind == "upper" else (),
     )
 
@@ -173,6 +180,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "value": plain(evaluation.value),
         "terms": {name: plain(value) for name, value in evaluation.terms.items()},
         "failures": list(evaluation.failures),
+        "note": evaluation.note or None,
     }
 
 

@@ -23,13 +23,13 @@ from dpsco_core.base.errors import CodeFailed, NotApplicable
 from dpsco_core.base.last import LastOfThread
 from dpsco_core.base.limits import LIBRARY, streamed
 from dpsco_core.base.parsing import to_text
-from dpsco_core.catalogue import make_method, method_card, method_class
+from dpsco_core.catalogue import make_method, method_card, method_class, methods_under
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.fields import OF_RUN, OF_STUDY, keyed
-from dpsco_core.methods.base import released
-from dpsco_core.privacy.budget import Budget
+from dpsco_core.methods.base import Plan, released
+from dpsco_core.privacy.budget import Budget, PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import OptimisationProblem, Problem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
@@ -128,7 +128,7 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     method = make_method(cell.method, point.calibration, point.tuning)
     try:
         require_held(point, cell.method)
-        plan = method.plan(own_setting(point, cell.method))  # before any sampling
+        plan = planned(point, cell.method)  # before any sampling
     except CodeFailed:
         raise
     except NotApplicable as refusal:
@@ -169,6 +169,25 @@ def require_held(point: Scenario, method: str) -> None:
         n=enough,
         otherwise="choose a method that reads them in order",
     )
+
+
+def planned(point: Scenario, slug: str) -> Plan:
+    """Return the plan of a method at a point; raises `NotApplicable` as its plan does.
+
+    Where the budget is pure and the method is not, the refusal also names the methods that are.
+    """
+    try:
+        method = make_method(slug, point.calibration, point.tuning)
+        return method.plan(own_setting(point, slug))
+    except CodeFailed:
+        raise
+    except NotApplicable as refusal:
+        card = method_card(slug)
+        pure = isinstance(point.budget, PureDP) and "pure" not in card.budgets
+        others = methods_under(point.problem, card.level, "pure") if pure else ()
+        if not others or "method" in dict(refusal.changes):
+            raise
+        raise refusal.or_method(others) from refusal
 
 
 def own_setting(point: Scenario, method: str) -> Setting:

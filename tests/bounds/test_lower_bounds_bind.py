@@ -175,6 +175,8 @@ def promised(method: str) -> set[str]:
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")
     if method not in BY_A_TEST:
         forms += ("hypercube-cdp", "fano-cdp", "tracing-cdp")
+    if method_card(method).privacy == "pure":
+        forms += ("hypercube-pure", "fano-pure")
     found = {f"lower.{area}.{form}" for area in areas for form in forms}
     strong = {"lower.sco-strong.rate-distortion-cdp"} if method not in BY_A_TEST else set()
     return found | strong

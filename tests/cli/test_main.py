@@ -379,7 +379,10 @@ def test_one_bound_is_printed_and_evaluated_alone(
             f"method must be {among(METHOD_SLUGS, 'sco.none')}, got method=sco.none.",
         ),
         (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
-        (("--axis", "x"), "axis must be one of n, d, m, epsilon, p, q, diameter, got axis=x."),
+        (
+            ("--axis", "x"),
+            "axis must be one of n, d, m, epsilon, p, q, diameter, decay, got axis=x.",
+        ),
         (
             ("--axis", "epsilon", "--rho", "1"),
             "rho must be left out for the axis epsilon, got rho=1.",

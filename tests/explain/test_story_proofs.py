@@ -34,6 +34,12 @@ def a_group(run: Mapping[str, float], at: Scenario) -> float:
     return 2 * run["clip_radius"] / (at.n // run["groups"])
 
 
+def an_encoding(run: Mapping[str, float], at: Scenario) -> float:
+    assert run["phases"] == 1
+    squares = [(math.comb(2 * k, k) / 4**k) ** 2 for k in range(int(run["steps"]))]
+    return 2 * run["clip_radius"] / run["batch_size"] * math.sqrt(sum(squares))
+
+
 def a_phase(run: Mapping[str, float], at: Scenario) -> float:
     return 2 * run["clip_radius"] * run["step_size"]
 
@@ -69,6 +75,9 @@ SENSITIVITY: dict[str, Formula] = {
     "sco.clipped": clipped,
     "sco.iterative": a_group,
     "sco.private-sgd": one_gradient,
+    "sco.ftrl": an_encoding,
+    "sco.automatic": clipped,
+    "sco.quantile": lambda run, at: 2 * run["first_radius"] / at.n,
     "sco.objective-perturbation": one_gradient,
     "sco.objective-perturbation-strong": lambda run, at: 2 * run["feature_bound"] / at.n,
     "lp.regularized-mirror-descent": lambda run, at: math.sqrt(at.d) * clipped(run, at),
@@ -107,7 +116,9 @@ def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: 
         assert first.noise == pytest.approx(first.sensitivity / math.sqrt(2 * first.rho), rel=1e-9)
 
 
-@pytest.mark.parametrize("slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed"])
+@pytest.mark.parametrize(
+    "slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed", "sco.automatic"]
+)
 def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
     at = replace(example_point(slug), n=2000)
     run, ledger = run_through_a_ledger(at, slug)

@@ -24,7 +24,7 @@ from dpsco_core.geometry import (
     SolidSimplex,
     SparseHull,
 )
-from dpsco_core.methods.euclidean.objective_plan import PROJECTION, projection_accuracy
+from dpsco_core.methods.euclidean.perturbation.objective_plan import PROJECTION, projection_accuracy
 from tests.geometry.projection_errors import EXTENDED, hard_inputs, projection_error
 
 pytestmark = pytest.mark.skipif(not EXTENDED, reason="needs 80-bit extended precision")

@@ -435,6 +435,7 @@ GOLDEN_ERRORS = {
     "mean.adaptive": 0.0504791402368,
     "mean.instance-optimal": 0.0893979467875,
     "mean.coinpress": 0.120408907486,
+    "mean.plan": 0.0811457603115,
     "user.mean-group": 0.289040634985,
     "user.mean-clipped": 0.109041271852,
     "user.mean-adaptive": 0.102816810232,
@@ -466,3 +467,21 @@ def test_the_numbers_of_a_tiny_scenario_stay_what_they_are(slug: str) -> None:
 def test_a_single_record_is_an_answer_or_a_refusal(changes: dict[str, Any]) -> None:
     (outcome,) = study(Scenario(n=1, d=3, trials=1, **changes))
     assert outcome.not_applicable or math.isfinite(outcome.error)
+
+
+def test_a_pure_budget_names_every_optimiser_that_can_run_there() -> None:
+    """And none that cannot: those named run, and those that run are named."""
+    point = Scenario(
+        problem="logistic", methods=methods_for("logistic"), n=200, d=2, epsilon=1.0, delta=0.0
+    )
+    outcomes = {o.method: o for o in study(replace(point, trials=1).validate())}
+    ran = {m for m, o in outcomes.items() if o.not_applicable is None}
+    able = {m for m in ran if method_card(m).privacy != "none"}
+    assert able
+    for slug, outcome in outcomes.items():
+        card = method_card(slug)
+        if outcome.not_applicable and card.level == "item" and "delta" in dict(outcome.changes):
+            nearest = outcome.not_applicable.split("Nearest: ")[1]
+            assert "set delta=1e-06" in nearest
+            named = {m for m in outcomes if m in nearest}
+            assert named == able, (slug, nearest)

@@ -51,6 +51,7 @@ FOUR_STEPS = Descent(steps=4, step_size=0.1)
 SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
     "mean.adaptive": {"mode": "single"},
+    "mean.plan": {"mode": "single"},
     "user.mean-adaptive": {"mode": "single"},
     "sco.adaptive": {"descent": SIX_STEPS, "looks": True},
     "mean.iterative": {"groups": 4},
@@ -60,6 +61,9 @@ FIELDS: dict[str, dict[str, Any]] = {
     "sco.cwme-strong": {"steps": 4},
     "sco.smoothed": {"descent": FOUR_STEPS},
     "sco.iterative": {"groups": 4, "descent": FOUR_STEPS},
+    "sco.ftrl": {"descent": FOUR_STEPS},
+    "sco.automatic": {"descent": FOUR_STEPS},
+    "sco.quantile": {"descent": FOUR_STEPS},
 }
 ACCELERATED = (UserAccelerated, UserAcceleratedNonsmooth, UserAcceleratedStrong)
 MIRROR = ("lp.shuffled-mirror-descent", "lp.batched-mirror-descent", "lp.euclidean-reduction")
@@ -224,6 +228,11 @@ VARIANTS = {
         scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4},
         fields={"groups": 1000},
     ),
+    "sco.ftrl, phases": Variant(
+        slug="sco.ftrl",
+        scenario={"problem": "huber", "diameter": 20.0, "n": 200, "epsilon": 8.0},
+        fields={"descent": None},
+    ),
     "sco.private-sgd, shuffled": Variant(slug="sco.private-sgd", scenario=SHUFFLED),
     "lp.noisy-mirror-descent, shuffled": Variant(slug="lp.noisy-mirror-descent", scenario=SHUFFLED),
     "lp.shuffled-mirror-descent, shuffled": Variant(
@@ -234,6 +243,9 @@ VARIANTS = {
     ),
     "lp.regularized-mirror-descent, shaped noise": Variant(
         slug="lp.regularized-mirror-descent", fields=SHAPED
+    ),
+    "sco.pure-objective-perturbation, solved": Variant(
+        slug="sco.pure-objective-perturbation", scenario={"problem": "logistic", "d": 2}
     ),
     "sco.objective-perturbation, solved": Variant(
         slug="sco.objective-perturbation", scenario={"problem": "logistic", "d": 2}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
+from dpsco_core.methods.euclidean import automatic, lipschitz, phased_sgd, private_sgd
 from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.mean import coordinatewise, iterative, ladder
@@ -24,6 +24,7 @@ from dpsco_core.methods.user import chains, clipped_means, group_privacy
 from dpsco_core.methods.user import phased_sgd as user_phased_sgd
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample
 from tests.methods.euclidean.framework import faults as framework_faults
@@ -40,6 +41,7 @@ DRAWING = {
     ),
     "filter.noisy_test": ("add_gaussian_noise", "add_laplace_noise"),
     "steps": ("gaussian_noise", "generalized_gaussian_noise"),
+    "correlated": ("gaussian_noise",),
     "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
 }
 
@@ -54,6 +56,7 @@ def no_clip(patch: Patch, case: Case) -> None:
     own = sys.modules[type(case.method).__module__]
     for module in (lipschitz, chains, clipped_means, ladder, own):
         patch.setattr(module, "clip_to_ball", keep, raising=False)
+    patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radii: np.ones((len(radii), len(norms))))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
@@ -102,6 +105,7 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
         ("gaussian_steps", "l2_sensitivity"),
         ("shuffled_steps", "l2_sensitivity"),
         ("objective_noise", "l2_sensitivity"),
+        ("objective_laplace", "l2_sensitivity"),
     ):
         honest = getattr(Ledger, name)
 
@@ -123,7 +127,11 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
             self, value, sensitivity=sensitivity / 2, **more
         ),
     )
-    for name, key in (("shaped_steps", "sensitivity"), ("tested_gaussian", "l2_sensitivity")):
+    for name, key in (
+        ("shaped_steps", "sensitivity"),
+        ("tested_gaussian", "l2_sensitivity"),
+        ("correlated_steps", "l2_sensitivity"),
+    ):
         honest = getattr(Ledger, name)
 
         def smaller(self: Any, release: Any, *, honest: Any = honest, key: str = key, **more: Any):
@@ -254,6 +262,12 @@ def one_batch_for_all(patch: Patch, case: Case) -> None:
     patch.setattr(lp_mirror, "truncated_sum", first)
 
 
+def records(patch: Patch, case: Case) -> None:
+    """Every part of the records is the first of its length, whatever they are."""
+    for family in (PointSample, LinearSample):
+        one_part_for_all(family, patch, case)
+
+
 points = partial(one_part_for_all, PointSample)
 users = partial(one_part_for_all, ItemSample)
 SPLITS: dict[str, Callable[[Patch, Case], None]] = {
@@ -263,6 +277,8 @@ SPLITS: dict[str, Callable[[Patch, Case], None]] = {
     "sco.iterative": one_group_for_all,
     "sco.cwme": one_block_for_all,
     "sco.cwme-strong": points,
+    "sco.ftrl": records,
+    "sco.output-perturbation": points,
     "sco.phased-sgd": one_stretch_for_all,
     "lp.phased-sgd": one_stretch_for_all,
     "user.group-privacy": one_stretch_for_all,

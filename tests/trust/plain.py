@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.privacy.entries import Entry
 
-PURE = ("laplace", "spherical laplace")
+PURE = ("laplace", "spherical laplace", "pure objective perturbation")
 CHOICE = "exponential"
 CURVED = ("gaussian",)
 CONCENTRATED = ("generalized gaussian",)

@@ -19,9 +19,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.euclidean import objective_perturbation, private_sgd
+from dpsco_core.methods.euclidean import private_sgd
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import GridMedians, Ledger
+from dpsco_core.privacy.correlated import CorrelatedSteps, root_coefficients
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedSteps
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -130,6 +132,7 @@ def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
         watch = _Watch(tape, replay, blind)
         watch.values(patch)
         watch.steps(patch)
+        watch.encodings(patch)
         watch.tests(patch)
         yield
 
@@ -263,6 +266,16 @@ class _Watch:
             self.tape.drawn.append(Drawn(noise / entry.noise, 2.0, entry))
             return noise
 
+        gamma = Ledger.objective_laplace
+
+        def spherical(ledger: Ledger, **more: Any) -> Array:
+            noise = gamma(ledger, **more)
+            entry = ledger.entries[-1]
+            self.tape.drawn.append(Drawn(noise / entry.noise, 1.0, entry, spherical=True))
+            return noise
+
+        patch.setattr(Ledger, "objective_laplace", spherical)
+
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
             tilt = linear(plan, sample, ledger, rng)
             for w in (np.zeros(sample.d), sample.constraint.support_point(np.eye(sample.d)[-1])):
@@ -278,6 +291,40 @@ class _Watch:
         patch.setattr(objective_perturbation, "minimise_strongly_convex", unsolved)
         patch.setattr(Ledger, "objective_noise", objective)
         patch.setattr(objective_perturbation, "linear_term", tilted)
+
+    def encodings(self, patch: pytest.MonkeyPatch) -> None:
+        """Steps with correlated noise: what is hidden is C G, of all steps together."""
+        opens, fresh, noisy = (
+            Ledger.correlated_steps,
+            CorrelatedSteps._fresh,
+            CorrelatedSteps.release,
+        )
+
+        def opened(ledger: Ledger, *given: Any, **more: Any) -> CorrelatedSteps:
+            steps = opens(ledger, *given, **more)
+            entry = steps.tape_entry = ledger.entries[-1]  # type: ignore[attr-defined]
+            steps.tape_values = []  # type: ignore[attr-defined]
+            size = (given[0].steps, given[0].size)
+            self.tape.statistics.append(Statistic(np.zeros(size), entry, block=entry.part))
+            steps.tape_statistic = self.tape.statistics[-1]  # type: ignore[attr-defined]
+            return steps
+
+        def drawn(steps: Any, rng: Any) -> Array:
+            noise = fresh(steps, rng)
+            self.tape.drawn.append(Drawn(noise / steps.tape_entry.noise, 2.0, steps.tape_entry))
+            return noise
+
+        def released(steps: Any, value: Array, rng: Any) -> Array:
+            steps.tape_values.append(np.array(value))
+            made = len(steps.tape_values)
+            roots = root_coefficients(made)[::-1]
+            steps.tape_statistic.value[made - 1] = roots @ np.array(steps.tape_values)
+            given = np.zeros_like(value) if self.blind else value
+            return self.release(noisy(steps, given, rng))
+
+        patch.setattr(Ledger, "correlated_steps", opened)
+        patch.setattr(CorrelatedSteps, "_fresh", drawn)
+        patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
         """Releases behind noisy tests."""

@@ -244,6 +244,8 @@ def _conditions(point: Scenario, row: Row) -> None:
         st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
     elif every:
         st.markdown("**All of its conditions hold here.**")
+    if row.note:
+        st.caption(row.note)
     if every:
         with st.expander(f"Its conditions ({len(every)})"):
             st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))

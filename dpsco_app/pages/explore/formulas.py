@@ -24,7 +24,7 @@ FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 TERMS = {term.latex: term for term in GLOSSARY if term.latex}
 # Letters that say the same in every formula as on their chip.
 CHIP_LETTERS = {"n", "d", "p", r"\varepsilon"}
-NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "D"}
+NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "D", "decay": "a"}
 USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
 DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of

@@ -14,6 +14,7 @@ from dpsco_app.parts.options import SYMBOL, short_text
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.explain.stretches import stretches
+from dpsco_core.fields import is_linear
 from dpsco_core.results.report import Evaluation
 
 KEY = "explore_parts"
@@ -57,7 +58,9 @@ def draw_governing(shown: Shown) -> None:
 def parts_of(curve: Sequence[Evaluation], axis: str) -> BoundParts:
     """Return a bound's terms, if there are two, with where each is the largest."""
     card, symbol = curve[0].bound.card, SYMBOL[axis]
-    found = stretches([(e.x, e.terms) for e in curve if e.x is not None], logarithmic=axis != "p")
+    found = stretches(
+        [(e.x, e.terms) for e in curve if e.x is not None], logarithmic=not is_linear(axis)
+    )
     names = list(curve[0].terms)
     parts = []
     for part in names if len(names) > 1 else []:

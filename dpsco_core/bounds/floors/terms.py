@@ -34,7 +34,7 @@ def shifts_of(law: Distribution) -> Shifts | None:
 
 def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
     """Return the centred law of the records and what it says of its shifts, if anything."""
-    if setting.law is None:
+    if setting.law is None or setting.law.lead > 1:
         return None
     law = setting.law.centred  # for caches: its shifts are the same
     found = shifts_of(law)
@@ -193,6 +193,9 @@ def near_terms(setting: Setting, notion: Notion) -> Terms:
     }
 
 
+UNEQUAL = "A floor is proven for coordinates of one scale, and the scales of these data differ."
+
+
 def _known(setting: Setting) -> str:
     if setting.law is None:
         return (
@@ -201,6 +204,8 @@ def _known(setting: Setting) -> str:
         )
     if shape(setting) is not None:
         return ""
+    if setting.law.lead > 1:
+        return UNEQUAL
     name = setting.law.card.name
     return f"{name} does not say what a shift of it tells, so it has no floor."
 

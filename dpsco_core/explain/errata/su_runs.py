@@ -11,7 +11,7 @@ from dpsco_core.bounds.lq.rates import heavy_euclidean
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.euclidean.objective_plan import printed_linear_std
+from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_linear_std
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import lemma_3_steps
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import make_method, method_card, methods_for, problem_class
+from dpsco_core.catalogue import method_card, methods_for, problem_class
 from dpsco_core.explain.contest import TRIALS, is_tied
 from dpsco_core.explain.methods.stories import example
 from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.runs.cost import EVALUATION, release_seconds
-from dpsco_core.runs.study import Outcome, own_setting
+from dpsco_core.runs.study import Outcome, planned
 from dpsco_core.scenario import Scenario
 
 # What a method may need to be other than it is, by the questions of the controls.
@@ -79,7 +79,7 @@ def fitting(point: Scenario) -> tuple[Fit, ...]:
 def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     """Return why a method cannot run at a point, in the words of its plan; None if it can."""
     try:
-        make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
+        planned(point, slug)
     except NotApplicable as refused:
         return refused
     return None

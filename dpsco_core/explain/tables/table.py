@@ -171,6 +171,7 @@ class Row:
     # whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`
     applies: bool = False
     binds: str = ""  # as `Evaluation.binds`
+    note: str = ""  # as `Evaluation.note`
     covers: tuple[LawClass, ...] = ()  # as `Evaluation.covers`
 
     @property
@@ -212,6 +213,7 @@ def _row(point: Scenario, slug: str) -> Row:
         here=True,
         applies=found.applies,
         binds=found.binds,
+        note=found.note,
         covers=found.covers,
     )
 

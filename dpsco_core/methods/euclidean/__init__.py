@@ -1,32 +1,42 @@
 """Optimisers at item level."""
 
 from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
 from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.iterative import IterativeDescent
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
-from dpsco_core.methods.euclidean.objective_perturbation import (
+from dpsco_core.methods.euclidean.perturbation.objective import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
+from dpsco_core.methods.euclidean.perturbation.output import OutputPerturbation
+from dpsco_core.methods.euclidean.perturbation.pure_objective import PureObjectivePerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.quantile import QuantileDescent
 from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
 __all__ = [
     "AdaptiveDescent",
+    "AutomaticDescent",
     "ClippedDescent",
     "CoordinatewiseDescent",
+    "CorrelatedDescent",
     "Erm",
     "IterativeDescent",
     "NoisyGradientDescent",
     "ObjectivePerturbation",
     "ObjectivePerturbationStrong",
+    "OutputPerturbation",
     "PhasedSgd",
     "PrivateSgd",
+    "PureObjectivePerturbation",
+    "QuantileDescent",
     "Sgd",
     "SmoothedDescent",
     "StrongCoordinatewiseDescent",

@@ -250,17 +250,9 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     typical = typical_norm(setting, growing=growing)
     curvature, _ = curvatures(setting)
     radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
-    order = setting.moment_order
-    scale = math.pow(setting.constants.coordinate_moment, 1 / order)
-
-    def lost(radius: float) -> float:
-        if setting.constants.structure != "mean":
-            return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
-        beyond = (radius - math.hypot(typical, start_distance(setting))) / scale
-        return ASSUMED_SHARE * math.sqrt(setting.d) * scale * hinge_bias(beyond, order)
 
     def risk(one: Clipping) -> float:
-        bias = lost(one.radius)
+        bias = clipping_bias(setting, typical, one.radius)
         return one.descent.modelled_risk + bias**2 / (2 * curvature)
 
     candidates = (
@@ -271,6 +263,16 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
         for r in radii
     )
     return smallest(candidates, risk, of="clip radius", gain=1e-9)
+
+
+def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
+    """Return the bias b(R) that `practical_clipping` assumes; `typical` is a `typical_norm`."""
+    if setting.constants.structure != "mean":
+        return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
+    order = setting.moment_order
+    scale = math.pow(setting.constants.coordinate_moment, 1 / order)
+    beyond = (radius - math.hypot(typical, start_distance(setting))) / scale
+    return ASSUMED_SHARE * math.sqrt(setting.d) * scale * hinge_bias(beyond, order)
 
 
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:

@@ -8,6 +8,7 @@ from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP, Coordinate
 from dpsco_core.methods.mean.instance_optimal import InstanceOptimal
 from dpsco_core.methods.mean.iterative import IterativeUpdating
 from dpsco_core.methods.mean.not_private import MedianOfMeans, SampleMean
+from dpsco_core.methods.mean.plan import RescaledClipping
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "MedianOfMeans",
     "NoiseSmoothing",
     "Release",
+    "RescaledClipping",
     "SampleMean",
     "SimpleClipping",
 ]

@@ -100,6 +100,10 @@ class LinearSample:
             shrink=None if self.shrink is None else self.shrink[start:stop],
         )
 
+    def rounded(self, curvature: float) -> LinearSample:
+        """Return the sample with the kinks of its loss rounded off: see `Link.rounded`."""
+        return replace(self, link=self.link.rounded(curvature))
+
     def bounded(self, radius: float, exponent: float = 2.0) -> LinearSample:
         """Return the sample with features shrunk to norm `radius`, and targets in range.
 

@@ -55,6 +55,7 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "q": (LQ, 4),
     "margin": ({}, 1),
     "scale": ({}, "variance"),
+    "decay": ({}, 1),
     "axis": ({}, "d"),
     "problem": ({}, "quadratic"),
 }

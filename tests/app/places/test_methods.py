@@ -225,10 +225,11 @@ def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
 
 
 def test_the_guide_names_whoever_says_that_it_belongs_there() -> None:
-    """Under pure ε three means run, and three methods choose their radius from the data."""
+    """The methods of the catalogue with a pure form, and those that choose their own radius."""
     (which,) = re.findall(r"Under pure ε (.*?) can run", guide())
-    few = "**Coordinate-wise, Laplace**, **Adaptive clipping** and **Adaptive user means**"
-    assert which == few
+    private = [m.card for m in METHODS if m.card.privacy != "none"]
+    pure = {card.name for card in private if "pure" in card.budgets}
+    assert set(re.findall(r"\*\*(.*?)\*\*", which)) == pure and "Output perturbation" in pure
     (chosen,) = re.findall(r"break the proof\. (.*?) choose\s", guide())
     names = {m.card.name for m in METHODS if m.card.private_radius}
     assert names == set(re.findall(r"\*\*(.*?)\*\*", chosen)) and "Adaptive clipping" in names
@@ -297,7 +298,9 @@ def test_the_table_has_every_method_those_that_run_here_first() -> None:
 def test_the_answer_counts_what_runs() -> None:
     fits = fitting(comparison_point(Scenario(methods=("mean.sample",), n=2000, d=5)))
     assert answer(fits).startswith("All 8 private methods for this problem")
-    pure = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=500, delta=0.0)))
+    pure = fitting(
+        comparison_point(Scenario(problem="least-squares", methods=(), n=500, delta=0.0))
+    )
     assert answer(pure) == "No private method for this problem can run at these settings"
 
 
@@ -351,6 +354,6 @@ def test_every_example_leads_with_its_method() -> None:
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
-    page = open_at("methods", problem="logistic", delta="0", n="1000")
+    page = open_at("methods", problem="least-squares", delta="0", n="1000")
     assert headline(page) == "No private method for this problem can run at these settings"
     assert "Choose a private optimiser" not in texts(page)

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.explain.errata import SLUGS, erratum
 from dpsco_core.explain.errata import su_runs as runs
-from dpsco_core.methods.euclidean.objective_plan import printed_linear_std
+from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_linear_std
 from tests.explain.errata.ranges import experiments, recorded
 
 

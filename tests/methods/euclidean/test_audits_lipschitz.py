@@ -20,7 +20,7 @@ from scipy.special import expit
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.tuning import Descent

@@ -21,9 +21,9 @@ from scipy.special import expit
 
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry import Box, ConstraintSet, L1Ball, Simplex
-from dpsco_core.methods.euclidean import objective_perturbation
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
-from dpsco_core.methods.euclidean.objective_plan import ObjectivePlan
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation.objective_plan import ObjectivePlan
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.links import LogisticLink

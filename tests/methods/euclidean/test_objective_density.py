@@ -16,7 +16,7 @@ import pytest
 from scipy.special import expit
 
 from dpsco_core.audit.statistics import audit
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
 from dpsco_core.privacy import ApproxDP, Ledger
 from tests.methods.euclidean.losses import Array, sample, setting
 

@@ -19,9 +19,9 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry import Box, ConstraintSet, L1Ball, Simplex, SolidSimplex
-from dpsco_core.methods.euclidean import objective_perturbation
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
-from dpsco_core.methods.euclidean.objective_plan import ObjectivePlan
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation.objective_plan import ObjectivePlan
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import each

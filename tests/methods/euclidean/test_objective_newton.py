@@ -21,8 +21,8 @@ from dpsco_core.geometry import (
     Simplex,
     SolidSimplex,
 )
-from dpsco_core.methods.euclidean import objective_perturbation
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import each

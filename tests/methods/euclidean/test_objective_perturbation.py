@@ -13,12 +13,13 @@ from scipy import stats
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.euclidean import objective_perturbation, objective_plan
-from dpsco_core.methods.euclidean.objective_perturbation import (
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.perturbation import objective_plan
+from dpsco_core.methods.euclidean.perturbation.objective import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
-from dpsco_core.methods.euclidean.objective_plan import (
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     least_ridge,
     printed_linear_std,
     printed_output_std,

@@ -17,12 +17,12 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry import ConstraintSet, L1Ball, LqBall, Simplex
 from dpsco_core.methods.base import Release
-from dpsco_core.methods.euclidean import objective_perturbation
-from dpsco_core.methods.euclidean.objective_perturbation import (
+from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
+from dpsco_core.methods.euclidean.perturbation.objective import (
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
 )
-from dpsco_core.methods.euclidean.objective_plan import (
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     DIGITS,
     SPHERE,
     balanced_ridge,

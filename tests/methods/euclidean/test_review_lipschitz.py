@@ -14,8 +14,8 @@ from scipy.optimize import minimize
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.euclidean.erm import Erm
-from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
-from dpsco_core.methods.euclidean.objective_plan import DIGITS, least_ridge
+from dpsco_core.methods.euclidean.perturbation.objective import ObjectivePerturbation
+from dpsco_core.methods.euclidean.perturbation.objective_plan import DIGITS, least_ridge
 from dpsco_core.methods.euclidean.phased_sgd import RESOLVED, PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.solver import certificate

@@ -51,6 +51,16 @@ class ObjectivePlan(Plan):
     output_sensitivity: float = 0.0
     output_rho: float = 0.0
     output_std: float = 0.0
+    # Under pure DP, where `delta` and both rho are 0, and `linear_std` and `output_std` are scales
+    # of spherical Laplace noise: what H costs, and the curvature that kinks are rounded off to (0
+    # where there are none).
+    output_epsilon: float = 0.0
+    rounded: float = 0.0
+
+    @property
+    def pure(self) -> bool:
+        """Whether the noise is that of pure DP."""
+        return self.delta == 0
 
     @property
     def gradients(self) -> int | None:
@@ -176,8 +186,13 @@ def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_st
     includes :math:`\|G\|/n`, bounded by :math:`\sigma_1(\sqrt d+10)/n`, which fails with
     probability below 1e-21 whatever the data are.
     """
-    radius = setting.constants.diameter / 2
     noise = linear_std * (math.sqrt(setting.d) + 10) / setting.n
+    return reachable_beside(setting, losses, ridge, noise)
+
+
+def reachable_beside(setting: Setting, losses: Losses, ridge: float, noise: float) -> float:
+    """Return the same alpha with a linear term of at most the length `noise`."""
+    radius = setting.constants.diameter / 2
     size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
     return (certified_digits(setting.body) * size) ** 2 / (4 * ridge)
 

@@ -1,7 +1,7 @@
 """Approximate objective perturbation: Su, Zhao and Wang (2023), Algorithms 1 and 2."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
-from dpsco_core.methods.euclidean.objective_plan import (
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     ObjectivePlan,
     objective_plan,
     projection_accuracy,
@@ -40,21 +40,24 @@ class PerturbedObjective(PrivateMethod):
         """Run the algorithm at the parameters of `plan`."""
         setting = plan.setting
         check_sample(sample, setting)
-        losses = plan.losses.of(sample)
+        losses: Any = plan.losses.of(sample)
+        if plan.rounded:
+            losses = losses.rounded(plan.rounded)
         closed = plan.hessian is not None
         if not closed:
             check_set(sample.constraint, setting)
         value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
         start = sample.constraint.centre
+        law = "scale" if plan.pure else "std"
         return Release(
             value=value,
             ledger=ledger,
             diagnostics=plan.losses.diagnostics
             | {
-                "noise_std": plan.linear_std / setting.n,
+                f"noise_{law}": plan.linear_std / setting.n,
                 "ridge": plan.ridge,
                 "accuracy": plan.accuracy,
-                "output_noise_std": plan.output_std,
+                f"output_noise_{law}": plan.output_std,
             },
             iterates=np.array([start, value]),
             iterate_steps=np.array([0, 1], dtype=np.int64),
@@ -261,7 +264,15 @@ def closed_form(
     """
     assert plan.hessian is not None
     slope = sample.mean_gradient(np.zeros(sample.d))
-    if plan.rho > 0:
+    if plan.pure:
+        slope = ledger.spherical_laplace(
+            slope,
+            l2_sensitivity=plan.l2_sensitivity / sample.n,
+            epsilon=plan.epsilon,
+            rng=rng,
+            label="linear term of the objective",
+        )
+    elif plan.rho > 0:
         slope = ledger.gaussian(
             slope,
             l2_sensitivity=plan.l2_sensitivity / sample.n,
@@ -281,6 +292,15 @@ def linear_term(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     """Step 1: draw G and return G/n, shape (d,)."""
+    if plan.pure:
+        drawn: Vector = ledger.objective_laplace(
+            size=sample.d,
+            l2_sensitivity=plan.l2_sensitivity,
+            epsilon=plan.epsilon,
+            jacobian_epsilon=plan.jacobian_epsilon,
+            rng=rng,
+        )
+        return drawn / sample.n
     noise: Vector = ledger.objective_noise(
         size=sample.d,
         l2_sensitivity=plan.l2_sensitivity,
@@ -309,11 +329,21 @@ def perturbed_minimiser(
         modulus=2 * plan.ridge,
         accuracy=plan.accuracy,
     )
+    label = "what the solver left open"
+    if plan.pure:
+        noisy = ledger.spherical_laplace(
+            solved.value,
+            l2_sensitivity=plan.output_sensitivity,
+            epsilon=plan.output_epsilon,
+            rng=rng,
+            label=label,
+        )
+        return sample.constraint.project(noisy)
     noisy = ledger.gaussian(
         solved.value,
         l2_sensitivity=plan.output_sensitivity,
         rho=plan.output_rho,
         rng=rng,
-        label="what the solver left open",
+        label=label,
     )
     return sample.constraint.project(noisy)  # step 4

@@ -1,0 +1,232 @@
+"""SCO with automatic clipping: every gradient is normalised, and no clip radius is chosen."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import BU_2023, SCO_PROBLEMS, MethodCard
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.lipschitz import sco_share
+from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
+from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
+from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+STABILITY = 0.01  # gamma over the scale; Bu et al. take 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutomaticPlan(Plan):
+    """The parameters of one run; none of them depends on the data."""
+
+    scale: float  # R, the norm that a long gradient gets
+    stability: float  # gamma, the norm of a gradient that gets half of it
+    descent: Descent
+    rho_step: float
+
+    @property
+    def passes(self) -> float:
+        return self.descent.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.descent.steps * self.setting.n
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutomaticDescent(PrivateMethod):
+    r"""Projected gradient descent on means of normalised gradients, with Gaussian noise.
+
+    A gradient g counts as :math:`Rg/(\|g\|+\gamma)`. R is absorbed in the step size: it is there so
+    that steps are those of a gradient.
+
+    Parameters
+    ----------
+    scale : float, optional
+        R, in [1e-150, 1e150]. If None it is chosen from the setting.
+    descent : Descent, optional
+        Steps, step size and averaging. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
+        Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"practical"``: R is the certified norm of a gradient, and T and eta those of
+        `dpsco_core.methods.euclidean.tuning`. ``"theory"``: R, T and eta of `ClippedDescent`.
+    """
+
+    scale: float | None = None
+    descent: Descent | None = None
+
+    reads = "summed"
+    cost = MethodCost(fixed=2.2e5, per_row=15, per_element=1.2, unit="step")
+    card = MethodCard(
+        slug="sco.automatic",
+        name="Automatic clipping",
+        paper=BU_2023,
+        statement="AUTO-S, the stable form, on all records",
+        summary="Gradient descent: scales every gradient to the same length, averages, and adds "
+        "Gaussian noise at every step.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        caveat="No bound on its error is proven. On skewed data it does not converge to the "
+        "minimiser, however many records there are.",
+    )
+    story = Story(
+        what="Gradient descent in which every record's gradient is scaled to nearly the same "
+        "length before the average. It is what libraries for private training offer where the "
+        "clip radius, their `max_grad_norm`, is not to be tuned. Short gradients count as much as "
+        "long ones, so that the descent settles where directions balance, not where gradients do.",
+        steps=(
+            "Choose the scale R, the steps T and the step size from the setting, never from the "
+            "data.",
+            r"At step t average $R\,g_i/(\Vert g_i\Vert+\gamma)$, $\gamma=R/100$: $\bar g_t$.",
+            r"Release $\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$ with "
+            r"$\sigma=\frac{2R}n\sqrt{\frac T{2\rho}}$.",
+            f"Step: {DESCENT}.",
+            AVERAGE,
+        ),
+        assumptions=(
+            "A bounded convex set.",
+            "For accuracy, gradients that are symmetric about their mean at the minimiser.",
+        ),
+        privacy=Proof(
+            sensitivity=r"At a fixed point $R\,g/(\Vert g\Vert+\gamma)$ is in the ball of radius "
+            r"R, whatever the record: replacing one moves the mean by at most $\Delta_2=2R/n$.",
+            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho/T}$ makes a "
+            r"step $\rho/T$-zCDP. In the words of practice, with `max_grad_norm` R, the noise on "
+            r"the sum is R times a `noise_multiplier` of $2\sqrt{T/(2\rho)}$. The 2 is for a "
+            r"record that is replaced; where one is added or removed there is none.",
+            composition=EXACT,
+        ),
+        smooth="nothing",
+        order=r"O(Tnd)",
+        cost=FULL,
+        when="To see what a private training run with automatic clipping does on your kind of "
+        "data. For the mean of symmetric data it is as good as clipped gradients, without a radius "
+        "to choose.",
+        pitfalls=(
+            "For half the squared distance it estimates the geometric median of the records, and "
+            "not their mean. On skewed data the gap does not shrink with n.",
+            "In logistic regression the gradients of misclassified records are longer, so that "
+            "they are skewed even where features are symmetric: its error stays, at any n.",
+            "Near the minimiser of a problem without noise all gradients are short, and are "
+            "enlarged together with what noise they have.",
+        ),
+        example=QUADRATIC
+        | {
+            "distribution": "skewed-pareto",
+            "methods": ("sco.erm", "sco.clipped", "sco.automatic", "sco.quantile"),
+        },
+    )
+    stage = Stage(free_steps=True, clip=("scale", "scale"))
+    colour = "green"
+    symbol = "diamond"
+
+    def plan(self, setting: Setting) -> AutomaticPlan:
+        rho = sco_share(setting, self.calibration)
+        scale, descent = self.scale, self.descent
+        theory = self.tuning == "theory"
+        if scale is None:
+            scale = theorem_radius(setting, rho, "tight") if theory else typical_norm(setting)
+        check_level("scale", scale)
+        if descent is None:
+            energy = 2 * setting.d * scale**2 / (rho * setting.n**2)
+            descent = (
+                theorem_descent(setting, rho, scale, "tight")
+                if theory
+                else practical_descent(setting, energy, scale, growing=True)
+            )
+        return AutomaticPlan(
+            setting=setting,
+            scale=scale,
+            stability=STABILITY * scale,
+            descent=descent,
+            rho_step=rho / descent.steps,
+        )
+
+    def release(
+        self, sample: Sample, plan: AutomaticPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the algorithm of theory/practice.md, 2.1."""
+        check_sample(sample, plan.setting)
+        sensitivity = 2 * plan.scale / plan.setting.n
+
+        def oracle(w: Vector, _: int) -> Vector:
+            return ledger.gaussian(
+                normalised_mean(sample.gradients(w), plan.scale, plan.stability),
+                l2_sensitivity=sensitivity,
+                rho=plan.rho_step,
+                rng=rng,
+                label="mean of normalised gradients",
+            )
+
+        result, steps = descend(sample.constraint, plan.descent, oracle), plan.descent.steps
+        return Release(
+            value=result.value,
+            ledger=ledger,
+            diagnostics={
+                "clip_radius": plan.scale,
+                "noise_std": sensitivity / math.sqrt(2 * plan.rho_step),
+                "steps": float(steps),
+                "step_size": plan.descent.step_size,
+                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
+                "rho_step": plan.rho_step,
+            },
+            iterates=result.path.points,
+            iterate_steps=result.path.steps,
+        )
+
+
+def normalised_mean(rows: Rows, scale: float, stability: float) -> Vector:
+    r"""Return the mean of :math:`Rg/(\|g\|+\gamma)` over the rows, shape (d,)."""
+    return rows.total(partial(normalised_sum, scale=scale, stability=stability)) / rows.n
+
+
+def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
+    """Return the sum of the normalised rows, shape (d,)."""
+    total = np.zeros(rows.d)
+    for part in rows.factors():
+        norms = row_norms(part.base) if part.norms is None else part.norms
+        base, weights = normalised(part.base, part.coefficients, norms, scale, stability)
+        total += weights @ base
+    return total
+
+
+def normalised(
+    base: Vector,  # shape (rows, d)
+    coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
+    norms: Vector,  # of the rows of `base`
+    scale: float,
+    stability: float,
+) -> tuple[Vector, Vector]:
+    """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the normalised row i.
+
+    It is in the ball of radius `scale` for every row. One that is not finite becomes the zero row;
+    of one beyond the range in which products of doubles are safe, features and coefficient too.
+    """
+    if coefficients is None:
+        if not norms.max() <= LARGEST_LEVEL:
+            safe, inside = clip_to_ball(base, LARGEST_LEVEL)
+            base = inside[:, None] * safe
+            norms = row_norms(base)
+        return base, scale / (norms + stability)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        # The norm of the row itself could overflow; that of the features cannot.
+        sizes = np.abs(coefficients)
+        weights = np.copysign(scale / (norms + stability / sizes), coefficients)
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # a NaN is bad
+    if bad.any():
+        base = base.copy()
+        base[bad] = 0.0
+        weights[bad] = 0.0
+    return base, weights

@@ -1,0 +1,262 @@
+r"""Data-independent tuning of one pass with correlated noise: radius, phases, steps, step sizes.
+
+The model is that of `dpsco_core.methods.euclidean.tuning`: a quadratic of curvature h, a start at
+distance D, and the average of the last m of T points. Two kinds of noise enter a step here, for it
+sees a batch of :math:`b = \lfloor n/T\rfloor` records only: that of sampling, independent, of
+variance V/b; and that of privacy, :math:`\sum_k s_kz_{t-k}` of `CorrelatedSteps`. With
+:math:`\omega_s` the weight of step s in the average and :math:`a = 1-\eta h`, the expected squared
+distance of the average from the minimiser is
+
+.. math:: \Big(\frac1m\sum_ta^t\Big)^2D^2 + \frac Vb\sum_s\omega_s^2
+    + d\sigma^2\sum_j\Big(\sum_ks_k\omega_{j+k}\Big)^2,
+    \qquad \sigma = \frac{2R\kappa_T}{b\sqrt{2\rho}},
+
+and the excess risk is h/2 times that; the mean of it over the smallest curvature, the largest and
+the one between them is minimised. The sums depend on T, m and :math:`\eta h` alone, and are
+computed once, on a grid of half octaves.
+
+On a wide set one pass has a long way to go, for which steps are long, and their noise large. So it
+may be made in phases, each on records of its own, each a pass of its own from where the last one
+ended: an earlier one minimises the squared distance, which is the D of the next. The number of
+phases is the one of the least modelled risk. Where no strong convexity is certified,
+:math:`\min(\beta/3, G/D)` is assumed, G the bound on the mean gradient. Accuracy only: privacy
+holds for all steps and sizes (theory/practice.md, 1.4).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import nothing_finite, smallest, smallest_index
+from dpsco_core.methods.euclidean.tuning import (
+    ASSUMED_CONDITION,
+    RADIUS_FACTORS,
+    SPARED,
+    Descent,
+    clipping_bias,
+    curvatures,
+    start_distance,
+    typical_norm,
+)
+from dpsco_core.privacy.correlated import encoding_norm, inverse_coefficients
+from dpsco_core.problems.base import Setting
+
+STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # 1 to 512
+HALVINGS = 80  # half octaves of the step size times the curvature, from 1 down
+SIZES = np.arange(20)  # of the step size, in half octaves below 1/beta
+MOST_PHASES = 4
+WORTH_IT = 1.6
+HALFWAY = 0.5  # of the largest distance: a minimiser is rarely at the other end
+
+COUNTS: NDArray[np.int64] = np.array(STEP_COUNTS)
+NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sums:
+    """The sums of the model, shape (number of T, 2, `HALVINGS`): by T, by m and by eta h."""
+
+    left: Vector  # the mean power of a
+    # squared weights of the noise that enters a step, and of that behind all steps, at eta = 1
+    sampling: Vector
+    privacy: Vector
+
+
+def averages(steps: int) -> tuple[int, int]:
+    """Return the two m of the model."""
+    return 1, max(1, steps // 2)
+
+
+@lru_cache
+def sums() -> Sums:
+    """Return the sums of the model for every T of the grid."""
+    tables = np.array([_sums(steps) for steps in STEP_COUNTS])
+    return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
+
+
+def _sums(steps: int) -> Vector:
+    """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
+    a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
+    powers = a ** np.arange(steps + 1)
+    below = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # of the powers before each
+    size = 1 << (2 * steps).bit_length()
+    inverse = np.fft.rfft(inverse_coefficients(steps), size)
+    age = steps - np.arange(steps)  # of step s at the end
+    tables = np.empty((3, 2, HALVINGS))
+    for i, m in enumerate(averages(steps)):
+        weights = (below[:, age] - below[:, np.maximum(age - m, 0)]) / m
+        behind = np.fft.irfft(np.fft.rfft(weights[:, ::-1], size) * inverse, size)[:, :steps]
+        tables[:, i] = (
+            powers[:, steps - m + 1 :].mean(axis=1),
+            np.square(weights).sum(axis=1),
+            np.square(behind).sum(axis=1),
+        )
+    return tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedPass:
+    """A clip radius and the phases that go with it."""
+
+    radius: float
+    records: tuple[int, ...]  # of each phase
+    descents: tuple[Descent, ...]
+
+    @property
+    def modelled_risk(self) -> float:
+        """What the model predicts without the bias of clipping."""
+        return self.descents[-1].modelled_risk
+
+
+def divided(n: int, phases: int) -> tuple[int, ...]:
+    """Return the records of each phase: the last has half, the one before half of the rest.
+
+    Examples
+    --------
+    >>> divided(1000, 1), divided(1000, 3)
+    ((1000,), (250, 250, 500))
+    """
+    sizes = [n // 2**i for i in range(1, phases)]
+    return (n - sum(sizes), *reversed(sizes))
+
+
+@lru_cache(maxsize=4096)
+def modelled_pass(
+    setting: Setting, rho: float, radius: float, phases: int, distance: float
+) -> PlannedPass:
+    """Return the steps of so many phases that the model recommends at a radius and a distance.
+
+    Raises `NotApplicable` if no candidate has a finite predicted risk.
+    """
+    records = divided(setting.n, phases)
+    descents = []
+    for i, size in enumerate(records, start=1):
+        found, distance = _phase(setting, rho, radius, size, distance, last=i == phases)
+        descents.append(found)
+    return PlannedPass(radius=radius, records=records, descents=tuple(descents))
+
+
+def _phase(
+    setting: Setting, rho: float, radius: float, records: int, distance: float, *, last: bool
+) -> tuple[Descent, float]:
+    """Return one phase's descent, and the distance of its end from the minimiser."""
+    constants = setting.constants
+    if not constants.variance_trace < math.inf:
+        raise NotApplicable(
+            "The number of batches follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            distribution="gaussian",
+        )
+    _, largest = curvatures(setting)
+    low = constants.strong_convexity
+    if low == 0:
+        low = min(largest / ASSUMED_CONDITION, constants.mean_gradient_bound / distance)
+    # Far out gradients are shortened by the clip, and the curvature with them.
+    norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
+    low /= max(1.0, norm / radius)
+    flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
+    fits = records >= COUNTS
+    counts, table = COUNTS[fits], sums()
+    batch = records // counts
+    sampling = np.minimum(constants.variance_trace, radius**2) / batch
+    privacy = 2 * setting.d / rho * np.square(radius * NORMS[fits] / batch)
+    sizes = 2.0 ** (-SIZES / 2) / largest
+    risks, squares = [], []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for place in sorted({0, flat // 2, flat}):
+            at = SIZES + place
+            energy = sampling[:, None, None] * table.sampling[fits][:, :, at]
+            energy += privacy[:, None, None] * table.privacy[fits][:, :, at]
+            square = np.square(table.left[fits][:, :, at] * distance) + sizes**2 * energy
+            squares.append(square)
+            risks.append(largest * 2.0 ** (-place / 2) / 2 * square)
+        risk, square = np.mean(risks, axis=0), np.max(squares, axis=0)
+    chosen_by = (risk if last else square).reshape(len(counts), -1)
+    best = int(smallest_index(chosen_by.min(axis=1)))
+    if best < 0 or not math.isfinite(chosen_by[best].min()):
+        raise nothing_finite("number of steps")
+    # The fewest steps that are good enough.
+    enough = (1 + SPARED) * float(chosen_by[best].min())
+    t = int(np.argmax(chosen_by.min(axis=1) <= enough))
+    row, column = divmod(int(smallest_index(chosen_by[t])), len(SIZES))
+    descent = Descent(
+        steps=int(counts[t]),
+        step_size=float(sizes[column]),
+        averaged=averages(int(counts[t]))[row],
+        modelled_risk=float(risk[t, row, column]),
+    )
+    return descent, min(distance, math.sqrt(float(square[t, row, column])))
+
+
+def distances(setting: Setting) -> tuple[float, float]:
+    r"""Return how far the minimiser is taken to be from the start: on a wide set, and at most.
+
+    At most `HALFWAY` to the boundary. Where no strong convexity is certified, on a wide set also
+    `HALFWAY` to :math:`3G/\beta`, beyond which a risk as curved as is assumed would have a larger
+    gradient than the bound G on the mean gradient.
+    """
+    whole, (_, largest) = start_distance(setting), curvatures(setting)
+    near = whole
+    if setting.constants.strong_convexity == 0:
+        near = min(whole, ASSUMED_CONDITION * setting.constants.mean_gradient_bound / largest)
+    return HALFWAY * near, HALFWAY * whole
+
+
+@lru_cache(maxsize=4096)
+def practical_pass(setting: Setting, rho: float, radius: float | None = None) -> PlannedPass:
+    """Return the clip radius, unless it is given, and the phases that the model recommends.
+
+    Of the two `distances` it is planned for the larger one where that costs at most `WORTH_IT`
+    times as much, as it does once there are records enough.
+    The bias of clipping is that of `practical_clipping`. Raises `NotApplicable` if the set is
+    unbounded, or where the model has no finite prediction.
+    """
+    likely, largest = distances(setting)
+    far = _pass(setting, rho, radius, largest)
+    if likely == largest:
+        return far
+    near = _pass(setting, rho, radius, likely)
+    return far if far.modelled_risk <= WORTH_IT * near.modelled_risk else near
+
+
+def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -> PlannedPass:
+    radii: tuple[float, ...]
+    if radius is None:
+        typical, most = typical_norm(setting), setting.constants.lipschitz
+        radii = tuple(sorted({min(typical * factor, most) for factor in RADIUS_FACTORS}))
+    else:
+        typical, radii = 0.0, (radius,)  # a radius that is given is taken for unbiased
+    curvature, _ = curvatures(setting)
+    candidates = (
+        modelled_pass(setting, rho, r, phases, distance)
+        for phases in range(1, MOST_PHASES + 1)
+        if setting.n >= 2**phases or phases == 1
+        for r in radii
+    )
+
+    def risk(one: PlannedPass) -> float:
+        bias = clipping_bias(setting, typical, one.radius) if typical else 0.0
+        return one.modelled_risk + bias**2 / (2 * curvature)
+
+    return smallest(candidates, risk, of="clip radius", gain=1e-9)
+
+
+def theorem_steps(setting: Setting, rho: float, lipschitz: float) -> Descent:
+    r"""Return the T and :math:`\eta` that minimise the bound of theory/practice.md, 1.5.
+
+    .. math:: \frac{D^2}{2\eta T} + \frac{\eta L^2}2\Big(1 + \frac{4\sqrt d\,\kappa_T^2}
+        {\lfloor n/T\rfloor\sqrt{2\rho}}\Big)
+
+    over the T of the grid; all queried points are averaged.
+    """
+    counts, norms = COUNTS[setting.n >= COUNTS], NORMS[setting.n >= COUNTS]
+    noise = 4 * math.sqrt(setting.d / (2 * rho)) * norms**2 / (setting.n // counts)
+    best = int(smallest_index((1 + noise) / counts))
+    steps = int(counts[best])
+    size = start_distance(setting) / (lipschitz * math.sqrt(steps * (1 + float(noise[best]))))
+    return Descent(steps=steps, step_size=size, queried=True)

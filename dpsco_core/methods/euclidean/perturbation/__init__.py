@@ -1,0 +1,1 @@
+"""Optimisers that add noise to the objective, or to its minimiser."""

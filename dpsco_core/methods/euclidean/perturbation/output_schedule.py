@@ -1,0 +1,332 @@
+r"""The phases of localised output perturbation: sizes, regularisers, sensitivities.
+
+Phase i minimises :math:`\hat F_i(w) + \frac{\lambda_i}2\|w-w_{i-1}\|^2` over the set, with records
+of its own. The minimiser moves by at most :math:`2L/(\lambda_in_i)` if a record is replaced; what
+the solver leaves open adds its certified distance (theory/pure-optimisers.md, 1.2 and 1.3).
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import Plan, Tuning
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
+from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
+from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.problems.base import Setting
+
+OPEN = 0.01  # of the sensitivity: what the solver may leave open, where doubles allow it
+MOST_PHASES = 5
+GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # of the regulariser from phase to phase
+FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # of the bound on the records
+SHRUNK_SHARE = 0.04  # of what the worst law of a class loses to shrinking: measured
+WIDEST, NARROWEST = 1.0, 1e-3  # of the stretch on which a kink is rounded off
+
+Lengths = tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputPhase:
+    """One phase."""
+
+    # its records, by index
+    start: int
+    stop: int
+    regulariser: float  # λ_i
+    accuracy: float  # α_i, to which the solver certifies; 0 for a closed form
+    l2_sensitivity: float  # of what is released, the solver's distance included
+    noise_scale: float  # s_i: the noise has the density e^(-‖z‖/s_i), up to a factor
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputPlan(Plan):
+    """The parameters of one run; none of them depends on the data."""
+
+    losses: Losses
+    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and a phase a closed
+    # form; None where it must be solved
+    hessian: float | None
+    curvature: float  # bound on the curvature of the link; kinks are rounded off to it
+    kinked: bool  # whether they are
+    epsilon: float
+    phases: tuple[OutputPhase, ...]
+
+    @property
+    def gradients(self) -> int | None:
+        return None if self.hessian is None else self.phases[-1].stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseLayout:
+    """What the search chooses: the lengths of the phases, and their regularisers."""
+
+    lengths: Lengths
+    first: float  # λ_1
+    growth: float
+
+    @property
+    def regularisers(self) -> tuple[float, ...]:
+        """The λ of every phase."""
+        return tuple(self.first * self.growth**i for i in range(len(self.lengths)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseModel:
+    """What a phase is computed with."""
+
+    setting: Setting
+    losses: Losses
+    epsilon: float
+    hessian: float | None
+    gap: float  # the most by which two gradients at one point differ
+
+    def noise_scale(self, regulariser: float, length: int) -> float:
+        """The scale of a phase's noise, but for what the solver leaves open."""
+        strong = regulariser + (self.hessian or 0.0)
+        return self.gap / (strong * length * self.epsilon)
+
+
+@lru_cache(maxsize=4096)
+def output_plan(setting: Setting, tuning: Tuning) -> OutputPlan:
+    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    constants, epsilon = setting.constants, setting.pure_epsilon
+    refuse_other_losses(setting)
+    theory = tuning == "theory"
+    if theory and constants.structure == "linear-model":
+        losses, layout = theorem_layout(setting)
+    elif theory:
+        losses = lipschitz_losses(setting, tuning, equal_rho(setting))
+        layout = best_layout(phase_model(setting, losses), bounded_risk)
+    else:
+        losses, layout = practical_layout(setting)
+    at, model = phase_model(setting, losses), constants.linear_model
+    curvature = 0.0 if model is None else model.curvature
+    kinked = math.isinf(curvature)
+    if kinked:
+        curvature = 1 / min(WIDEST, max(NARROWEST, modelled_risk(at, layout) / 2))
+    bound = losses.feature_bound
+    smoothness = curvature * bound**2 if at.hessian is None else at.hessian
+    return OutputPlan(
+        setting=setting,
+        losses=losses,
+        hessian=at.hessian,
+        curvature=curvature,
+        kinked=kinked,
+        epsilon=epsilon,
+        phases=tuple(_phases(at, layout, smoothness)),
+    )
+
+
+def refuse_other_losses(setting: Setting) -> None:
+    """Raise `NotApplicable` for losses that no bound on the records makes Lipschitz and curved."""
+    constants = setting.constants
+    if constants.structure == "other" or math.isinf(constants.diameter):
+        raise NotApplicable(
+            "The method needs a bounded set, and generalised linear losses, linear ones or half "
+            "the squared distance.",
+            problem="logistic",
+        )
+
+
+def equal_rho(setting: Setting) -> float:
+    r"""Return :math:`\varepsilon^2/(2d)`, whose Gaussian noise is about as long as Laplace noise.
+
+    One has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, the other of
+    :math:`\Delta d/\varepsilon`. Clip radii are chosen for it.
+    """
+    return setting.pure_epsilon**2 / (2 * setting.d)
+
+
+def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
+    """Return what the phases are computed with."""
+    hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
+    # Gradients of losses with one Hessian differ by the records alone.
+    gap = 2 * (losses.lipschitz if hessian is None else losses.feature_bound)
+    return PhaseModel(
+        setting=setting, losses=losses, epsilon=setting.pure_epsilon, hessian=hessian, gap=gap
+    )
+
+
+def _phases(at: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterator[OutputPhase]:
+    start = 0
+    for length, level in zip(layout.lengths, layout.regularisers, strict=True):
+        exact, accuracy, left = at.gap / ((level + (at.hessian or 0.0)) * length), 0.0, 0.0
+        if at.hessian is None:
+            accuracy = max(
+                level * (OPEN * exact) ** 2 / 8, reachable_accuracy(at, level, smoothness)
+            )
+            left = open_distance(at.setting, accuracy, level / 2)
+        yield OutputPhase(
+            start=start,
+            stop=start + length,
+            regulariser=level,
+            accuracy=accuracy,
+            l2_sensitivity=exact + left,
+            noise_scale=(exact + left) / at.epsilon,
+        )
+        start += length
+
+
+def reachable_accuracy(at: PhaseModel, regulariser: float, smoothness: float) -> float:
+    r"""Return the accuracy that the digits of a gradient certify: :math:`\nu^2/(2\lambda)`.
+
+    :math:`\nu` is a part, `certified_digits`, of the largest size of a gradient,
+    :math:`L + \beta r + 2\lambda r` with r the largest norm of the set.
+    """
+    radius = at.setting.constants.diameter / 2
+    size = at.losses.lipschitz + (smoothness + 2 * regulariser) * radius
+    return (certified_digits(at.setting.body) * size) ** 2 / (2 * regulariser)
+
+
+def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> float:
+    r"""Return a proven bound on the expected excess risk of the shrunk losses.
+
+    .. math:: \frac{\lambda_1r^2}2 + \sum_{i\ge2}\frac{\lambda_i}2d(d+1)s_{i-1}^2
+        + \sum_i\frac{2L^2}{\lambda_in_i} + Lds_k
+
+    (theory/pure-optimisers.md, 1.4), r half the diameter.
+    """
+    d, limit = at.setting.d, at.losses.lipschitz
+    energy, risk, scale = (at.setting.constants.diameter / 2) ** 2, 0.0, 0.0
+    for length, level in zip(layout.lengths, layout.regularisers, strict=True):
+        risk += level / 2 * energy + 2 * limit**2 / (level * length)
+        scale = (1 + 2 * OPEN) * at.noise_scale(level, length)
+        energy = d * (d + 1) * scale**2
+    return risk + limit * d * scale
+
+
+def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> float:
+    r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
+
+    The squared distance to the minimiser is then, phase by phase,
+    :math:`\big(\frac{\lambda}{h+\lambda}\big)^2e^2 + \frac V{n(h+\lambda)^2} + d(d+1)s^2`, and no
+    more than the diameter's, V being the trace of the gradients' covariance. The curvatures are
+    those of `tuning.curvatures`.
+    """
+    setting = at.setting
+    d, constants = setting.d, setting.constants
+    low, high = (at.hessian, at.hessian) if at.hessian else curvatures(setting)
+    variance = min(constants.variance_trace, at.losses.lipschitz**2)
+    worst, bias = 0.0, shrinking_bias(at)
+    for h in (low, math.sqrt(low * high), high):
+        square = (constants.diameter / 2) ** 2
+        for length, level in zip(layout.lengths, layout.regularisers, strict=True):
+            kept = (level / (h + level)) ** 2 * square + variance / (length * (h + level) ** 2)
+            noise = d * (d + 1) * at.noise_scale(level, length) ** 2
+            square = min(kept + noise, constants.diameter**2)
+        worst = max(worst, h / 2 * square + bias**2 / (2 * h))
+    return worst
+
+
+def shrinking_bias(at: PhaseModel, share: float = SHRUNK_SHARE) -> float:
+    r"""Return the model's change of the mean gradient where records are shrunk.
+
+    A share of what the worst law with the setting's moment loses beyond the bound.
+    """
+    setting, constants = at.setting, at.setting.constants
+    if at.losses.certified:
+        return 0.0
+    p, model = setting.moment_order, constants.linear_model
+    if model is None:
+        moment, length = constants.coordinate_moment ** (1 / p), at.losses.feature_bound
+    else:
+        moment, length = constants.directional_moment, at.losses.lipschitz
+    moment *= math.sqrt(setting.d)
+    if moment == 0:
+        return 0.0
+    if math.isinf(moment):
+        return 0.0 if share < 1 else math.inf
+    return share * float(moment) * hinge_bias(length / moment, p)
+
+
+def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
+    """Return the losses and the layout of least modelled risk: a bound on the records, or more."""
+    losses = lipschitz_losses(setting, "practical", equal_rho(setting))
+    bounds = [losses.feature_bound * f for f in ((1.0,) if losses.certified else FACTORS)]
+
+    def bounded(bound: float) -> Losses:
+        if losses.certified:
+            return losses
+        lipschitz, smoothness = surrogate(setting, bound)
+        return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
+
+    def best(bound: float) -> PhaseLayout:
+        return best_layout(phase_model(setting, bounded(bound)), modelled_risk)
+
+    def risk(bound: float) -> float:
+        return modelled_risk(phase_model(setting, bounded(bound)), best(bound))
+
+    bound = smallest(bounds, risk, of="bound on the records")
+    return bounded(bound), best(bound)
+
+
+def best_layout(at: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], float]) -> PhaseLayout:
+    """Return the layout of least risk: its phases, equal or each half of the one before."""
+    return smallest(layouts(at), lambda one: risk(at, one), of="regulariser")
+
+
+def layouts(at: PhaseModel) -> Iterator[PhaseLayout]:
+    """Yield the layouts that are tried."""
+    n = at.setting.n
+    unit = 2 * at.losses.lipschitz / at.setting.constants.diameter
+    for count in range(1, MOST_PHASES + 1):
+        for ratio in (1.0, 0.5):
+            lengths = split(n, count, ratio)
+            if lengths is None or (count == 1 and ratio != 1):
+                continue
+            for growth in GROWTHS if count > 1 else (1.0,):
+                for k in range(-24, 21):
+                    yield PhaseLayout(lengths=lengths, first=unit * 2.0 ** (k / 2), growth=growth)
+
+
+def split(n: int, count: int, ratio: float) -> Lengths | None:
+    """Return the lengths of `count` phases, each `ratio` of the one before; None if one is 0."""
+    weights = [ratio**i for i in range(count)]
+    lengths = [int(n * w / sum(weights)) for w in weights]
+    lengths[0] += n - sum(lengths)
+    return tuple(lengths) if lengths[-1] > 0 else None
+
+
+def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
+    r"""Return the losses and the layout that minimise the proven bound of heavy-tailed features.
+
+    `bounded_risk` at L and the bias of shrinking, :math:`D\,E(\|g\|-L)_+`, D the diameter, with
+    :math:`(E\|g\|^p)^{1/p} \le \sqrt d\,M`, M the directional moment (theory/pure-optimisers.md,
+    1.4).
+    """
+    constants, p = setting.constants, setting.moment_order
+    model = constants.linear_model
+    assert model is not None
+    if not math.isfinite(model.slope):
+        lipschitz_losses(setting, "practical", equal_rho(setting))  # raises, and says why
+    moment = math.sqrt(setting.d) * constants.directional_moment
+    if not math.isfinite(moment):
+        raise NotApplicable(
+            "The theorem needs a bound on the features' moment, and the problem certifies none.",
+            nearest="set tuning=practical",
+            changes=(("tuning", "practical"),),
+        )
+
+    def at(limit: float) -> PhaseModel:
+        bound = limit / model.slope
+        smoothness = model.curvature * bound**2
+        certified = limit >= constants.lipschitz
+        losses = Losses(
+            lipschitz=limit, smoothness=smoothness, feature_bound=bound, certified=certified
+        )
+        return phase_model(setting, losses)
+
+    def risk(limit: float) -> float:
+        lost = 0.0
+        if limit < constants.lipschitz:
+            lost = moment * ((p - 1) * moment / (p * limit)) ** (p - 1) / p
+        here = at(limit)
+        return constants.diameter * lost + bounded_risk(here, best_layout(here, bounded_risk))
+
+    limits = {min(constants.lipschitz, moment * 2.0 ** (k / 2)) for k in range(-4, 17)}
+    limit = smallest(sorted(limits), risk, of="clip radius")
+    return at(limit).losses, best_layout(at(limit), bounded_risk)

@@ -1,0 +1,253 @@
+"""Objective perturbation under pure DP, with gamma noise: Kifer, Smith and Thakurta (2012)."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dpsco_core.base.cards import BOUNDED_PROBLEMS, KIFER_2012, MethodCard
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import MethodCost, Stage, Tuning
+from dpsco_core.methods.euclidean.lipschitz import (
+    BOUNDED_CAVEAT,
+    Losses,
+    lipschitz_losses,
+    surrogate,
+)
+from dpsco_core.methods.euclidean.perturbation.objective import PerturbedObjective
+from dpsco_core.methods.euclidean.perturbation.objective_plan import (
+    LARGEST_JACOBIAN,
+    OUTPUT_SHARE,
+    ObjectivePlan,
+    least_ridge,
+    open_distance,
+    reachable_beside,
+)
+from dpsco_core.methods.euclidean.perturbation.output_schedule import (
+    FACTORS,
+    equal_rho,
+    phase_model,
+    refuse_other_losses,
+    shrinking_bias,
+)
+from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
+from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
+from dpsco_core.problems.base import Setting
+
+SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))  # of epsilon, for the change of variables
+ROUNDED = tuple(2.0**k for k in range(11))  # curvatures that kinks may be rounded off to
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureObjectivePerturbation(PerturbedObjective):
+    r"""Minimise the empirical risk plus a random linear term and a ridge, all under pure DP.
+
+    The proof is for the solver that is used: the exact minimiser is private by the linear term, and
+    what the solver leaves open is certified and hidden by a second noise, both pure
+    (theory/pure-optimisers.md, 2). The losses need no second derivative, only a bounded curvature:
+    kinks are rounded off.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        The same noise: there is one proof, and one constant.
+    tuning : {"practical", "theory"}
+        The ridge, the rounding and the bound on the features that minimise the error on a
+        quadratic, or the proven bound of theory/pure-optimisers.md, 2.3.
+    """
+
+    reads = "whole"
+    cost = MethodCost(fixed=3.4e5, per_row=371, per_element=5.4)
+    card = MethodCard(
+        slug="sco.pure-objective-perturbation",
+        name="Objective perturbation, pure",
+        short="Pure objective",
+        paper=KIFER_2012,
+        statement="Objective perturbation with gamma noise; theory/pure-optimisers.md, 2",
+        summary="Adds a random linear term with gamma noise to the empirical risk, and minimises "
+        "it to a certified accuracy, under pure DP.",
+        privacy="pure",
+        problems=BOUNDED_PROBLEMS,
+        caveat="Kinks are rounded off: the curvature of a loss enters the proof. " + BOUNDED_CAVEAT,
+    )
+    story = Story(
+        what="Adds a random linear term and a ridge to the empirical risk, and minimises that. The "
+        "randomness is in the question, not in the answer. With noise whose length has a gamma law "
+        "the minimiser is private without any δ; what a solver leaves open is certified, and "
+        "hidden by a second, tiny noise.",
+        steps=(
+            "Shrink long features to a norm that is chosen from the setting, and round off kinks.",
+            r"Draw b of density $\propto e^{-\varepsilon_b\|b\|/(2L)}$.",
+            r"Minimise $\hat L(w)+\frac{\langle b,w\rangle}n+\lambda\|w\|^2$ over W, to an "
+            r"accuracy $\alpha$ that is certified for every data set.",
+            r"Add noise of density $\propto e^{-\varepsilon_H\|z\|/(2\tau)}$, "
+            r"$\tau=\sqrt{\alpha/\lambda}$, which hides what the solver left open, and project.",
+            "For half the squared distance and linear losses the minimiser has a closed form: "
+            "neither solver nor second noise.",
+        ),
+        assumptions=(
+            LIPSCHITZ,
+            "Generalised linear losses of bounded slope (hinge, absolute, logistic, Huber), linear "
+            "ones, or half the squared distance.",
+            CONVEX_SET,
+        ),
+        privacy=Proof(
+            sensitivity=r"Replacing a record moves n times the gradient by at most $\Delta=2L$ at "
+            r"every point, so that the b which leads to a given minimiser moves by as much. The "
+            r"Jacobian changes by one record's Hessian, of rank 1 and norm at most $\beta$. Two "
+            r"solutions of the same question are at most $2\tau$ apart.",
+            mechanism=r"Spherical Laplace noise for $\Delta$ costs $\varepsilon_b$, the change of "
+            r"variables $\varepsilon_J=\ln(1+\frac\beta{2n\lambda})$, and spherical Laplace noise "
+            r"for $2\tau$ $\varepsilon_H$.",
+            composition=r"$\varepsilon_b+\varepsilon_J+\varepsilon_H=\varepsilon$, with one per "
+            r"cent for $\varepsilon_H$, without any $\delta$.",
+        ),
+        smooth="nothing",
+        order=r"O(Tnd)",
+        cost="Some dozen passes of a deterministic solver; one pass where there is a closed form.",
+        when="For a pure budget and few parameters: one release on all records.",
+        pitfalls=(
+            "A solver that merely stops early would break the proof.",
+            "The steeper a rounded kink, the more ridge its curvature needs.",
+        ),
+        example=LOGISTIC
+        | {
+            "methods": (
+                "sco.erm",
+                "sco.output-perturbation",
+                "sco.pure-objective-perturbation",
+            ),
+            "d": 5,
+            "delta": 0.0,
+        },
+    )
+    stage = Stage(problem="quadratic")
+    colour = "brown"
+    symbol = "diamond"
+    dashed = True
+    strong = False
+
+    def plan(self, setting: Setting) -> ObjectivePlan:
+        return pure_plan(setting, self.tuning)
+
+
+@lru_cache(maxsize=4096)
+def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
+    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    refuse_other_losses(setting)
+    structure = setting.constants.structure
+    if structure == "linear-model":
+        risk = proven_risk if tuning == "theory" else modelled
+        return smallest(_candidates(setting), risk, of="ridge")
+    base = lipschitz_losses(setting, tuning, equal_rho(setting))
+    if tuning == "theory" or base.certified or structure == "linear":
+        return closed_plan(setting, base)
+    wider = (bounded_losses(setting, base, f * base.feature_bound) for f in FACTORS)
+    return smallest((closed_plan(setting, x) for x in wider), modelled, of="bound on the records")
+
+
+def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:
+    """Return the losses with records shrunk to another norm."""
+    lipschitz, smoothness = surrogate(setting, bound)
+    return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
+
+
+def closed_plan(setting: Setting, losses: Losses) -> ObjectivePlan:
+    """Return the plan of losses that all have the same Hessian, whose minimiser is explicit."""
+    structure = setting.constants.structure
+    sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+    return ObjectivePlan(
+        setting=setting,
+        losses=losses,
+        hessian=1.0 if structure == "mean" else 0.0,
+        ridge=0.0,
+        epsilon=setting.pure_epsilon,
+        jacobian_epsilon=0.0,
+        delta=0.0,
+        l2_sensitivity=sensitivity,
+        linear_std=laplace_noise_scale(sensitivity, setting.pure_epsilon),
+    )
+
+
+def _candidates(setting: Setting) -> Iterator[ObjectivePlan]:
+    """Yield plans: of bounds on the features, of roundings, of shares of epsilon."""
+    base = lipschitz_losses(setting, "practical", equal_rho(setting))
+    model = setting.constants.linear_model
+    assert model is not None
+    kinked = math.isinf(model.curvature)
+    for factor in (1.0,) if base.certified else FACTORS:
+        bound = factor * base.feature_bound
+        lipschitz = base.lipschitz if base.certified else surrogate(setting, bound)[0]
+        for curvature in ROUNDED if kinked else (model.curvature,):
+            losses = replace(
+                base, lipschitz=lipschitz, feature_bound=bound, smoothness=curvature * bound**2
+            )
+            for share in SHARES:
+                yield solved_plan(setting, losses, share, rounded=curvature if kinked else 0.0)
+
+
+def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: float) -> ObjectivePlan:
+    """Return the plan in which the change of variables costs a share of epsilon, at most."""
+    output_epsilon = OUTPUT_SHARE * setting.pure_epsilon
+    rest = setting.pure_epsilon - output_epsilon
+    ridge = least_ridge(setting.n, losses.smoothness, min(share * rest, LARGEST_JACOBIAN))
+    jacobian = math.log1p(losses.smoothness / (2 * setting.n * ridge))
+    sensitivity = 2 * losses.lipschitz
+    scale = laplace_noise_scale(sensitivity, rest - jacobian)
+    longest = spherical_laplace_reach(setting.d, scale) / setting.n
+    accuracy = reachable_beside(setting, losses, ridge, longest)
+    moved = open_distance(setting, accuracy, ridge)
+    return ObjectivePlan(
+        setting=setting,
+        losses=losses,
+        hessian=None,
+        ridge=ridge,
+        epsilon=rest - jacobian,
+        jacobian_epsilon=jacobian,
+        delta=0.0,
+        l2_sensitivity=sensitivity,
+        linear_std=scale,
+        accuracy=accuracy,
+        output_sensitivity=moved,
+        output_std=laplace_noise_scale(moved, output_epsilon),
+        output_epsilon=output_epsilon,
+        rounded=rounded,
+    )
+
+
+def modelled(plan: ObjectivePlan) -> float:
+    r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
+
+    The minimiser is off by :math:`\frac{2\lambda r}{h+2\lambda}` and, in mean square, by
+    :math:`\frac{V/n + d(d+1)s^2/n^2}{(h+2\lambda)^2} + d(d+1)s_H^2`; the bias of shrinking and a
+    quarter of the largest one of rounding are added.
+    """
+    setting, ridge = plan.setting, 2 * plan.ridge
+    d, constants = setting.d, setting.constants
+    bias = shrinking_bias(phase_model(setting, plan.losses))
+    variance = min(constants.variance_trace, plan.losses.lipschitz**2) / setting.n
+    variance += d * (d + 1) * (plan.linear_std / setting.n) ** 2
+    low, high = curvatures(setting)
+    worst = 0.0
+    for h in (low, math.sqrt(low * high), high):
+        square = ((ridge * constants.diameter / 2) ** 2 + variance) / (h + ridge) ** 2
+        square = min(square + d * (d + 1) * plan.output_std**2, constants.diameter**2)
+        worst = max(worst, h / 2 * square + bias**2 / (2 * h))
+    return worst + (1 / (8 * plan.rounded) if plan.rounded else 0.0)
+
+
+def proven_risk(plan: ObjectivePlan) -> float:
+    r"""Return a proven bound on the expected excess risk (theory/pure-optimisers.md, 2.3).
+
+    .. math:: \lambda r^2 + \frac{2rds}n + \frac{L^2}{\lambda n} + L(\tau + ds_H) + \frac1{2c}
+        + 2r\,E(\|g\|-L)_+
+    """
+    setting, losses = plan.setting, plan.losses
+    n, d, diameter = setting.n, setting.d, setting.constants.diameter
+    risk = plan.ridge * diameter**2 / 4 + diameter * d * plan.linear_std / n
+    risk += losses.lipschitz**2 / (plan.ridge * n)
+    risk += losses.lipschitz * (plan.output_sensitivity / 2 + d * plan.output_std)
+    lost = shrinking_bias(phase_model(setting, losses), share=1.0)
+    return risk + (1 / (2 * plan.rounded) if plan.rounded else 0.0) + diameter * lost

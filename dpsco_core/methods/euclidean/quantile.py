@@ -1,0 +1,216 @@
+"""SCO with quantile clipping: the clip radius follows a quantile of the gradients' lengths."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import ANDREW_2021, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import require
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.lipschitz import sco_share
+from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
+from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
+from dpsco_core.methods.mean.base import check_level, clipped_mean
+from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+COUNT_SHARE = 0.01  # of rho, for the shares of clipped gradients
+RATE = 0.2  # of the logarithm of the radius, a step, as Andrew et al. take it
+RANGE = 1e6  # the radius stays within this factor of the first one, both ways
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantilePlan(Plan):
+    """The parameters of one run; none of them depends on the data."""
+
+    radius: float  # C_0, the first clip radius
+    quantile: float
+    descent: Descent
+    rho_gradient: float  # of the mean gradient of a step, and of its share of short gradients
+    rho_count: float
+
+    @property
+    def passes(self) -> float:
+        return self.descent.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.descent.steps * self.setting.n
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantileDescent(PrivateMethod):
+    r"""Projected gradient descent on means of clipped gradients; the radius tracks a quantile.
+
+    .. math:: C_{t+1} = C_t\exp(-0.2(\tilde b_t - q))
+
+    with :math:`\tilde b_t` a noisy share of the gradients that are no longer than :math:`C_t`.
+
+    Parameters
+    ----------
+    radius : float, optional
+        The first clip radius, in [1e-140, 1e140]. If None it is chosen from the setting.
+    quantile : float
+        q, above 0 and below 1; 0.5 is the median.
+    descent : Descent, optional
+        Steps, step size and averaging. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
+        Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"practical"``: the first radius is the certified norm of a gradient, and T and eta those
+        of `dpsco_core.methods.euclidean.tuning` there. ``"theory"``: those of `ClippedDescent`.
+    """
+
+    radius: float | None = None
+    quantile: float = 0.5
+    descent: Descent | None = None
+
+    reads = "summed"
+    cost = MethodCost(fixed=3e5, per_row=37, per_element=1.2, unit="step")
+    card = MethodCard(
+        slug="sco.quantile",
+        name="Quantile clipping",
+        paper=ANDREW_2021,
+        statement="The quantile rule with its geometric update, on all records",
+        summary="Gradient descent: shrinks every gradient into a ball whose radius follows the "
+        "median of their lengths, privately; averages, and adds Gaussian noise at every step.",
+        privacy="zcdp",
+        private_radius=True,
+        problems=SCO_PROBLEMS,
+        caveat="No bound on its error is proven. Half of the gradients are clipped however many "
+        "records there are, which biases it on skewed data.",
+    )
+    story = Story(
+        what="Gradient descent with clipped gradients whose clip radius, `max_grad_norm` in the "
+        "words of practice, moves at every step towards the median of the gradients' lengths. For "
+        "that it releases the share of gradients that are not clipped, with little of the budget. "
+        "It is common in federated learning.",
+        steps=(
+            "Choose the first radius $C_0$, the steps T and the step size from the setting, never "
+            "from the data.",
+            r"At step t clip each gradient to norm $C_t$, average, and release $\tilde g_t$ with "
+            r"noise of standard deviation $\frac{2C_t}n\sqrt{\frac T{2\cdot0.99\rho}}$.",
+            r"Release the share of gradients no longer than $C_t$ with noise of standard deviation "
+            r"$\frac1n\sqrt{\frac T{2\cdot0.01\rho}}$, and cut it to $[0,1]$: $\tilde b_t$.",
+            f"Step: {DESCENT}; and " + r"$C_{t+1}=C_te^{-0.2(\tilde b_t-1/2)}$.",
+            AVERAGE,
+        ),
+        assumptions=(
+            MOMENTS,
+            "A bounded convex set.",
+            "For accuracy, gradients that are symmetric about their mean at the minimiser.",
+        ),
+        privacy=Proof(
+            sensitivity=r"At a point and a radius that are private already, replacing a record "
+            r"moves the mean of clipped gradients by at most $\Delta_2=2C_t/n$, and the share by "
+            r"at most $1/n$.",
+            mechanism=r"Gaussian noise makes the first $0.99\rho/T$-zCDP, the second "
+            r"$0.01\rho/T$-zCDP. In the words of practice the noise on the sum is $C_t$ times a "
+            r"`noise_multiplier` of $2\sqrt{T/(2\cdot0.99\rho)}$, where a record is replaced: the "
+            r"multiplier is fixed, and the noise follows the radius.",
+            composition=r"2T Gaussian releases on the same records, each of which may depend on "
+            r"those before: together $\rho$-zCDP, and as private as one Gaussian release.",
+        ),
+        smooth="nothing",
+        order=r"O(Tnd)",
+        cost=FULL,
+        when="To see what a private training run with an adaptive `max_grad_norm` does on your "
+        "kind of data.",
+        pitfalls=(
+            "A quantile does not know of noise: with many records the best radius grows, and the "
+            "median stays. On skewed data the bias does not shrink with n.",
+            "It moves by a tenth a step at most. Within the few dozen steps that are best here it "
+            "follows a first radius that is far off for long.",
+        ),
+        errata=(
+            "The paper's neighbours add or remove a user, and its shares are about 1/2, which "
+            "halves their sensitivity; here a record is replaced.",
+        ),
+        example=AutomaticDescent.story.example,
+    )
+    stage = Stage(free_steps=True, clip=("radius", "radius"))
+    colour = "violet"
+    symbol = "diamond"
+
+    def plan(self, setting: Setting) -> QuantilePlan:
+        rho = sco_share(setting, self.calibration)
+        require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
+        radius, descent, theory = self.radius, self.descent, self.tuning == "theory"
+        if radius is None:
+            radius = theorem_radius(setting, rho, "tight") if theory else typical_norm(setting)
+        for level in (radius / RANGE, radius * RANGE):
+            check_level("radius", level)
+        if descent is None:
+            energy = 2 * setting.d * radius**2 / ((1 - COUNT_SHARE) * rho * setting.n**2)
+            descent = (
+                theorem_descent(setting, rho, radius, "tight")
+                if theory
+                else practical_descent(setting, energy, radius, growing=True)
+            )
+        return QuantilePlan(
+            setting=setting,
+            radius=radius,
+            quantile=self.quantile,
+            descent=descent,
+            rho_gradient=(1 - COUNT_SHARE) * rho / descent.steps,
+            rho_count=COUNT_SHARE * rho / descent.steps,
+        )
+
+    def release(
+        self, sample: Sample, plan: QuantilePlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the algorithm of theory/practice.md, 3.1."""
+        check_sample(sample, plan.setting)
+        n, radius = plan.setting.n, plan.radius
+        used: list[float] = []
+
+        def oracle(w: Vector, _: int) -> Vector:
+            nonlocal radius
+            rows = sample.gradients(w)
+            used.append(radius)
+            noisy = ledger.gaussian(
+                clipped_mean(rows, radius),
+                l2_sensitivity=2 * radius / n,
+                rho=plan.rho_gradient,
+                rng=rng,
+                label="mean of clipped gradients",
+            )
+            short = ledger.gaussian(
+                1 - norm_counts(rows, np.array([radius])) / n,
+                l2_sensitivity=1 / n,
+                rho=plan.rho_count,
+                rng=rng,
+                label="share of gradients that are not clipped",
+            )
+            share = min(1.0, max(0.0, float(short[0])))
+            moved = radius * math.exp(RATE * (plan.quantile - share))
+            radius = min(max(moved, plan.radius / RANGE), plan.radius * RANGE)
+            return noisy
+
+        result, steps = descend(sample.constraint, plan.descent, oracle), plan.descent.steps
+        return Release(
+            value=result.value,
+            ledger=ledger,
+            # The radii are private: they follow from what was released.
+            diagnostics={
+                "clip_radius": used[-1],
+                "first_radius": plan.radius,
+                "noise_std": 2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
+                "steps": float(steps),
+                "step_size": plan.descent.step_size,
+                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
+                "rho_step": plan.rho_gradient + plan.rho_count,
+            },
+            iterates=result.path.points,
+            iterate_steps=result.path.steps,
+        )

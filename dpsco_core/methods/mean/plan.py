@@ -1,0 +1,272 @@
+"""PLAN: private scales of the coordinates, rescaled rows, and adaptive clipping of those."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
+from dpsco_core.data.rows import DenseRows, MappedRows, Rows
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.mean.adaptive import (
+    CENTRE_SHARE,
+    AdaptiveClipping,
+    AdaptivePlan,
+    Mode,
+    look_shares,
+)
+from dpsco_core.methods.mean.base import (
+    check_level,
+    check_rows,
+    gaussian_share,
+    into_ball,
+    scaled_bound,
+)
+from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.story import Proof, Story
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.selection import selection_rho
+from dpsco_core.problems.base import Setting
+
+SCALE_SHARE = 0.1  # of rho, for the scales
+OCTAVES = 9.0  # between which logarithms of differences are clipped; the highest is twice the scale
+LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescaledPlan(Plan):
+    fine: AdaptivePlan  # of the run on rescaled rows, but for its radius and its bounds
+    mean_bound: float  # the answer is projected on the ball of this
+    scale_rho: float = 0.0  # of the look at the scales; 0 if none is taken
+    lowest: float = 0.0  # logarithms to base 2 are clipped between this and `OCTAVES` above it
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs of records, whose differences are looked at."""
+        return self.setting.n // 2
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """Of the mean logarithms: a record is in one pair, and moves each coordinate of that."""
+        return OCTAVES * math.sqrt(self.setting.d) / self.pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescaledClipping(PrivateMethod):
+    """Rescale the coordinates by private scales, then clip adaptively.
+
+    See theory/unequal-coordinates.md, 2. At equal scales it comes to `AdaptiveClipping` on nine
+    tenths of the budget.
+    """
+
+    mode: Mode | None = None  # as of `AdaptiveClipping`; where that is blind, no scale is looked at
+
+    reads = "whole"
+    cost = MethodCost(fixed=2.1e4, per_row=54, per_element=3.7)
+    card = MethodCard(
+        slug="mean.plan",
+        name="Rescaled clipping (PLAN)",
+        short="PLAN",
+        paper=AUMUELLER_2024,
+        statement="Algorithm PLAN, with scales and radius chosen in our own way",
+        summary="Finds privately how widely each coordinate spreads, shrinks the wide ones, clips "
+        "and adds noise there, and undoes the shrinking.",
+        privacy="zcdp",
+        private_radius=True,
+        caveat="The look at the scales and the radius are this project's "
+        "(theory/unequal-coordinates.md, 2). No explicit bound is proven for it.",
+    )
+    story = Story(
+        what="Noise that is equal in all coordinates is too much for narrow ones, and the clip "
+        "radius is set by wide ones. This method spends a tenth of the budget on how widely each "
+        "coordinate spreads, divides it by the root of that, runs adaptive clipping there, and "
+        "multiplies back. Narrow coordinates then get little noise. With scales s the error "
+        "follows their sum where it followed √d times their length.",
+        steps=(
+            r"Pair the records, and take the differences $|x_{2i,j}-x_{2i+1,j}|$, which do not "
+            r"depend on where the mean is.",
+            r"Clip their logarithms to nine octaves, average over the pairs, add Gaussian noise: "
+            r"$\ell_j$ says how widely coordinate $j$ spreads.",
+            r"Draw the $\ell_j$ together, by as much as noise alone would have scattered them.",
+            r"Divide coordinate $j$ by $w_j=2^{(\ell_j-\max\ell)/2}$, and run adaptive clipping "
+            r"on the rows that result.",
+            r"Multiply its answer by $w_j$, and pull it back to the public bound on the mean.",
+        ),
+        assumptions=(
+            "A bounded p-th moment of every coordinate, which says how wide the widest may be. "
+            "Privacy does not need it.",
+            KNOWN_SET,
+        ),
+        privacy=Proof(
+            sensitivity=r"A record is in one of the $\lfloor n/2\rfloor$ pairs: replacing it moves "
+            r"each mean logarithm by at most $9/\lfloor n/2\rfloor$, together "
+            r"$\Delta_2=9\sqrt d/\lfloor n/2\rfloor$. For given weights a rescaled row depends on "
+            r"its own record alone, so that adaptive clipping sees neighbours as neighbours.",
+            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho_1}$ per "
+            r"coordinate makes the scales $\rho_1$-zCDP. Adaptive clipping is private for every "
+            r"weights that are fixed before it looks.",
+            composition=r"A tenth of $\rho$ for the scales, the rest for adaptive clipping, which "
+            r"may depend on them: the shares are fixed in advance and add up. Under "
+            r"$(\varepsilon,\delta)$ dominating pairs give 0.97 of what Gaussian noise alone may "
+            r"spend, since a Gaussian release comes before the choices.",
+        ),
+        smooth="no loss",
+        order=r"O(nd+n\ln\ln n)",
+        cost="Three passes over the records, one of which takes logarithms.",
+        when="Where coordinates differ in scale, as those of real data do, and there are many of "
+        "them. At equal scales it errs up to a tenth more than adaptive clipping.",
+        pitfalls=(
+            "It gains nothing where all coordinates spread alike: standardise by public knowledge "
+            "first if there is any.",
+            "With too few records for a look at the radius it takes none at the scales either, and "
+            "is simple clipping.",
+            "Directions that are no coordinates are not found: rotate by public knowledge first.",
+        ),
+        example={
+            "d": 200,
+            "axis": "decay",
+            "grid": (0.0, 0.25, 0.5, 0.75, 1.0, 1.5),
+            "trials": 10,
+            "methods": ("mean.sample", "mean.clipped", "mean.adaptive", "mean.plan"),
+        },
+    )
+    stage = Stage(records=128)  # enough for a look
+    colour = "violet"
+    symbol = "diamond"
+    dashed = True
+
+    def plan(self, setting: Setting) -> RescaledPlan:
+        gaussian_share(setting, self.calibration)  # refuses a pure budget
+        bound = setting.constants.mean_gradient_bound
+        alone = RescaledPlan(
+            setting=setting, fine=self._fine(self.mode).plan(setting), mean_bound=bound
+        )
+        if alone.fine.mode == "blind" or setting.d == 1 or setting.n < 2:
+            return alone
+        rho = self._total_rho(alone.fine)
+        spent = SCALE_SHARE * rho
+        fine = self._fine(self.mode).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
+        if fine.mode == "blind":
+            return alone
+        check_level("radius", fine.top_radius / LEAST_WEIGHT)
+        highest = math.log2(scaled_bound(setting)[0]) + 1
+        return replace(alone, fine=fine, scale_rho=spent, lowest=highest - OCTAVES)
+
+    def _fine(self, mode: Mode | None) -> AdaptiveClipping:
+        return AdaptiveClipping(mode=mode, calibration=self.calibration, tuning=self.tuning)
+
+    def _total_rho(self, fine: AdaptivePlan) -> float:
+        """Return the rho of everything: the look at the scales comes before the choices."""
+        budget, d = fine.setting.budget, fine.setting.d
+        assert not isinstance(budget, PureDP)
+        if self.calibration == "paper" and isinstance(budget, ApproxDP):
+            return zcdp_rho(budget.epsilon, budget.delta, "paper")
+        looks = look_shares(fine.mode, d)
+        every = looks if fine.centre is None else ((CENTRE_SHARE, d), *looks)
+        shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in every)
+        return selection_rho(budget, shares, choices_first=False)
+
+    def release(
+        self, rows: DenseRows, plan: RescaledPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        check_rows(rows, plan.setting)
+        fine = self._fine(plan.fine.mode)
+        if not plan.scale_rho:
+            return fine.release(rows, plan.fine, ledger, rng)
+        noisy = ledger.gaussian(
+            mean_logarithms(rows, plan.lowest, plan.pairs),
+            l2_sensitivity=plan.l2_sensitivity,
+            rho=plan.scale_rho,
+            rng=rng,
+            label="logarithms of the coordinates' spreads",
+        )
+        noise = gaussian_noise_std(plan.l2_sensitivity, plan.scale_rho)
+        weights = weights_of(noisy, noise, plan.lowest)
+        rescaled = MappedRows(rows, _Divided(weights))
+        found = fine.release(rescaled, stretched(plan.fine, weights), ledger, rng)
+        return replace(
+            found,
+            value=into_ball(weights * found.value, plan.mean_bound),
+            diagnostics={
+                **found.diagnostics,
+                # the root mean square of the coordinates' noise, after the rescaling is undone
+                "noise_std": found.diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
+                "least_weight": float(weights.min()),
+            },
+        )
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """Rows over the weights of their coordinates: a function of each row alone."""
+
+    weights: Vector
+
+    def __call__(self, block: Vector) -> Vector:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(block / self.weights)
+
+
+def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
+    r"""Return :math:`\log_2|x_{2i,j}-x_{2i+1,j}|`, clipped, averaged over pairs, shape (d,).
+
+    A difference that is NaN, or 0, counts as the lowest.
+    """
+    total = np.zeros(rows.d)
+    with np.errstate(all="ignore"):
+        for first, second in _pairs(rows, pairs):
+            spread = np.abs(first - second)
+            spread = np.log2(spread, out=spread)
+            np.nan_to_num(spread, copy=False, nan=-math.inf, posinf=math.inf, neginf=-math.inf)
+            total += np.clip(spread, lowest, lowest + OCTAVES).sum(axis=0)
+    return total / pairs
+
+
+def _pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
+    """Yield the two members of consecutive pairs, block by block, wherever blocks end."""
+    left: Vector | None = None
+    for block in rows.blocks(0, 2 * pairs):
+        if left is not None:
+            yield left, block[:1]
+            block = block[1:]
+        even = len(block) - len(block) % 2
+        left = None if even == len(block) else np.array(block[even:])
+        if even:
+            yield block[0:even:2], block[1:even:2]
+
+
+def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
+    r"""Return :math:`w_j = 2^{(\ell_j-\max\ell)/2}`, shape (d,), from `LEAST_WEIGHT` to 1.
+
+    The noisy logarithms are drawn towards their mean by the share of their variance that noise
+    explains (James and Stein).
+    """
+    logs = np.clip(noisy, lowest, lowest + OCTAVES)
+    centre = float(logs.mean())
+    variance = float(np.square(logs - centre).sum()) / (len(logs) - 1)
+    kept = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
+    drawn = centre + kept * (logs - centre)
+    return np.asarray(np.exp2(0.5 * (drawn - drawn.max())))
+
+
+def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:
+    """Return the plan for rows over these weights, which are public: radius, bounds and grid.
+
+    The radius grows by what the class of the records allows their lengths to grow, and the set that
+    holds the mean by no more than the inverse of the least weight.
+    """
+    growth, most = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
+    centre = fine.centre
+    if centre is not None:
+        limit = centre.limit * most
+        centre = replace(centre, limit=limit, most=math.floor(limit / centre.spacing))
+    return replace(
+        fine,
+        top_radius=fine.top_radius * growth,
+        mean_bound=fine.mean_bound * most,
+        centre=centre,
+    )

@@ -1,0 +1,369 @@
+"""One pass with correlated noise: encoding, one record's pull, adaptivity, ledger, limits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.audit.doubles import WrongNoise
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.methods.euclidean import ftrl
+from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
+from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, averages, sums
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
+from dpsco_core.privacy.correlated import (
+    CorrelatedSteps,
+    encoding_norm,
+    inverse_coefficients,
+    root_coefficients,
+)
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+from tests.methods.euclidean.losses import (
+    BUDGETS,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    check_spent,
+    neighbours,
+    records,
+    run,
+    sample,
+    setting,
+    share,
+)
+
+KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
+STEPS = 6
+
+
+def toeplitz(coefficients: Array) -> Array:
+    size = len(coefficients)
+    return np.array(
+        [[coefficients[i - j] if i >= j else 0.0 for j in range(size)] for i in range(size)]
+    )
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 100])
+def test_the_two_matrices_are_a_root_of_the_prefix_sums_and_its_inverse(steps: int) -> None:
+    c, inverse = toeplitz(root_coefficients(steps)), toeplitz(inverse_coefficients(steps))
+    np.testing.assert_allclose(c @ c, np.tri(steps), atol=1e-12)
+    np.testing.assert_allclose(c @ inverse, np.eye(steps), atol=1e-12)
+    columns = np.linalg.norm(c, axis=0)
+    assert columns.argmax() == 0
+    assert encoding_norm(steps) == pytest.approx(columns[0], rel=1e-14)
+
+
+def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Array]:
+    """A second, plain run in one dimension whose gradients depend on all earlier noise.
+
+    Records are numbers; the gradient of one at w is its clipped value times the cosine of w, or
+    more than that: the largest that the clip lets through. Returns the encoding and the releases.
+    """
+    c, inverse = toeplitz(root_coefficients(steps)), toeplitz(inverse_coefficients(steps))
+    g, w, out = np.zeros(steps), 0.0, np.zeros(steps)
+    for t in range(steps):
+        g[t] = np.clip(data[t] * (1 + abs(math.cos(5 * w))), -radius, radius)
+        out[t] = g[t] + inverse[t, : t + 1] @ z[: t + 1]
+        w -= out[t]
+    return c @ g, out
+
+
+def test_given_the_same_releases_neighbours_differ_by_one_column_of_c_at_most() -> None:
+    """Adaptivity, from zero: the noise that leads a neighbour along the same path.
+
+    For every past the two centres differ by at most r_(t-k) 2R; the likelihood ratio of the whole
+    path is that of a Gaussian whose centre moves by no more than the sensitivity.
+    """
+    rng, radius = np.random.default_rng(0), 1.0
+    c, worst = toeplitz(root_coefficients(STEPS)), 0.0
+    for trial in range(200):
+        data, k = rng.normal(scale=2, size=STEPS), trial % STEPS
+        other = data.copy()
+        other[k], data[k] = -1e9, 1e9
+        _, path = drive(data, rng.normal(size=STEPS), radius, STEPS)
+        encodings = []
+        for x in (data, other):
+            w, g = 0.0, np.zeros(STEPS)
+            for t in range(STEPS):  # along the released path, whatever the records
+                g[t] = np.clip(x[t] * (1 + abs(math.cos(5 * w))), -radius, radius)
+                w -= path[t]
+            encodings.append(c @ g)
+        gap = encodings[0] - encodings[1]
+        assert not gap[:k].any()
+        assert np.linalg.norm(gap) <= 2 * radius * encoding_norm(STEPS) * (1 + 1e-12)
+        np.testing.assert_allclose(
+            np.abs(gap[k:]), 2 * radius * root_coefficients(STEPS)[: STEPS - k]
+        )
+        worst = max(worst, float(np.linalg.norm(gap)))
+    assert worst == pytest.approx(2 * radius * encoding_norm(STEPS)), "it is attained"
+
+
+def test_the_loss_of_adaptive_runs_is_that_of_one_gaussian_release() -> None:
+    """40,000 runs whose gradients depend on the noise: the mean and the variance of the loss.
+
+    Of a Gaussian pair at distance m the privacy loss has mean m^2/2 and variance m^2.
+    """
+    rng, runs, std = np.random.default_rng(1), 40_000, 2.0
+    data = np.zeros(STEPS)
+    data[0] = 1e9
+    m = 2 * encoding_norm(STEPS) / std
+    losses = np.empty(runs)
+    roots = toeplitz(root_coefficients(STEPS))
+    for i in range(runs):
+        z = rng.normal(scale=std, size=STEPS)
+        one, path = drive(data, z, 1.0, STEPS)
+        w, g = 0.0, np.zeros(STEPS)
+        for t in range(STEPS):
+            value = -1e9 if t == 0 else data[t]
+            g[t] = np.clip(value * (1 + abs(math.cos(5 * w))), -1.0, 1.0)
+            w -= path[t]
+        y = one + z
+        losses[i] = (np.sum((y - roots @ g) ** 2) - np.sum((y - one) ** 2)) / (2 * std**2)
+    wide = stats.norm.isf(FALSE_ALARM / 2)
+    assert abs(losses.mean() - m * m / 2) < wide * m / math.sqrt(runs)
+    assert abs(losses.var() / m**2 - 1) < wide * math.sqrt(2 / runs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_moves_the_encoding_by_no_more_than_its_sensitivity(kind: str) -> None:
+    """Without noise, so that the paths part: batch after batch at the point that is seen first."""
+    n, d = 24, 3
+    method = CorrelatedDescent(radius=0.7, descent=Descent(steps=STEPS, step_size=0.3))
+    where = setting(kind, n, d)
+    plan = method.plan(where)
+    (phase,) = plan.phases
+    largest = 0.0
+    for replaced in (0, 5, 23):
+        values = [
+            np.array(
+                [
+                    ftrl.clipped_mean(
+                        sample(kind, x, y).part(t * 4, t * 4 + 4).gradients(np.full(d, 0.1)), 0.7
+                    )
+                    for t in range(STEPS)
+                ]
+            )
+            for x, y in neighbours(n, d, replaced)
+        ]
+        for value in values[1:]:
+            gap = toeplitz(root_coefficients(STEPS)) @ (value - values[0])
+            moved = float(np.linalg.norm(gap)) / phase.encoding.encoded_sensitivity
+            assert moved <= 1 + 1e-9
+            largest = max(largest, moved)
+    assert phase.encoding.l2_sensitivity == pytest.approx(2 * 0.7 / 4)
+    assert largest > 0.2, "the sensitivity is of the right size"
+
+
+@pytest.mark.parametrize(
+    ("budget", "calibration"), list(itertools.product(BUDGETS, ("tight", "paper")))
+)
+def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> None:
+    x, y = records(60, 3)
+    method = CorrelatedDescent(calibration=calibration)
+    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    check_spent(method, budget, result.ledger)
+    found = result.diagnostics
+    assert len(result.ledger.entries) == found["phases"]
+    last = result.ledger.entries[-1]
+    steps = method.plan(setting("hinge", 60, 3, budget)).phases[-1].descent.steps
+    wanted = 2 * found["clip_radius"] / found["batch_size"] * encoding_norm(steps)
+    assert last.sensitivity == pytest.approx(wanted, rel=1e-12)
+    rho = share(calibration, budget)
+    assert last.noise == found["noise_std"] == pytest.approx(wanted / math.sqrt(2 * rho), rel=1e-9)
+    assert last.size == 3 * steps
+    assert found["gradient_calls"] <= 60, "one pass"
+
+
+def no_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.correlated.gaussian_noise", lambda size, std, rng: np.zeros(size)
+    )
+
+
+def test_without_noise_it_is_dual_averaging_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_noise(monkeypatch)
+    n, d = 50, 4
+    x, y = records(n, d)
+    losses = sample("logistic", x, y)
+    method = CorrelatedDescent(radius=1e6, descent=Descent(steps=5, step_size=3.0, averaged=2))
+    result = run(method, setting("logistic", n, d), losses)
+    w, pulled, points = np.zeros(d), np.zeros(d), []
+    for t in range(5):
+        pulled += losses.part(10 * t, 10 * t + 10).mean_gradient(w)
+        w = losses.constraint.project(-3.0 * pulled)
+        points.append(w)
+    np.testing.assert_allclose(result.value, (points[-1] + points[-2]) / 2, rtol=1e-12)
+    assert result.iterates is not None
+    np.testing.assert_allclose(result.iterates[1:], points, rtol=1e-12)
+
+
+def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
+    """Zero records: the last point is -eta times row T of C Z. Chi-square at 1e-6."""
+    d, steps = 6000, 40
+    method = CorrelatedDescent(radius=1.0, descent=Descent(steps=steps, step_size=1.0))
+    where = setting("linear", steps, d, radius=1e9)
+    result = run(method, where, sample("linear", np.zeros((steps, d)), radius=1e9))
+    std = result.diagnostics["noise_std"] * encoding_norm(steps)
+    law, total = stats.chi2(d), float(np.square(result.value / std).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    assert std < 0.5 * 2 / math.sqrt(2 * 0.5) * math.sqrt(steps), "independent noise adds up"
+
+
+def test_the_models_sums_are_those_of_plain_loops() -> None:
+    table = sums()
+    for i, steps in enumerate(STEP_COUNTS[:7]):
+        inverse = toeplitz(inverse_coefficients(steps))
+        for row, m in enumerate(averages(steps)):
+            for place in (0, 1, 5, 12):
+                a, first = 1 - 2 ** (-place / 2), steps - m + 1
+                weights = np.array(
+                    [
+                        sum(a ** (t - 1 - s) for t in range(max(first, s + 1), steps + 1)) / m
+                        for s in range(steps)
+                    ]
+                )
+                left = np.mean([a**t for t in range(first, steps + 1)])
+                assert table.left[i, row, place] == pytest.approx(left)
+                assert table.sampling[i, row, place] == pytest.approx(weights @ weights)
+                behind = inverse.T @ weights
+                assert table.privacy[i, row, place] == pytest.approx(behind @ behind)
+
+
+def mean_risk(scenario: Scenario, method: Any, trials: int) -> float:
+    problem: Any = scenario.instance.problem
+    risks = []
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        drawn = problem.draw(rng)
+        losses = drawn.sample(scenario.n, rng)
+        plan = method.plan(scenario.setting)
+        value = method.release(losses, plan, Ledger(scenario.budget), rng).value
+        risks.append(drawn.excess_risk(value).value)
+    return float(np.mean(risks))
+
+
+AT = Scenario(problem="logistic", methods=("sco.ftrl",), n=10_000, d=20, p=3.0, delta=1e-6)
+
+
+class Independent(CorrelatedSteps):
+    """Steps of the same privacy with independent noise."""
+
+    def release(self, value: Array, rng: np.random.Generator) -> Array:
+        std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
+        return np.asarray(value + rng.normal(scale=std, size=value.shape))
+
+
+def test_noise_that_cancels_beats_independent_noise_at_the_same_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 64 steps of one size."""
+    method = CorrelatedDescent(descent=Descent(steps=64, step_size=0.5, averaged=32))
+    correlated = mean_risk(AT, method, 4)
+    monkeypatch.setattr("dpsco_core.privacy.ledger.CorrelatedSteps", Independent)
+    independent = mean_risk(AT, method, 4)
+    assert correlated < 0.008
+    assert independent > 2.5 * correlated
+
+
+def test_a_diameter_of_400_is_survived() -> None:
+    """A step size for the whole way breaks there; phased SGD has an error of 3.8."""
+    assert mean_risk(AT, CorrelatedDescent(), 4) < 0.005
+    assert mean_risk(replace(AT, diameter=400.0), CorrelatedDescent(), 4) < 0.08
+
+
+def test_the_theorems_average_is_within_its_bound() -> None:
+    """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
+    n, d = 400, 5
+    where = setting("linear", n, d)
+    method = CorrelatedDescent(tuning="theory")
+    (phase,) = method.plan(where).phases
+    t, eta = phase.descent.steps, phase.descent.step_size
+    noise = 4 * math.sqrt(d) * encoding_norm(t) ** 2 / (phase.batch * math.sqrt(2 * 0.5))
+    bound = 1 / (2 * eta * t) + eta / 2 * (1 + noise)
+    mean = np.full(d, 0.2)
+    excess = []
+    for seed in range(40):
+        x = np.where(
+            np.random.default_rng(seed).random((n, d)) < 0.5 + mean / 2, 1, -1
+        ) / math.sqrt(d)
+        value = run(method, where, sample("linear", x), seed).value
+        excess.append(float(np.linalg.norm(mean / math.sqrt(d)) - value @ mean / math.sqrt(d)))
+    error = float(np.std(excess)) / math.sqrt(len(excess))
+    assert 0 < np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        CorrelatedDescent().plan(setting("hinge", budget=PURE))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
+        CorrelatedDescent(tuning="theory").plan(setting("hinge", lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+    with pytest.raises(NotApplicable, match="Each of the 41 steps"):
+        CorrelatedDescent(descent=Descent(steps=41, step_size=1.0)).plan(setting("hinge", 40))
+
+
+def test_no_step_is_released_that_was_not_accounted_for() -> None:
+    rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=0.5))
+    encoding = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
+    steps = ledger.correlated_steps(encoding)
+    for _ in range(2):
+        steps.release(np.zeros(3), rng)
+    state = rng.bit_generator.state
+    with pytest.raises(BudgetExceeded, match="3 steps, and 2"):
+        steps.release(np.zeros(3), rng)
+    with pytest.raises(BudgetExceeded):
+        ledger.correlated_steps(encoding)
+    other = Ledger(ApproxDP(epsilon=1, delta=1e-6)).correlated_steps(replace(encoding, rho=0.01))
+    for value in (np.zeros(2), np.array([0, np.nan, 0])):
+        with pytest.raises(InvalidInput):
+            other.release(value, rng)
+    assert rng.bit_generator.state == state, "nothing was drawn"
+
+
+@each(
+    ("name", "value"),
+    [("steps", 0), ("size", 0), ("l2_sensitivity", math.nan), ("rho", 0.0), ("rho", math.inf)],
+)
+def test_an_encoding_refuses_what_is_no_encoding(name: str, value: Any) -> None:
+    honest: Any = Encoding(steps=2, size=3, l2_sensitivity=1.0, rho=0.5)
+    with pytest.raises(InvalidInput, match=name):
+        replace(honest, **{name: value})
+
+
+def test_an_audits_half_of_the_noise_is_half_of_it() -> None:
+    encoding = Encoding(steps=4, size=20_000, l2_sensitivity=1.0, rho=0.5)
+    wrong = WrongNoise(ZCDP(rho=0.5), factor=0.5)
+    first = wrong.correlated_steps(encoding).release(np.zeros(20_000), np.random.default_rng(0))
+    assert first.std() == pytest.approx(encoding.noise_std / 2, rel=0.03)
+    assert wrong.entries[0].noise == encoding.noise_std, "the books are honest"
+
+
+def step_for_step(patch: pytest.MonkeyPatch) -> None:
+    """Noise for one step's sensitivity, as if the encoding moved no further."""
+    patch.setattr("dpsco_core.privacy.correlated.encoding_norm", lambda steps: 1.0)
+
+
+def noise_that_adds_up(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsco_core.privacy.correlated.inverse_coefficients", np.ones)
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (step_for_step, lambda: test_all_steps_together_spend_the_budget(ZCDP(rho=0.5), "tight")),
+        (noise_that_adds_up, test_the_noise_in_a_point_is_that_of_the_sum),
+        (no_noise, test_the_noise_in_a_point_is_that_of_the_sum),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        test()

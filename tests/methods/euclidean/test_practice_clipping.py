@@ -1,0 +1,243 @@
+"""Automatic and quantile clipping: one record's pull, limits, ledger, and where they settle."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.data.rows import ScaledRows
+from dpsco_core.methods.euclidean import automatic
+from dpsco_core.methods.euclidean.automatic import AutomaticDescent, normalised_mean
+from dpsco_core.methods.euclidean.quantile import RANGE, RATE, QuantileDescent
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.privacy import ZCDP
+from dpsco_core.scenario import Scenario
+from tests.folded import each
+from tests.methods.euclidean.losses import (
+    BUDGETS,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    Releases,
+    check_spent,
+    neighbours,
+    records,
+    releases,
+    run,
+    sample,
+    setting,
+    share,
+)
+
+__all__ = ["releases"]
+KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
+WILD = (math.nan, math.inf, -math.inf, 1e300, 1.7e308, 5e-324, 1e-300, 0.0, 1e150, 3.0)
+FAMILIES = (AutomaticDescent, QuantileDescent)
+METHODS = [f(calibration=c) for f in FAMILIES for c in ("tight", "paper")]
+
+
+@each("scale", [1e-150, 1e-3, 1.0, 1e150])
+@each("scaled", [False, True])
+def test_every_row_is_normalised_into_the_ball(scale: float, scaled: bool) -> None:
+    """Every pair of wild entries, and as gradients of a linear model every wild coefficient."""
+    for row in itertools.product(WILD, repeat=2):
+        for c in WILD if scaled else (1.0,):
+            x = DenseRows(np.array([row]))
+            rows: Any = ScaledRows(x, lambda base, _, c=c: np.full(len(base), c)) if scaled else x
+            found = normalised_mean(rows, scale, 0.01 * scale)
+            size = math.hypot(*(found / scale))
+            assert size <= 1 + 1e-12, (row, c)
+            with np.errstate(all="ignore"):
+                plain = c * np.array(row)
+            norm = math.hypot(*plain) if np.isfinite(plain).all() else 0.0
+            if norm > 1e-3 and max(*row, norm, c) < 1e100 and scale in (1e-3, 1.0):
+                np.testing.assert_allclose(
+                    found, scale * plain / (norm + 0.01 * scale), rtol=1e-12, atol=1e-300
+                )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
+    family: Any, kind: str, releases: Releases
+) -> None:
+    """All see the same point there: the mean gradient, and of quantiles the share."""
+    n, d = 20, 3
+    where, first, largest = setting(kind, n, d), [], 0.0
+    method = family(descent=Descent(steps=2, step_size=0.1))
+    count = 2 if family is QuantileDescent else 1
+    for x, y in neighbours(n, d, 5):
+        releases.values.clear()
+        result = run(method, where, sample(kind, x, y))
+        first.append([np.array(v) for v in releases.values[:count]])
+    for value in first[1:]:
+        for one, other, entry in zip(first[0], value, result.ledger.entries, strict=False):
+            moved = float(np.linalg.norm(one - other)) / entry.sensitivity
+            assert moved <= 1 + 1e-9
+            largest = max(largest, moved)
+    assert largest > 0.2, "the sensitivity is of the right size"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> None:
+    x, y = records(60, 3)
+    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    check_spent(method, budget, result.ledger)
+    entries, found = result.ledger.entries, result.diagnostics
+    rho = share(method.calibration, budget) / found["steps"]
+    if isinstance(method, QuantileDescent):
+        assert len(entries) == 2 * found["steps"]
+        assert {e.sensitivity for e in entries[1::2]} == {1 / 60}
+        gradients, part = entries[::2], 0.99
+    else:
+        assert len(entries) == found["steps"]
+        gradients, part = entries, 1.0
+    wanted = 2 * found["clip_radius"] / 60 / math.sqrt(2 * part * rho)
+    assert gradients[-1].noise == pytest.approx(wanted, rel=1e-9)
+    assert found["noise_std"] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
+    """Lengths 1 to 10 of a linear loss: the share of those within the radius moves it."""
+    x = np.arange(1.0, 11.0)[:, None]
+    method = QuantileDescent(radius=2.5, descent=Descent(steps=60, step_size=1e-9))
+    result = run(method, setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))
+    radius, seen = 2.5, []
+    for _ in range(60):
+        seen.append(radius)
+        radius *= math.exp(RATE * (0.5 - np.mean(x <= radius)))
+    noise = [e.sensitivity * 10 / 2 for e in result.ledger.entries[::2]]
+    np.testing.assert_allclose(noise, seen, rtol=1e-12)
+    assert 5 <= radius < 6.2, "the median"
+
+
+def test_the_radius_stays_within_its_range(releases: Releases) -> None:
+    method = QuantileDescent(radius=1.0, descent=Descent(steps=400, step_size=1e-9))
+    for x, end in ((0.0, 1 / RANGE), (1e9, RANGE)):
+        data = sample("linear", np.full((10, 1), x), radius=1e3)
+        result = run(method, setting("linear", 10, 1, radius=1e3), data)
+        assert result.diagnostics["clip_radius"] == pytest.approx(end, rel=1e-9)
+
+
+def settled(points: Array, slope: Any) -> Array:
+    """Return where the mean of `slope(lengths)` times the directions is 0, by iteration."""
+    w = points.mean(axis=0)
+    for _ in range(4000):
+        gap = points - w
+        lengths = np.linalg.norm(gap, axis=1)
+        weights = slope(lengths) / lengths
+        w = weights @ points / weights.sum()
+    return np.asarray(w)
+
+
+def skewed(n: int = 4000, d: int = 3) -> Array:
+    return np.random.default_rng(0).lognormal(size=(n, d)) / 4
+
+
+def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: Releases) -> None:
+    """theory/practice.md, 2.3: smoothed by gamma; and not the mean."""
+    x = skewed()
+    method = AutomaticDescent(scale=0.2, descent=Descent(steps=4000, step_size=0.3))
+    value = run(method, setting("mean", len(x), 3, radius=9.0), sample("mean", x, radius=9.0)).value
+    wanted = settled(x, lambda r: r / (r + 0.002))
+    np.testing.assert_allclose(value, wanted, atol=1e-6)
+    assert np.linalg.norm(x.mean(axis=0) - value) > 0.1
+
+
+def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Releases) -> None:
+    """theory/practice.md, 3.3: of the last radius, in which half of the gradients are."""
+    x = skewed()
+    method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))
+    where = setting("mean", len(x), 3, radius=9.0)
+    result = run(method, where, sample("mean", x, radius=9.0))
+    radius = result.diagnostics["clip_radius"]
+    wanted = settled(x, lambda r: np.minimum(r, radius))
+    np.testing.assert_allclose(result.value, wanted, atol=1e-3)
+    inside = np.mean(np.linalg.norm(x - result.value, axis=1) <= radius)
+    assert inside == pytest.approx(0.5, abs=0.01)
+    assert np.linalg.norm(x.mean(axis=0) - result.value) > 0.05
+
+
+def test_a_wide_scale_is_clipping_at_it() -> None:
+    """No noise and no clip: gradients far below gamma are all scaled by R/gamma alike."""
+    x = records(50, 3)[0] * 1e-9
+    rows = DenseRows(x)
+    np.testing.assert_allclose(normalised_mean(rows, 1.0, 1.0), x.mean(axis=0), rtol=1e-7)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_noise_of_a_step_has_its_scale(family: Any) -> None:
+    """Zero records: one step is -eta times its noise; chi-square at 1e-6."""
+    d = 8000
+    method = family(descent=Descent(steps=1, step_size=1.0))
+    result = run(
+        method,
+        setting("linear", 10, d, radius=1e6),
+        sample("linear", np.zeros((10, d)), radius=1e6),
+    )
+    law = stats.chi2(d)
+    total = float(np.square(result.value / result.diagnostics["noise_std"]).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def mean_risk(law: str, slug: str, n: int) -> float:
+    from dpsco_core.runs.study import study
+
+    scenario = Scenario(
+        problem="quadratic", distribution=law, methods=(slug,), n=n, d=10, p=3.0, trials=4
+    )
+    return float(np.mean([outcome.error for outcome in study(scenario)]))
+
+
+@pytest.mark.parametrize("slug", [f.card.slug for f in FAMILIES])
+def test_on_skewed_data_the_error_does_not_fall_with_n(slug: str) -> None:
+    """And on symmetric data it does; clipped gradients have a twentieth at the larger n."""
+    small, large = (
+        mean_risk("skewed-pareto", slug, 30_000),
+        mean_risk("skewed-pareto", slug, 300_000),
+    )
+    assert large > 0.7 * small
+    assert large > 20 * mean_risk("skewed-pareto", "sco.clipped", 300_000)
+    assert mean_risk("student-t", slug, 300_000) < 0.3 * mean_risk("student-t", slug, 30_000)
+
+
+def test_what_they_cannot_do_they_say() -> None:
+    for family in FAMILIES:
+        with pytest.raises(NotApplicable, match="cannot give pure DP"):
+            family().plan(setting("hinge", budget=PURE))
+    for quantile in (0.0, 1.0, math.nan):
+        with pytest.raises(InvalidInput, match="quantile must be"):
+            QuantileDescent(quantile=quantile).plan(setting("hinge"))
+    with pytest.raises(InvalidInput, match="radius must be"):
+        QuantileDescent(radius=1e149).plan(setting("hinge"))
+    with pytest.raises(InvalidInput, match="scale must be"):
+        AutomaticDescent(scale=1e151).plan(setting("hinge"))
+
+
+def no_normalising(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
+
+
+def test_a_missing_normalisation_is_caught(
+    monkeypatch: pytest.MonkeyPatch, releases: Releases
+) -> None:
+    no_normalising(monkeypatch)
+    with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+        test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
+            AutomaticDescent, "linear", releases
+        )
+
+
+def test_a_share_that_is_not_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
+    monkeypatch.setattr("dpsco_core.methods.euclidean.quantile.COUNT_SHARE", -0.5)
+    with pytest.raises((AssertionError, InvalidInput)):
+        test_all_releases_together_spend_the_budget(QuantileDescent(), ZCDP(rho=0.5))
