@@ -109,7 +109,7 @@ def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
     sidebar = page.get_by_test_id("stSidebar")
     expect(sidebar).to_have_attribute("data-collapsed", "false")
     sidebar.get_by_role("link", name="Bounds", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Bounds", timeout=20_000)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("What is proven", timeout=20_000)
     expect(sidebar).to_have_attribute("data-collapsed", "true")
 
 

@@ -21,8 +21,9 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.bounds.lq.mirror import best_b4
 from dpsco_core.bounds.lq.regularized import Regularized, best_b3
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.euclidean import cwme_strong, objective_plan, phased_sgd, tuning
+from dpsco_core.methods.euclidean import cwme_strong, phased_sgd, tuning
 from dpsco_core.methods.euclidean.lipschitz import lipschitz_losses
+from dpsco_core.methods.euclidean.perturbation import objective_plan
 from dpsco_core.methods.lq import noisy as lp_noisy
 from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, practical_choice
 from dpsco_core.methods.mean import clipped, coordinatewise, smoothed

@@ -44,7 +44,7 @@ BAD = {
     "methods=mean.clipped,mean.foo": "method must be one of ",
     "methods=mean.clipped,mean.clipped": "methods must be distinct",
     "problem=foo": "problem must be one of mean, quadratic,",
-    "axis=foo": "axis must be one of n, d, m, epsilon, p, q, diameter, got axis=foo.",
+    "axis=foo": "axis must be one of n, d, m, epsilon, p, q, diameter, decay, got axis=foo.",
     "grid=1,x": "grid must be a list of numbers, got grid=x.",
     "grid=5,2": "grid must be increasing, got grid=5,2.",
     "grid=1.5,2": "grid must be a list of integers for the axis n",
