@@ -37,6 +37,7 @@ STYLE = """<style>
   font-size: 1rem; font-weight: 600;
 }
 .st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
+.st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
 @media (max-width: 1100px) {
   [data-testid=stColumn]:has([class*=st-key-learn_figure_], .st-key-learn_text) {
     min-width: calc(100% - 1.5rem);
