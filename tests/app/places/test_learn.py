@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -45,6 +46,9 @@ from dpsco_core.scenario import Scenario
 from tests.app.doors import door
 from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
+from tests.folded import each
+
+Draw = Callable[[], charts.Drawn]
 
 
 def small(lesson: Lesson) -> Lesson:
@@ -356,3 +360,13 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
         assert answer == expected
     else:
         assert expected[0] <= answer <= expected[1]
+
+
+@each("draw", [charts.densities, charts.records, charts.bulk])
+def test_two_laws_look_different_and_are_named_in_the_order_of_their_tops(draw: Draw) -> None:
+    figure, _ = draw()
+    named = [line for panel in figure.panels for line in panel.lines if line.name]
+    looks = {(line.colour, line.dash) for line in named}
+    assert len(looks) == len({line.key for line in named}) >= 2
+    tops = {line.key: max(line.y) for line in figure.panels[-1].lines}
+    assert all(row.end == tops[row.key] for row in figure.ladder.rows)
