@@ -9,9 +9,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.search import smallest
+from dpsco_core.base.search import nothing_finite, smallest, smallest_index
 from dpsco_core.methods.base import Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
 from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
@@ -65,11 +69,11 @@ class PhaseLayout:
     """What the search chooses: the lengths of the phases, and their regularisers."""
 
     lengths: Lengths
-    first: float  # λ_1
+    first: Any  # λ_1: a number, or an array of those that a search compares
     growth: float
 
     @property
-    def regularisers(self) -> tuple[float, ...]:
+    def regularisers(self) -> tuple[Any, ...]:
         """The λ of every phase."""
         return tuple(self.first * self.growth**i for i in range(len(self.lengths)))
 
@@ -84,7 +88,7 @@ class PhaseModel:
     hessian: float | None
     gap: float  # the most by which two gradients at one point differ
 
-    def noise_scale(self, regulariser: float, length: int) -> float:
+    def noise_scale(self, regulariser: Any, length: int) -> Any:
         """The scale of a phase's noise, but for what the solver leaves open."""
         strong = regulariser + (self.hessian or 0.0)
         return self.gap / (strong * length * self.epsilon)
@@ -182,7 +186,7 @@ def reachable_accuracy(at: PhaseModel, regulariser: float, smoothness: float) ->
     return (certified_digits(at.setting.body) * size) ** 2 / (2 * regulariser)
 
 
-def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> float:
+def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return a proven bound on the expected excess risk of the shrunk losses.
 
     .. math:: \frac{\lambda_1r^2}2 + \sum_{i\ge2}\frac{\lambda_i}2d(d+1)s_{i-1}^2
@@ -199,7 +203,7 @@ def bounded_risk(at: PhaseModel, layout: PhaseLayout) -> float:
     return risk + limit * d * scale
 
 
-def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> float:
+def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return the excess risk if the risk is a quadratic, at its worst curvature h.
 
     The squared distance to the minimiser is then, phase by phase,
@@ -211,14 +215,15 @@ def modelled_risk(at: PhaseModel, layout: PhaseLayout) -> float:
     d, constants = setting.d, setting.constants
     low, high = (at.hessian, at.hessian) if at.hessian else curvatures(setting)
     variance = min(constants.variance_trace, at.losses.lipschitz**2)
-    worst, bias = 0.0, shrinking_bias(at)
+    worst: Any = 0.0
+    bias = shrinking_bias(at)
     for h in (low, math.sqrt(low * high), high):
-        square = (constants.diameter / 2) ** 2
+        square: Any = (constants.diameter / 2) ** 2
         for length, level in zip(layout.lengths, layout.regularisers, strict=True):
             kept = (level / (h + level)) ** 2 * square + variance / (length * (h + level) ** 2)
             noise = d * (d + 1) * at.noise_scale(level, length) ** 2
-            square = min(kept + noise, constants.diameter**2)
-        worst = max(worst, h / 2 * square + bias**2 / (2 * h))
+            square = np.minimum(kept + noise, constants.diameter**2)
+        worst = np.maximum(worst, h / 2 * square + bias**2 / (2 * h))
     return worst
 
 
@@ -258,29 +263,35 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         return best_layout(phase_model(setting, bounded(bound)), modelled_risk)
 
     def risk(bound: float) -> float:
-        return modelled_risk(phase_model(setting, bounded(bound)), best(bound))
+        return float(modelled_risk(phase_model(setting, bounded(bound)), best(bound)))
 
     bound = smallest(bounds, risk, of="bound on the records")
     return bounded(bound), best(bound)
 
 
-def best_layout(at: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], float]) -> PhaseLayout:
+def best_layout(at: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
     """Return the layout of least risk: its phases, equal or each half of the one before."""
-    return smallest(layouts(at), lambda one: risk(at, one), of="regulariser")
-
-
-def layouts(at: PhaseModel) -> Iterator[PhaseLayout]:
-    """Yield the layouts that are tried."""
-    n = at.setting.n
     unit = 2 * at.losses.lipschitz / at.setting.constants.diameter
+    firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
+    shapes = list(shapes_of_phases(at.setting.n, firsts))
+    with np.errstate(all="ignore"):  # what is not finite is passed over
+        risks = np.concatenate([np.broadcast_to(risk(at, s), firsts.shape) for s in shapes])
+    best = int(smallest_index(risks))
+    if best < 0:
+        raise nothing_finite("regulariser")
+    shape, first = divmod(best, len(firsts))
+    return replace(shapes[shape], first=float(firsts[first]))
+
+
+def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayout]:
+    """Yield the layouts that are tried, each for all first regularisers at once."""
     for count in range(1, MOST_PHASES + 1):
         for ratio in (1.0, 0.5):
             lengths = split(n, count, ratio)
             if lengths is None or (count == 1 and ratio != 1):
                 continue
             for growth in GROWTHS if count > 1 else (1.0,):
-                for k in range(-24, 21):
-                    yield PhaseLayout(lengths=lengths, first=unit * 2.0 ** (k / 2), growth=growth)
+                yield PhaseLayout(lengths=lengths, first=firsts, growth=growth)
 
 
 def split(n: int, count: int, ratio: float) -> Lengths | None:
@@ -325,7 +336,8 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         if limit < constants.lipschitz:
             lost = moment * ((p - 1) * moment / (p * limit)) ** (p - 1) / p
         here = at(limit)
-        return constants.diameter * lost + bounded_risk(here, best_layout(here, bounded_risk))
+        proven = bounded_risk(here, best_layout(here, bounded_risk))
+        return constants.diameter * lost + float(proven)
 
     limits = {min(constants.lipschitz, moment * 2.0 ** (k / 2)) for k in range(-4, 17)}
     limit = smallest(sorted(limits), risk, of="clip radius")
