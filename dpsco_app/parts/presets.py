@@ -92,6 +92,7 @@ PRESETS: tuple[Preset, ...] = (
         scenario=replace(
             SWEEP,
             p=2.5,
+            n=5000,
             d=200,
             decay=1,
             axis="decay",

@@ -91,8 +91,15 @@ def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> No
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1400, "light"),
+        (390, "dark"),
+        pytest.param(1400, "dark", marks=pytest.mark.slow),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+    ],
+)
 def test_the_prepared_figure_is_there_and_axe_finds_nothing(
     browser: Browser, live: str, scheme: Any, width: int
 ) -> None:
