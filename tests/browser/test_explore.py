@@ -97,6 +97,7 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Skip to main content")).not_to_be_focused()
     for _ in range(11):
         page.keyboard.press("Tab")
         if "Run" in page.evaluate("document.activeElement.innerText ?? ''"):
