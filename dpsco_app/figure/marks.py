@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
+from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
 from dpsco_app.figure.place import (
     border,
@@ -113,6 +114,9 @@ def labels_of(place: PanelBox) -> list[Part]:
     for line in (line for line in place.panel.lines if line.label):
         x, y = (values[-1] if values else 0.0 for values in (line.x, line.y))
         across, up = line.away
+        half = LETTER * place.theme.px(14) * len(line.label) / 2
+        if across == 0 and line.x and place.width - place.across(x) < half:
+            across = -4.0  # centred, it would leave the panel
         notes.append(
             {
                 "x": place.on_axis(x),

@@ -1,6 +1,6 @@
 """The style sheet of a head, and of the ladder as a table."""
 
-from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET
 
 
 def words_style(*, dark: bool) -> str:
@@ -30,8 +30,8 @@ def words_style(*, dark: bool) -> str:
 .ladder i.line::before {{ content: attr(data-sign); }}
 .ladder td, .ladder thead th {{ white-space: nowrap; padding-left: 0.75rem; }}
 .ladder small {{ display: block; margin-left: 2rem; font-size: 0.75rem; font-weight: 400; }}
-.ladder i.area {{ height: 0.7rem; border: solid {WINDOW.edge[dark]}; border-width: 1px 0;
-  background: {WINDOW.fill[dark]}; vertical-align: -0.1rem; }}
+.ladder i.area {{ height: 0.7rem; border: solid; border-width: 1px 0;
+  background: color-mix(in srgb, currentColor 20%, transparent); vertical-align: -0.1rem; }}
 .ladder i.edge {{ height: 0.7rem; border-top: 2px solid {IMPOSSIBLE.edge[dark]};
   background: {IMPOSSIBLE.fill[dark]}; vertical-align: -0.1rem; }}
 .ladder i.none {{ display: none; }}

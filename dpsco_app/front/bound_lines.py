@@ -10,6 +10,7 @@ from dpsco_app.figure.values import (
 from dpsco_app.front.study import place
 from dpsco_app.parts.options import in_print, rounded
 from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.explain.window import Span
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -20,7 +21,7 @@ def bound_line(curve: Sequence[Evaluation]) -> Line:
     lower = card.kind == "lower"
     return Line(
         key=card.slug,
-        name=short_name(card),
+        name=class_name(curve),
         kind="proven",
         x=[place(e.x) for e in curve],
         y=[e.value for e in curve],
@@ -47,11 +48,27 @@ def short_name(card: BoundCard) -> str:
     return f"{own}, {'rate' if card.constant == 'rate' else 'proven'}"
 
 
+def class_name(curve: Sequence[Evaluation]) -> str:
+    """Return the name of a bound's line: of one for fewer laws than the worst case, with these.
+
+    Such an upper bound may well be below that worst case.
+    """
+    card = curve[0].bound.card
+    proven_above = (card.kind, card.constant) == ("upper", "explicit")
+    if not proven_above or all(COORDINATE in e.covers for e in curve):
+        return short_name(card)
+    return f"{short_name(card).removesuffix(', proven')}, for {card.laws.short}"
+
+
 def _bound_hover(e: Evaluation) -> str:
     card = e.bound.card
     lines = [f"<b>{card.name}</b>: {rounded(e.value)}", f"{card.paper}, {card.statement}"]
-    if e.binds:
-        lines.append(f"binds every {in_print(e.binds)}, in the worst case")
+    lines += ["a rate, drawn with constant 1"] if card.constant == "rate" else []
+    lines.append(
+        f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
+        if e.binds
+        else f"holds for {card.laws.words}"
+    )
     lines += [e.note] if e.note else []
     lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(lines)

@@ -7,9 +7,11 @@ from dpsco_app.front.study import Study, beside_tail, chosen_point
 from dpsco_app.parts.evaluations import (
     window,
 )
+from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import MEAN, geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
+from dpsco_core.fields import TABLE
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -77,17 +79,10 @@ def _short(name: str) -> str:
 
 
 def axis_title(scenario: Scenario) -> str:
-    people = "Users" if scenario.level == "user" else "Records"
-    return {
-        "n": f"{people} n",
-        "d": "Dimension d",
-        "m": "Items per user m",
-        "epsilon": "Privacy budget ε",
-        "p": "Tail index p",
-        "q": "Exponent q of the norm",
-        "diameter": "Diameter D of the public set",
-        "decay": "Decay a of the scales",
-    }.get(str(scenario.axis), str(scenario.axis))
+    """Return the label of the field that the axis sweeps; empty without an axis."""
+    if scenario.axis is None:
+        return ""
+    return text(TABLE[scenario.axis].label, scenario)
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
@@ -19,7 +18,6 @@ from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.live.running import Result
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.modules import component
@@ -30,7 +28,6 @@ from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.scenario import Scenario
 
-Draw = Callable[[Look], go.Figure]
 Table = Callable[[], pd.DataFrame]
 Make = str | Callable[[], str] | Callable[[], bytes]
 
@@ -162,24 +159,6 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
     )
 
 
-def draw_files(
-    name: str, title: str, draw: Draw, table: Table | None = None, *, setting: str = ""
-) -> None:
-    """Draw what stands below every figure: its files, and the numbers behind it."""
-
-    def fill() -> None:
-        page = partial(
-            figure_page, title, draw, table, dark=st.context.theme.type == "dark", setting=setting
-        )
-        with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
-            picture_buttons(name, title, setting=setting)
-            _buttons(name, page, table)
-        if table is not None:
-            show_table(table())
-
-    fold("Numbers behind this figure, and downloads", fill, f"{name}_fold_numbers")
-
-
 def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
     """Draw the numbers behind a picture that the browser draws, their file and its page."""
 
@@ -249,48 +228,6 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
         "addEventListener('resize', draw)\ndraw()</script>\n"
     )
     return html_page(html.escape(figure.alt), style, body, script)
-
-
-def figure_page(
-    title: str,  # the takeaway, which becomes the heading of the page
-    draw: Draw,
-    table: Table | None = None,
-    *,
-    dark: bool = False,
-    setting: str = "",  # below the figure, as `setting_line` has it
-) -> str:
-    """Return a figure with its numbers as a page of its own, which needs no network."""
-    look = Look(dark=dark, title=title)
-    figure = go.Figure(draw(look))
-    background = look.colour(PAGE)
-    figure.update_layout(
-        template="plotly_dark" if dark else "plotly_white",
-        title=None,
-        margin={"t": min(figure.layout.margin.t or 40, 40)},  # the heading stands above
-        paper_bgcolor=background,
-        plot_bgcolor=background,
-        font={"color": look.ink},
-        width=None,
-    )
-    drawn = figure.to_html(
-        full_html=False,
-        include_plotlyjs=True,
-        config={"displaylogo": False, "responsive": True, "showSendToCloud": False},
-    )
-    said = html.escape(title)
-    numbers = "" if table is None else table().to_html(index=False, border=0, na_rep="")
-    foot = f"<p>{html.escape(setting)}</p>\n" if setting else ""
-    details = f"<details><summary>Numbers behind this figure</summary>{numbers}</details>"
-    style = (
-        f"body {{ margin: 0; background: {background}; color: {look.ink}; "
-        "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
-        "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } "
-        "h1 { font-size: 1.3rem; } details { overflow-x: auto; } table { border-spacing: 0; } "
-        "td, th { padding: 0.2rem 0.6rem; text-align: right; } "
-        f"p {{ color: {look.quiet}; }}"
-    )
-    body = f"{drawn}\n{foot}{details if numbers else ''}\n"
-    return html_page(said, style, body)
 
 
 def html_page(title: str, style: str, body: str, script: str = "") -> str:

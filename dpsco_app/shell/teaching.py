@@ -6,14 +6,11 @@ hidden keeps its value: only the style sheet knows.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_app.parts.look import BESIDE, above_title, moved_apart, wrapped
 from dpsco_core.base.parsing import shorten
 from dpsco_core.fields import NAMES as FIELDS
 
@@ -131,40 +128,3 @@ def hidden(given: Sequence[str]) -> list[str]:
             elif field in drawn:
                 selectors += [f".st-key-{prefix}{field}" for prefix in PREFIXES]
     return selectors
-
-
-def enlarged(figure: go.Figure) -> go.Figure:
-    """Return a figure with larger type, marks and margins, for a projector; as high as before."""
-    plain = figure.to_plotly_json()
-    layout = _larger(plain["layout"])
-    if title := (layout.get("title") or {}).get("text"):
-        text = wrapped(title.replace("<br>", ""), 62)
-        layout["title"] |= {"text": text, "pad": {"t": SCALE * above_title(text)}}
-    for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
-        layout.setdefault(name, usual)
-    named = [
-        a for a in layout.get("annotations", ()) if (a.get("x"), a.get("yref")) == (BESIDE, "y")
-    ]
-    named.sort(key=lambda annotation: annotation["y"])
-    if named:  # the names at the right edge move apart, as they have grown
-        low, high = layout["yaxis"]["range"]
-        inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-        line = 1.3 * named[0]["font"]["size"] * (high - low) / inside
-        sizes = [line * (1 + annotation["text"].count("<br>")) for annotation in named]
-        heights = moved_apart([annotation["y"] for annotation in named], sizes, high)
-        for annotation, height in zip(named, heights, strict=True):
-            annotation["y"] = height
-    layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
-    return go.Figure(data=[_larger(trace) for trace in plain["data"]], layout=layout)
-
-
-# Lengths in pixels, wherever they stand in a figure.
-LENGTHS = {"size", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupgap"}
-
-
-def _larger(part: Any, name: str = "") -> Any:
-    if isinstance(part, dict):
-        return {name: _larger(value, name) for name, value in part.items()}
-    if isinstance(part, list | tuple) and any(isinstance(v, dict) for v in part):
-        return [_larger(v) for v in part]
-    return SCALE * part if name in LENGTHS and isinstance(part, int | float) else part

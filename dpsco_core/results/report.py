@@ -21,7 +21,6 @@ from dpsco_core.catalogue import (
     PROBLEMS,
     bound,
     bounds_for,
-    make_method,
     problem_card,
 )
 from dpsco_core.data import Distribution
@@ -31,7 +30,7 @@ from dpsco_core.problems import Setting
 from dpsco_core.results.price import Ratio, prices
 from dpsco_core.results.tables import QUANTILES
 from dpsco_core.runs.store import budget_fields
-from dpsco_core.runs.study import Outcome, own_setting
+from dpsco_core.runs.study import Outcome, planned
 from dpsco_core.scenario import Scenario
 
 WORST_COORDINATE = (
@@ -79,12 +78,6 @@ def bound_setting(point: Scenario, which: Bound) -> Setting:
     return point.setting if own else replace(point.setting, spike_probability=None)
 
 
-def run_plan(point: Scenario, method: str) -> Plan:
-    """Return the plan of a method's run at `point`; raises `NotApplicable` where it cannot run."""
-    made = make_method(method, point.calibration, point.tuning)
-    return made.plan(own_setting(point, method))
-
-
 def known_law(point: Scenario) -> Distribution | None:
     """Return the law of the records at a point, if an l2 ball is known to hold their mean."""
     problem = point.instance.problem
@@ -103,7 +96,7 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
     refusals: tuple[str, ...] = ()
     if which.parameters == "run":
         try:
-            plan = run_plan(point, which.card.method)
+            plan = planned(point, which.card.method)
         except NotApplicable as refusal:
             refusals = (str(refusal),)
     unequal = point.decay > 0 and which.card.law_class != VARIANCE  # which is about their sum

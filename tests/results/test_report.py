@@ -28,11 +28,10 @@ from dpsco_core.results.report import (
     evaluate_all,
     plain,
     run_json,
-    run_plan,
 )
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost, machine_speed, too_large
-from dpsco_core.runs.study import study
+from dpsco_core.runs.study import planned, study
 from dpsco_core.scenario import Scenario
 from tests.folded import each
 
@@ -199,7 +198,7 @@ def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> 
     assert (setting.law is not None) == which.card.of_law
     plan = None
     if which.parameters == "run" and not found.failures:
-        plan = run_plan(scenario, which.card.method)
+        plan = planned(scenario, which.card.method)
     if which.parameters != "run" or plan is not None:
         assert found.value == which.value(setting, plan)
         assert found.terms == which.terms(setting, plan)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
 from dpsco_app.front.answer import Answer
-from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import in_short, overlays, pin_text, pinned
@@ -25,7 +25,7 @@ from dpsco_app.pages.explore.runs import (
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, export
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.evaluations import window
+from dpsco_app.parts.evaluations import evaluations, window
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import (
     MEASURE,
@@ -39,7 +39,6 @@ from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 from dpsco_app.site.sliders import sliders_page
-from dpsco_core.catalogue import bound
 from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
@@ -146,7 +145,8 @@ def _about_pin(kept: Scenario, now: Scenario) -> str:
 def _export(shown: Shown, said: Answer) -> None:
     """Draw the files of the run, and those of its figure."""
     result, studies = shown.result, studies_of(shown)
-    lines = {short_name(bound(slug).card): (slug,) for slug in proven_slugs(shown.live)}
+    slugs = proven_slugs(shown.live)
+    lines = {class_name(evaluations(shown.live, (slug,))): (slug,) for slug in slugs}
     export.draw_run_files(result, lines, STATE.current().formulas)
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)

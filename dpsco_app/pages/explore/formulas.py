@@ -12,7 +12,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.glossary import GLOSSARY
-from dpsco_app.parts.options import OPTIONS, in_print, number_text, short_text
+from dpsco_app.parts.options import OPTIONS, SYMBOL, in_print, number_text, short_text
 from dpsco_core.explain.tables.letters import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
@@ -24,7 +24,6 @@ FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 TERMS = {term.latex: term for term in GLOSSARY if term.latex}
 # Letters that say the same in every formula as on their chip.
 CHIP_LETTERS = {"n", "d", "p", r"\varepsilon"}
-NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "D", "decay": "a"}
 USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
 DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of
@@ -127,7 +126,7 @@ def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
 def _chip(field: str, scenario: Scenario) -> None:
     control = next(c for c in ALL_CONTROLS if c.field == field)
     value = getattr(scenario, field)
-    with st.popover(f"{NAMES.get(field, field)} = {number_text(value)}"):
+    with st.popover(f"{SYMBOL[field]} = {number_text(value)}"):
         key = CHIP + field
         st.session_state[key] = st.session_state[controls.PREFIX + field]
         st.select_slider(

@@ -10,9 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.explore.tail_chart import tail_figure
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts import controls
-from dpsco_app.parts.figures import figure_place, show
-from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
@@ -140,9 +139,7 @@ def _from_file() -> None:
     unit = central_moment(numbers.values, matching.p)
     st.markdown(in_words(found, matching, unit))
     title = f"The tail index by threshold: the marker is at the {found.used:,} farthest numbers"
-    [(kind, place)] = figure_place("own_numbers_").items()
-    look = Look(dark=st.context.theme.type == "dark", title=title, compact=kind == "compact")
-    show(place, tail_figure(found, look), "own_numbers_tail", title, bar=False)
+    FirstScreen("own_numbers").draw(tail_figure(found, title), height=320)
     st.caption(ABOUT_INDEX)
     _set_button(matching)
     _draw_releases(numbers, replace(matching, n=found.count), unit)

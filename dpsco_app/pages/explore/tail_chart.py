@@ -1,28 +1,46 @@
 """The tail index of one's own numbers over how many of the farthest it rests on."""
 
-import math
+from dataclasses import replace
 
 import numpy as np
-import plotly.graph_objects as go
 
-from dpsco_app.parts.curves import add_curve, finish
-from dpsco_app.parts.look import BLUE, Look, mark_chosen, note
+from dpsco_app.figure.colours import INK, METHODS
+from dpsco_app.figure.values import Figure, Ladder, Line, Panel
+from dpsco_app.pages.first_screen import log_axis, thin
 from dpsco_core.explain.tails import LIGHT, Tail
 
 LOWEST = 0.7
 
 
-def tail_figure(found: Tail, look: Look) -> go.Figure:
+def tail_figure(found: Tail, alt: str) -> Figure:
     """Return the index over the threshold; what is `LIGHT` or more is drawn there."""
-    figure = go.Figure()
-    shown = np.clip(np.array(found.indices), LOWEST, LIGHT)
-    colour = look.colour(BLUE)
-    farthest = np.array(found.farthest)
-    add_curve(figure, farthest, shown, "Tail index", colour, "%{x:,} farthest: %{y:.2g}")
-    mark_chosen(figure, [found.used], [min(max(found.index, LOWEST), LIGHT)], look)
-    text = f"{LIGHT:g} or more: no sign of a heavy tail"
-    where = {"xref": "paper", "xanchor": "right", "yanchor": "top"}
-    figure.add_annotation(**note(text, 1.0, math.log10(LIGHT), look.quiet, 12, **where))
-    x_ends, y_ends = (farthest[0] / 1.2, farthest[-1] * 1.2), (LOWEST / 1.05, LIGHT * 1.15)
-    titles = ("Numbers beyond the threshold (log)", "Tail index (log)")
-    return finish(figure, look, x_ends, y_ends, titles, [], heights=(320, 320), bottom=44)
+    shown = np.clip(np.array(found.indices), LOWEST, LIGHT).tolist()
+    farthest = [float(count) for count in found.farthest]
+    index = Line(
+        key="index",
+        name="Tail index",
+        x=farthest,
+        y=shown,
+        colour=METHODS["grey"],
+        width=2.4,
+        hover=[f"{x:,.0f} farthest: {y:.2g}" for x, y in zip(farthest, shown, strict=True)],
+    )
+    used = Line(
+        key="used",
+        name="the index that is used",
+        x=[float(found.used)],
+        y=[min(max(found.index, LOWEST), LIGHT)],
+        colour=INK,
+        width=0,
+        symbol="circle-x-open",
+        size=14,
+    )
+    low, high = farthest[0] / 1.2, farthest[-1] * 1.2
+    light = thin(f"{LIGHT:g} or more: no sign of a heavy tail", [low, high], [LIGHT, LIGHT])
+    across = log_axis("Numbers beyond the threshold", low, high)
+    return Figure(
+        panels=[Panel(title="", x=across, lines=[replace(light, away=(-4.0, 12.0)), index, used])],
+        y=log_axis("Tail index", LOWEST / 1.05, LIGHT * 1.4),
+        ladder=Ladder(title="", columns=[], rows=[]),
+        alt=alt,
+    )

@@ -68,6 +68,8 @@ def report(view: View) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     sentence = f"<p><b>In one sentence:</b> {escape(view.sentence)}</p>" if view.sentence else ""
+    if not rows:
+        return f"<p>No lesson is answered yet.</p>{sentence}"
     return (
         f"<table class='report'><caption>{TITLE}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{sentence}"

@@ -60,7 +60,8 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     first = [name for name in every if name.split(",")[0] not in every or "," not in name]
     *most, last = (f"**{name}**" for name in first)
-    return f"{', '.join(most)} and {last}" if most else last
+    comma = ";" if any("," in name for name in first) else ","
+    return f"{f'{comma} '.join(most)} and {last}" if most else last
 
 
 OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")

@@ -1,10 +1,13 @@
 """The figure of One run: the parts of the error by clip radius; no Streamlit in here."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from dpsco_app.figure.colours import INK, Area
+from dpsco_app.figure.axes import linear_axis
+from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
 from dpsco_app.figure.methods import colour_of
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel, Region
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
 from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.pages.one_run.words import best_radius, parts_title
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
@@ -12,10 +15,11 @@ from dpsco_app.parts.options import short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import ErrorParts
 from dpsco_core.explain.error_parts import PARTS
+from dpsco_core.explain.methods.cancelling import Cancelling
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
 ROOM = 0.13  # of the height, below 0
-TICKS = 5
+GREY = METHODS["grey"]
 
 
 def parts_figure(parts: ErrorParts, radius: float, choices: Vector) -> Figure:
@@ -60,19 +64,40 @@ def parts_figure(parts: ErrorParts, radius: float, choices: Vector) -> Figure:
                 lines=[zero, whole, *_marks(parts, choices, bottom + 0.45 * ROOM * top), here],
             )
         ],
-        y=_axis(bottom, top),
+        y=linear_axis("Mean excess population risk", bottom, top),
         ladder=_ladder(parts, radius, top),
         alt=parts_title(parts, radius),
     )
 
 
-def _axis(bottom: float, top: float) -> Axis:
-    power = 10.0 ** np.floor(np.log10(top))
-    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2) if top / (s * power) <= TICKS)
-    values = np.arange(np.ceil(bottom / step), np.floor(top / step) + 1) * step
-    title = "Mean excess population risk"
-    ticks = [(v, short_text(v, 2)) for v in (float(v) + 0.0 for v in values)]  # no -0
-    return Axis(title=title, low=bottom, high=top, ticks=ticks, log=False)
+def noise_figure(noise: Cancelling) -> Figure:
+    """Return the noise in the sum of the steps so far, correlated and independent."""
+    steps = [float(t) for t in range(1, len(noise.sum_std) + 1)]
+    lines, rows = [], []
+    for key, name, values, path, colour in (
+        ("independent", "independent noise", noise.independent_std, noise.independent_path, GREY),
+        ("correlated", "noise that cancels", noise.sum_std, noise.sum_path, NOISE),
+    ):
+        y = values.tolist()
+        hover = [
+            f"{name}<br>after {t:g} steps: {short_text(v, 2)}"
+            for t, v in zip(steps, y, strict=True)
+        ]
+        line = Line(key=key, name=name, x=steps, y=y, colour=colour, width=2.4, hover=hover)
+        run = replace(line, name=f"{name}, one path", y=path.tolist(), width=1.0, hover=())
+        lines += [replace(run, opacity=0.6), line]
+        last = short_text(y[-1], 2)
+        rows.append(LadderRow(key=key, name=name, colour=colour, values=[last], end=y[-1]))
+    ends = [v for line in lines for v in line.y]
+    low, high = 1.1 * min(ends), 1.1 * max(ends)
+    fewer = short_text(float(noise.independent_std[-1] / noise.sum_std[-1]), 2)
+    return Figure(
+        panels=[Panel(title="", x=linear_axis("Steps so far", 0, steps[-1]), lines=lines)],
+        y=linear_axis("Noise in their sum", low, high),
+        ladder=Ladder(title=f"After {steps[-1]:g}", columns=["std"], rows=rows),
+        alt=f"After {steps[-1]:g} steps the sum holds {fewer} times less noise than if every "
+        "step had noise of its own",
+    )
 
 
 def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:

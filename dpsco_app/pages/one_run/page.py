@@ -12,7 +12,7 @@ from dpsco_app.figure.methods import colour_of
 from dpsco_app.live.running import Pace
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.one_run import words
-from dpsco_app.pages.one_run.figures import parts_figure
+from dpsco_app.pages.one_run.figures import noise_figure, parts_figure
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
@@ -29,12 +29,15 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
 from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
-from dpsco_core.runs.study import canonical
+from dpsco_core.explain.methods.cancelling import cancelling
+from dpsco_core.methods.euclidean.ftrl import CorrelatedPlan
+from dpsco_core.runs.study import canonical, planned
 from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
 PLAYER = "one_run_player"
+FEW_STEPS = 100  # fewer show little of how noise grows
 RADIUS = STATE.key("radius")
 kept = st.cache_data(
     max_entries=100, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
@@ -75,6 +78,8 @@ def page() -> None:
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
     runs, played = _path(scenario, point, screen, factor)
+    if runs:
+        _noise_part(point, scenario.methods[0])
     draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
@@ -168,6 +173,21 @@ def _path(
         st.markdown(f"{name} {way} here: there is nothing to play.")
     draw_numbers("path", lambda: words.path_table(lines), setting, held)
     return tuple(runs), held is not None
+
+
+def _noise_part(point: Scenario, method: str) -> None:
+    """Draw what is left of noise that is correlated from step to step, if the run has any."""
+    plan = planned(point, method)
+    if not isinstance(plan, CorrelatedPlan):
+        return
+    own = plan.phases[-1].descent.steps
+    noise = cancelling(max(own, FEW_STEPS), point.seed)
+    screen = FirstScreen("one_run_noise")
+    figure = noise_figure(noise)
+    screen.head.subheader(figure.alt)
+    screen.draw(figure, height=360)
+    screen.draw_files(figure)
+    st.caption(words.noise_sentence(own))
 
 
 def _refuse(method: str, refused: NotApplicable, key: str) -> None:

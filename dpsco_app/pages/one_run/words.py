@@ -12,6 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
+from dpsco_core.explain.methods.cancelling import cancelling
 
 LATE = 6  # points at the end of a path
 MUCH = 1.3  # a ratio of risks that is worth a headline
@@ -148,3 +149,17 @@ def parts_table(parts: ErrorParts) -> pd.DataFrame:
     columns = {"Clip radius": parts.radii}
     columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
     return pd.DataFrame(columns | {"Whole error": parts.total})
+
+
+def noise_sentence(steps: int) -> str:
+    """Say what the lines of noise that cancels are, and what it is at the steps of the run."""
+    own = cancelling(steps)
+    cancels, alone, in_step = (
+        short_text(float(std[-1]), 2) for std in (own.sum_std, own.independent_std, own.step_std)
+    )
+    return (
+        "Thick: the standard deviation; thin: one path. The unit is the noise that hides a step "
+        f"alone; both kinds are equally private. This run takes {steps} "
+        f"step{'s' * (steps > 1)}: {cancels} with noise that cancels, {alone} without. A step by "
+        f"itself has more noise then, {in_step}: the gain is in the sum."
+    )

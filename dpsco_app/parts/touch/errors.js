@@ -127,8 +127,11 @@ export const drawCurve = (picture, now, curve) => {
   const room = 110 * unit // of a name, beside its line
   const mark = (radius, text, wanted) => {
     const anchor = x(radius) > right - room ? "end" : x(radius) < left + room ? "start" : wanted
+    const inside = anchor !== wanted // the other name stands there
+    const halo = `stroke="${colours.page}" stroke-width="4" paint-order="stroke"`
+    const name = svgText(x(radius), top + (inside ? 14 : -7) * unit, text, anchor, inside ? halo : "")
     return `<line x1="${x(radius)}" x2="${x(radius)}" y1="${top}" y2="${bottom}" stroke="${colours.ink}" ` +
-      `stroke-dasharray="2 4"/>` + svgText(x(radius), top - 7 * unit, text, anchor)
+      `stroke-dasharray="2 4"/>${name}`
   }
   const [mine, other] = best.radius < now.sample.blind ? ["end", "start"] : ["start", "end"]
   const tall = now.odds && (0.4 * (bottom - top)) / Math.max(...now.odds)

@@ -287,7 +287,7 @@ class AdaptiveDescent(Method):
             return noisy
 
         result = descend(sample.constraint, descent, oracle)
-        value, averaged = result.value, descent.steps if descent.queried else descent.averaged
+        value, averaged = result.value, descent.points
         noise = 2 * used[-1] / n / math.sqrt(2 * rho_step)
         if plan.curvature is not None:
             points, spread = np.array(tail), noise / plan.curvature

@@ -9,10 +9,10 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BU_2023, SCO_PROBLEMS, MethodCard
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
-from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
@@ -26,13 +26,10 @@ STABILITY = 0.01  # gamma over the scale; Bu et al. take 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class AutomaticPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
+class PracticePlan(Plan):
+    """The parameters of steps on all records; none of them depends on the data."""
 
-    scale: float  # R, the norm that a long gradient gets
-    stability: float  # gamma, the norm of a gradient that gets half of it
     descent: Descent
-    rho_step: float
 
     @property
     def passes(self) -> float:
@@ -41,6 +38,36 @@ class AutomaticPlan(Plan):
     @property
     def gradients(self) -> int:
         return self.descent.steps * self.setting.n
+
+    def released(self, result: Descended, ledger: Ledger, **diagnostics: float) -> Release:
+        """Return what a run of these steps hands out."""
+        return Release(
+            value=result.value,
+            ledger=ledger,
+            diagnostics=diagnostics | self.descent.diagnostics,
+            iterates=result.path.points,
+            iterate_steps=result.path.steps,
+        )
+
+
+def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:
+    """Return R: the certified norm of a gradient, or that of the theorem of clipped gradients."""
+    return theorem_radius(setting, rho, "tight") if tuning == "theory" else typical_norm(setting)
+
+
+def descent_at(setting: Setting, rho: float, level: float, tuning: Tuning) -> Descent:
+    """Return the steps for gradients of norm `level`, whose noise costs `rho` in all."""
+    if tuning == "theory":
+        return theorem_descent(setting, rho, level, "tight")
+    energy = 2 * setting.d * level**2 / (rho * setting.n**2)
+    return practical_descent(setting, energy, level, growing=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutomaticPlan(PracticePlan):
+    scale: float  # R, the norm that a long gradient gets
+    stability: float  # gamma, the norm of a gradient that gets half of it
+    rho_step: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,18 +161,9 @@ class AutomaticDescent(PrivateMethod):
 
     def plan(self, setting: Setting) -> AutomaticPlan:
         rho = sco_share(setting, self.calibration)
-        scale, descent = self.scale, self.descent
-        theory = self.tuning == "theory"
-        if scale is None:
-            scale = theorem_radius(setting, rho, "tight") if theory else typical_norm(setting)
+        scale = level_of(setting, rho, self.tuning) if self.scale is None else self.scale
         check_level("scale", scale)
-        if descent is None:
-            energy = 2 * setting.d * scale**2 / (rho * setting.n**2)
-            descent = (
-                theorem_descent(setting, rho, scale, "tight")
-                if theory
-                else practical_descent(setting, energy, scale, growing=True)
-            )
+        descent = self.descent or descent_at(setting, rho, scale, self.tuning)
         return AutomaticPlan(
             setting=setting,
             scale=scale,
@@ -170,20 +188,12 @@ class AutomaticDescent(PrivateMethod):
                 label="mean of normalised gradients",
             )
 
-        result, steps = descend(sample.constraint, plan.descent, oracle), plan.descent.steps
-        return Release(
-            value=result.value,
-            ledger=ledger,
-            diagnostics={
-                "clip_radius": plan.scale,
-                "noise_std": sensitivity / math.sqrt(2 * plan.rho_step),
-                "steps": float(steps),
-                "step_size": plan.descent.step_size,
-                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
-                "rho_step": plan.rho_step,
-            },
-            iterates=result.path.points,
-            iterate_steps=result.path.steps,
+        return plan.released(
+            descend(sample.constraint, plan.descent, oracle),
+            ledger,
+            clip_radius=plan.scale,
+            noise_std=sensitivity / math.sqrt(2 * plan.rho_step),
+            rho_step=plan.rho_step,
         )
 
 

@@ -38,15 +38,14 @@ def descend(
     project = constraint.project if copies is None else partial(_project_rows, constraint)
     path = Path(w, descent.steps)
     total = np.zeros_like(w)
-    averaged = descent.steps if descent.queried else descent.averaged
     for t in range(descent.steps):
         if descent.queried:
             total += w
         w = project(w - descent.step_size * oracle(w, t))
         path.add(t + 1, w)
-        if not descent.queried and t >= descent.steps - averaged:
+        if not descent.queried and t >= descent.steps - descent.averaged:
             total += w
-    return Descended(value=total / averaged, path=path)
+    return Descended(value=total / descent.points, path=path)
 
 
 def _project_rows(constraint: ConstraintSet, rows: Vector) -> Vector:

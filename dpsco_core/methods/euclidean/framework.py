@@ -101,13 +101,8 @@ class FrameworkMethod(PrivateMethod):
             value=found.value,
             ledger=ledger,
             diagnostics=dict(plan.diagnostics)
-            | {
-                "steps": float(steps),
-                "step_size": plan.descent.step_size,
-                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
-                "rho_step": plan.rho_step,
-                "gradient_calls": float(plan.gradients),
-            },
+            | plan.descent.diagnostics
+            | {"rho_step": plan.rho_step, "gradient_calls": float(plan.gradients)},
             notes=plan.notes,
             iterates=found.path.points,
             iterate_steps=found.path.steps,

@@ -195,13 +195,12 @@ class CorrelatedDescent(PrivateMethod):
         return Release(
             value=w,
             ledger=ledger,
-            diagnostics={
+            diagnostics=last.descent.diagnostics
+            | {
                 "clip_radius": plan.radius,
                 "noise_std": last.encoding.noise_std,
                 "phases": float(len(plan.phases)),
-                "steps": float(plan.steps),
-                "step_size": last.descent.step_size,
-                "averaged": float(averaged(last.descent)),
+                "steps": float(plan.steps),  # of all phases
                 "batch_size": float(last.batch),
                 "gradient_calls": float(plan.gradients),
             },
@@ -222,7 +221,6 @@ def run_phase(
     """Run one phase and return the average of its points, shape (d,)."""
     descent, made = phase.descent, path.steps[-1]
     steps = ledger.correlated_steps(phase.encoding)
-    first = 0 if descent.queried else descent.steps - descent.averaged
     w, pulled, total = start, np.zeros(sample.d), np.zeros(sample.d)
     for t in range(descent.steps):
         if descent.queried:
@@ -233,14 +231,9 @@ def run_phase(
         # The sum is not projected: what is cut off it would no longer cancel.
         w = sample.constraint.project(start - descent.step_size * pulled)
         path.add(int(made) + t + 1, w)
-        if not descent.queried and t >= first:
+        if not descent.queried and t >= descent.steps - descent.averaged:
             total += w
-    return total / averaged(descent)
-
-
-def averaged(descent: Descent) -> int:
-    """Return the number of points of the average."""
-    return descent.steps if descent.queried else descent.averaged
+    return total / descent.points
 
 
 def lipschitz_constant(setting: Setting) -> float:

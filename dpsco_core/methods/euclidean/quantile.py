@@ -8,14 +8,18 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ANDREW_2021, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
-from dpsco_core.methods.euclidean.automatic import AutomaticDescent
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.euclidean.automatic import (
+    AutomaticDescent,
+    PracticePlan,
+    descent_at,
+    level_of,
+)
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
+from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.story import Proof, Story
@@ -29,22 +33,11 @@ RANGE = 1e6  # the radius stays within this factor of the first one, both ways
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuantilePlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
+class QuantilePlan(PracticePlan):
     radius: float  # C_0, the first clip radius
     quantile: float
-    descent: Descent
     rho_gradient: float  # of the mean gradient of a step, and of its share of short gradients
     rho_count: float
-
-    @property
-    def passes(self) -> float:
-        return self.descent.steps
-
-    @property
-    def gradients(self) -> int:
-        return self.descent.steps * self.setting.n
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +61,8 @@ class QuantileDescent(PrivateMethod):
         Steinke's conversion.
     tuning : {"practical", "theory"}
         ``"practical"``: the first radius is the certified norm of a gradient, and T and eta those
-        of `dpsco_core.methods.euclidean.tuning` there. ``"theory"``: those of `ClippedDescent`.
+        of `dpsco_core.methods.euclidean.tuning` there. ``"theory"``: those of `ClippedDescent`, at
+        the gradients' share of the budget.
     """
 
     radius: float | None = None
@@ -145,24 +139,17 @@ class QuantileDescent(PrivateMethod):
     def plan(self, setting: Setting) -> QuantilePlan:
         rho = sco_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
-        radius, descent, theory = self.radius, self.descent, self.tuning == "theory"
-        if radius is None:
-            radius = theorem_radius(setting, rho, "tight") if theory else typical_norm(setting)
+        radius = level_of(setting, rho, self.tuning) if self.radius is None else self.radius
         for level in (radius / RANGE, radius * RANGE):
             check_level("radius", level)
-        if descent is None:
-            energy = 2 * setting.d * radius**2 / ((1 - COUNT_SHARE) * rho * setting.n**2)
-            descent = (
-                theorem_descent(setting, rho, radius, "tight")
-                if theory
-                else practical_descent(setting, energy, radius, growing=True)
-            )
+        of_gradients = (1 - COUNT_SHARE) * rho
+        descent = self.descent or descent_at(setting, of_gradients, radius, self.tuning)
         return QuantilePlan(
             setting=setting,
             radius=radius,
             quantile=self.quantile,
             descent=descent,
-            rho_gradient=(1 - COUNT_SHARE) * rho / descent.steps,
+            rho_gradient=of_gradients / descent.steps,
             rho_count=COUNT_SHARE * rho / descent.steps,
         )
 
@@ -197,20 +184,13 @@ class QuantileDescent(PrivateMethod):
             radius = min(max(moved, plan.radius / RANGE), plan.radius * RANGE)
             return noisy
 
-        result, steps = descend(sample.constraint, plan.descent, oracle), plan.descent.steps
-        return Release(
-            value=result.value,
-            ledger=ledger,
-            # The radii are private: they follow from what was released.
-            diagnostics={
-                "clip_radius": used[-1],
-                "first_radius": plan.radius,
-                "noise_std": 2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
-                "steps": float(steps),
-                "step_size": plan.descent.step_size,
-                "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
-                "rho_step": plan.rho_gradient + plan.rho_count,
-            },
-            iterates=result.path.points,
-            iterate_steps=result.path.steps,
+        result = descend(sample.constraint, plan.descent, oracle)
+        # The radii are private: they follow from what was released.
+        return plan.released(
+            result,
+            ledger,
+            clip_radius=used[-1],
+            first_radius=plan.radius,
+            noise_std=2 * used[-1] / n / math.sqrt(2 * plan.rho_gradient),
+            rho_step=plan.rho_gradient + plan.rho_count,
         )

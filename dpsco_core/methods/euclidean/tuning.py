@@ -83,6 +83,20 @@ class Descent:
         fits = 1 <= self.averaged <= self.steps
         require(fits, "averaged", f"between 1 and the {self.steps} steps", self.averaged)
 
+    @property
+    def points(self) -> int:
+        """The number of points of the average that is the output."""
+        return self.steps if self.queried else self.averaged
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a release says of it."""
+        return {
+            "steps": float(self.steps),
+            "step_size": self.step_size,
+            "averaged": float(self.points),
+        }
+
 
 def curvatures(setting: Setting) -> tuple[float, float]:
     """Return the model's smallest and largest curvature."""

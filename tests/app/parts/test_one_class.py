@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dpsco_app.front.bound_lines import bound_line, short_name
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.shown_bounds import shown
-from dpsco_app.parts.traces import (
-    FLOOR_HERE,
-    BoundLine,
-    bound_hover,
-    class_name,
-    is_floor,
-    lines_of,
-)
 from dpsco_core import catalogue
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.law_classes import COORDINATE, SHIFTS
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 
@@ -39,19 +34,22 @@ D3 = {
 }
 
 
-def drawn(scenario: Scenario) -> list[BoundLine]:
-    """Return the lines of bounds in a scenario's figure, by the functions that draw it."""
-    return lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
+Curve = list[Evaluation]
+Names = Callable[[Curve], str]
 
 
-def curves(lines: list[BoundLine]) -> list[Evaluation]:
-    every = (curve for line in lines for curve in (line.of or [line.curve]))
-    return [e for curve in every for e in curve]
+def drawn(scenario: Scenario) -> list[Curve]:
+    """Return the curves of the bounds that a scenario's figure can draw."""
+    every: dict[str, Curve] = {}
+    for e in evaluations(scenario, shown(scenario, VIEWS)):
+        if 0 < e.value < math.inf:
+            every.setdefault(e.bound.card.slug, []).append(e)
+    return list(every.values())
 
 
-def contradictions(lines: list[BoundLine]) -> list[tuple[str, str, float, float]]:
+def contradictions(curves: list[Curve]) -> list[tuple[str, str, float, float]]:
     """Return the upper bounds below a lower one that they meet."""
-    every = [e for e in curves(lines) if not e.failures and e.applies]
+    every = [e for curve in curves for e in curve if not e.failures and e.applies]
     return [
         (u.bound.card.slug, low.bound.card.slug, u.value, low.value)
         for u in every
@@ -62,22 +60,26 @@ def contradictions(lines: list[BoundLine]) -> list[tuple[str, str, float, float]
     ]
 
 
-def unmarked(lines: list[BoundLine]) -> list[str]:
+def unmarked(curves: list[Curve], names: Names = lambda curve: bound_line(curve).name) -> list[str]:
     """Return the proven upper bounds that hold for another class than a worst case, and hide it.
 
     The floors on these data have that in their names.
     """
-    floors = [e.bound.card for e in curves(lines) if is_floor(e.bound.card)]
+    floors = [
+        card
+        for card in (curve[0].bound.card for curve in curves)
+        if (card.kind, card.constant) == ("lower", "explicit")
+    ]
     below = {card.laws for card in floors if not card.of_law}
-    found = []
-    for line in lines:
-        card = line.curve[0].bound.card
+    hidden = []
+    for curve in curves:
+        card = curve[0].bound.card
         if (card.kind, card.constant) != ("upper", "explicit"):
             continue
-        held = all(below <= set(e.covers) for e in line.curve)
-        if not held and card.laws.short not in (line.name or ""):
-            found.append(card.slug)
-    return found
+        holds = all(below <= set(e.covers) for e in curve)
+        if not holds and card.laws.short not in names(curve):
+            hidden.append(card.slug)
+    return hidden
 
 
 def random_scenario(seed: int) -> Scenario | None:
@@ -129,10 +131,10 @@ def test_no_upper_bound_is_below_a_lower_one_of_its_class_in_what_a_figure_draws
         scenario = random_scenario(seed)
         if scenario is None:
             continue
-        lines = drawn(scenario)
-        assert contradictions(lines) == [], scenario
-        assert unmarked(lines) == [], scenario
-        met += any(line.curve[0].bound.card.kind == "upper" for line in lines)
+        curves = drawn(scenario)
+        assert contradictions(curves) == [], scenario
+        assert unmarked(curves) == [], scenario
+        met += any(curve[0].bound.card.kind == "upper" for curve in curves)
     assert met > BATCH // 2
 
 
@@ -152,11 +154,11 @@ def test_the_address_of_the_review_draws_no_upper_bound_below_a_lower_one() -> N
     assert not directional.bound.card.meets(floor.bound.card, directional.covers)
     assert coordinate.bound.card.meets(floor.bound.card, coordinate.covers)
     assert coordinate.value > floor.value
-    lines = drawn(scenario)
-    assert contradictions(lines) == unmarked(lines) == []
-    uppers = [e for e in curves(lines) if e.bound.card.method == "mean.clipped"]
+    curves = drawn(scenario)
+    assert contradictions(curves) == unmarked(curves) == []
+    uppers = [e for curve in curves for e in curve if e.bound.card.method == "mean.clipped"]
     assert len(uppers) == 4 and all(COORDINATE in e.covers for e in uppers)
-    assert floor.bound.card.slug in {e.bound.card.slug for e in curves(lines)}
+    assert floor.bound.card.slug in {curve[0].bound.card.slug for curve in curves}
 
 
 def test_the_test_finds_a_bound_in_the_class_of_another() -> None:
@@ -164,46 +166,47 @@ def test_the_test_finds_a_bound_in_the_class_of_another() -> None:
     scenario = Scenario.from_query(D3).validate()
     which = catalogue.bound("upper.mean.clipped-expected")
     wrong = replace(which, card=replace(which.card, law_class=COORDINATE))
-    lines = drawn(scenario)
+    curves = drawn(scenario)
     planted = evaluate(scenario.at(20_000), wrong, 20_000)
-    assert contradictions([*lines, BoundLine(curve=[planted])]) != []
+    assert contradictions([*curves, [planted]]) != []
     honest = evaluate(scenario.at(20_000), which, 20_000)
-    assert unmarked([*lines, BoundLine(curve=[honest])]) == [which.card.slug]
-    assert unmarked([*lines, BoundLine(curve=[honest], name=class_name([honest]))]) == []
+    assert unmarked([*curves, [honest]]) == []
+    nameless = unmarked([*curves, [honest]], lambda curve: short_name(curve[0].bound.card))
+    assert nameless == [which.card.slug]
 
 
 def test_a_bound_for_fewer_laws_is_drawn_where_a_method_has_no_other_and_says_so() -> None:
     scenario = Scenario(problem="linear", methods=("sco.sgd",), axis="n", grid=(1000, 10_000))
-    (line,) = [x for x in drawn(scenario) if x.curve[0].bound.card.kind == "upper"]
-    assert line.name is not None and line.name.endswith(", for this variance")
-    hover = bound_hover(line.curve[0]).replace("<br>", " ")
-    assert "holds for all distributions with this variance" in hover
+    (curve,) = [c for c in drawn(scenario) if c[0].bound.card.kind == "upper"]
+    line = bound_line(curve)
+    assert line.name.endswith(", for this variance")
+    assert "holds for all distributions with this variance" in line.hover[0]
 
 
 def test_a_hover_says_whom_a_lower_bound_binds_and_over_which_class() -> None:
-    e = evaluate(Scenario(), catalogue.bound("lower.mean.tracing-cdp"))
-    hover = bound_hover(e).replace("<br>", " ")
+    line = bound_line([evaluate(Scenario(), catalogue.bound("lower.mean.tracing-cdp"))])
+    (hover,) = line.hover
     assert "binds every zCDP algorithm (ρ = 0.02801), in the worst case over all" in hover
     assert "distributions with these moments in every coordinate" in hover
 
 
-def test_lower_bounds_of_two_classes_are_two_lines() -> None:
-    """A floor of these data's shifts is no part of the line of the worst case."""
-    scenario = Scenario(axis="n", grid=(1000, 10_000))
-    points = [(x, at) for x, at in scenario.points()]
-    slugs = ("lower.mean.approx-tracing", "lower.mean.approx-assouad")
-    worst, shifts = (
-        [
-            replace(e, bound=replace(e.bound, card=replace(e.bound.card, slug=name, **changes)))
-            for slug in slugs
-            for x, at in points
-            for e in [evaluate(at, catalogue.bound(slug), x)]
-            for name in [f"{slug}{len(changes)}"]
-        ]
-        for changes in ({}, {"law_class": SHIFTS})
+def test_a_rate_is_dashed_and_says_that_its_constant_is_one() -> None:
+    rate, proven = (
+        bound_line([evaluate(Scenario(), catalogue.bound(slug))])
+        for slug in ("upper.mean.clipped", "upper.mean.clipped-expected")
     )
-    lines = {line.name: line for line in lines_of([*worst, *shifts], scenario)}
-    named = {"Worst case, every (ε, δ) algorithm": COORDINATE, FLOOR_HERE: SHIFTS}
-    assert set(lines) == set(named)
-    for name, laws in named.items():
-        assert {e.bound.card.laws for curve in lines[name].of for e in curve} == {laws}
+    assert (rate.dash, proven.dash) == ("dash", "solid")
+    assert "a rate, drawn with constant 1" in rate.hover[0]
+    assert "constant 1" not in proven.hover[0]
+
+
+def test_a_bound_is_faded_where_a_hypothesis_fails_and_says_which() -> None:
+    good = evaluate(Scenario(), catalogue.bound("upper.mean.clipped"))
+    failing = bound_line([replace(good, failures=("n is too small.",))])
+    assert failing.opacity < bound_line([good]).opacity == 1
+    assert "⚠ n is too small." in failing.hover[0]
+
+
+def test_the_name_of_a_bound_is_never_that_of_a_method() -> None:
+    names = {catalogue.method_card(m).name for m in catalogue.METHOD_SLUGS}
+    assert names.isdisjoint(short_name(b.card) for b in catalogue.BOUNDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
-from dpsco_app.pages.one_run.figures import parts_figure
+from dpsco_app.pages.one_run.figures import noise_figure, parts_figure
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import (
     choices_sentence,
@@ -38,6 +39,7 @@ from dpsco_core.explain.anatomy import (
     share_clipped,
     single_runs,
 )
+from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.methods.euclidean import AdaptiveDescent
 from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
@@ -390,3 +392,17 @@ def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() ->
     assert not choices_sentence(none, parts)
     assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
     assert len(private_radii(POINT)) == 0  # and does not look at so few records
+
+
+def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:
+    page = open_at("one_run", problem="logistic", methods="sco.ftrl", n="2000", d="5", trials="1")
+    assert any("times less noise" in s.value for s in page.subheader)
+    (said,) = [c.value for c in page.caption if "noise that cancels" in c.value]
+    steps = int(re.search(r"takes (\d+) step", said)[1])
+    own = cancelling(steps)
+    assert f"{short_text(float(own.sum_std[-1]), 2)} with noise that cancels" in said
+    other = open_at("one_run", problem="logistic", methods="sco.clipped", n="2000", d="5")
+    assert not any("times less noise" in s.value for s in other.subheader)
+    drawn = noise_figure(cancelling(100))
+    spread = {line.key: line.y[-1] for line in drawn.panels[0].lines if line.width > 2}
+    assert spread == {"independent": 10.0, "correlated": pytest.approx(2.53, abs=0.01)}

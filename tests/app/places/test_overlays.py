@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.methods import short_names
-from dpsco_app.front.bound_lines import short_name
+from dpsco_app.front.bound_lines import class_name, short_name
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Study
 from dpsco_app.live.running import Result
@@ -31,7 +31,7 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, chosen, figure, ladder, open_page, trace_names
 
 NAMED = "upper.mean.clipped-paper"  # of no view, and far above the measured errors
-NAME = short_name(bound(NAMED).card)
+NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED,)))
 BOTH = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
 
@@ -147,8 +147,7 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
     asked = Asked(views=VIEWS, bound=NAMED, formulas=("1/sqrt(n)",))
     drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
     (panel,) = drawn.panels
-    slugs = [line.key for line in panel.lines if line.key in BOUND_SLUGS]
-    lines = {short_name(bound(slug).card): (slug,) for slug in slugs}
+    lines = {line.name: (line.key,) for line in panel.lines if line.key in BOUND_SLUGS}
     cells = json.loads(notebook(result, lines, asked.formulas))["cells"]
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()):

@@ -17,7 +17,6 @@ from dpsco_app.pages.explore.own_numbers import (
     in_words,
 )
 from dpsco_app.pages.explore.tail_chart import tail_figure
-from dpsco_app.parts.look import Look
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.tails import tail
 from dpsco_core.scenario import Scenario
@@ -95,10 +94,9 @@ def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_littl
     assert "too few to tell" in in_words(few, fitting(few, Scenario()), 1.0)
 
 
-@pytest.mark.parametrize("compact", [False, True])
-def test_the_plot_draws_the_index_over_the_threshold(compact: bool) -> None:
+def test_the_plot_draws_the_index_over_the_threshold() -> None:
     found = tail(pareto(3))
-    line, chosen = tail_figure(found, Look(dark=False, title="x", compact=compact)).data
+    _, line, chosen = tail_figure(found, "x").panels[0].lines
     assert list(line.x) == list(found.farthest) and max(line.y) <= 20
     assert list(chosen.x) == [found.used] and list(chosen.y) == [found.index]
 

@@ -10,17 +10,17 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.figure.colours import METHODS
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.pages.geometry.state import STATE as GEOMETRY
 from dpsco_app.pages.one_run.words import percent
 from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.users.state import fit
-from dpsco_app.parts.export import figure_page, setting_line
-from dpsco_app.parts.look import Look, lay_out
+from dpsco_app.parts.export import figure_html, setting_line
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
@@ -178,23 +178,25 @@ class Loads(HTMLParser):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_figure_becomes_a_page_that_loads_nothing(dark: bool) -> None:
-    def draw(look: Look) -> go.Figure:
-        figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4]))
-        lay_out(figure, look)
-        return figure
-
     title = "n < 100: the error is <b>flat</b>"
-    table = pd.DataFrame({"n": [1, 2], "error": [3.0, np.nan]})
+    line = Line(key="e", name="Error", x=[1, 2], y=[3, 4], colour=METHODS["grey"])
+    axis = Axis(title="", low=1, high=4, ticks=[(1, "1")])
+    row = LadderRow(key="e", name="Error", colour=METHODS["grey"], values=["<i>4</i>"], end=4)
+    figure = Figure(
+        panels=[Panel(title="", x=axis, lines=[line])],
+        y=axis,
+        ladder=Ladder(title="", columns=["error"], rows=[row]),
+        alt=title,
+    )
     setting = setting_line(Scenario(trials=7))
-    page = figure_page(title, draw, lambda: table, dark=dark, setting=setting)
+    page = figure_html(figure, dark=dark, setting=setting)
     read = Loads()
     read.feed(page)
     assert page.startswith("<!doctype html>") and read.loads == []
     assert "@import" not in page.split("</style>")[0]
-    assert setting in read.text
-    assert title in read.text and "<b>" not in read.tags  # written as it is, not as marks
-    assert read.tags.count("td") == table.size and "Plotly.newPlot" in page
-    assert ("#171614" if dark else "#ffffff") in page
+    assert setting in read.text and "<i>4</i>" in read.text
+    assert title in read.text and "b" not in read.tags  # as it is, not as marks
+    assert "Plotly.react" in page and ("#171614" if dark else "#ffffff") in page
     assert len(page) < 8_000_000
 
 
@@ -209,10 +211,3 @@ def test_the_setting_of_a_picture_is_one_line_of_plain_symbols() -> None:
     assert "ρ = 0.5" in setting_line(concentrated) and "ε" not in setting_line(concentrated)
     assert "ℓ₁ ball" in setting_line(concentrated)
     assert "seed" not in setting_line(swept, runs=False)
-
-
-def test_a_figure_without_numbers_is_a_page_without_a_table() -> None:
-    page = figure_page("Title", lambda look: go.Figure())
-    read = Loads()
-    read.feed(page)
-    assert "table" not in read.tags and "details" not in read.tags

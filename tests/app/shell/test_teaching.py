@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.fields import ALL_CONTROLS
-from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
+from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, hidden, names, read, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press
@@ -114,20 +112,3 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     found, wrong = read(query, Teaching())
     assert (found, wrong) == (Teaching(hide=("sidebar", "privacy"), large=True), [])
     assert not hides_sidebar(page)
-
-
-def test_a_figure_grows_with_its_type() -> None:
-    figure = go.Figure(
-        go.Scatter(x=[1, 2], y=[3, 4], marker={"size": 8}, line={"width": 2}),
-        layout={"height": 400, "margin": {"r": 100}, "font": {"size": 14}},
-    )
-    lay_out(figure, Look(title="A title that takes one line of a figure, and two on a projector"))
-    figure.update_layout(height=400, margin={"r": 100})
-    figure.add_annotation(text="name", x=1, y=3, font={"size": 12}, xshift=4)
-    large = enlarged(figure)
-    assert large.data[0].marker.size == 8 * SCALE and large.data[0].line.width == 2 * SCALE
-    assert list(large.data[0].y) == [3, 4] and large.layout.annotations[0].y == 3
-    assert large.layout.annotations[0].font.size == 12 * SCALE
-    assert (large.layout.height, large.layout.margin.r) == (400, 100 * SCALE)
-    assert "<br>" in large.layout.title.text and large.layout.title.pad.t == 22 * SCALE
-    assert figure.data[0].marker.size == 8  # the figure itself stays

@@ -1,0 +1,60 @@
+"""Colours that tell methods apart and can be read, and numbers as people write them."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from dpsco_app.figure import methods
+from dpsco_app.figure.colours import METHODS, PART_INKS
+from dpsco_app.parts.options import number_text
+from dpsco_core.base.cards import Level
+from dpsco_core.catalogue import PROBLEM_SLUGS, methods_for
+from dpsco_core.fields.field import series
+
+
+def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None:
+    for problem in PROBLEM_SLUGS:
+        for level in get_args(Level):  # no figure shows both
+            slugs = methods_for(problem, level)
+            looks = {
+                (methods.colour_of(m), methods.symbol_of(m), methods.is_dashed(m)) for m in slugs
+            }
+            assert len(looks) == len(slugs), (problem, level)
+
+
+def contrast(colour: str, page: str) -> float:
+    """Return the contrast of WCAG 2 between two colours."""
+    light = []
+    for text in (colour, page):
+        parts = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def test_every_colour_of_text_can_be_read_on_its_page() -> None:
+    for on_light, on_dark in (*METHODS.values(), *PART_INKS.values()):
+        assert contrast(on_light, "#ffffff") >= 4.5, on_light
+        assert contrast(on_dark, "#171614") >= 4.5, on_dark
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (10_000, "10,000"),
+        (0.05, "0.05"),
+        (1e-6, "10⁻⁶"),
+        (2e-4, "2·10⁻⁴"),
+        (1e7, "10⁷"),
+        (2397, "2,397"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value: float, text: str) -> None:
+    assert number_text(value) == text
+
+
+def test_a_series_is_one_two_five_and_powers_of_ten() -> None:
+    assert series(0, 1) == (1, 2, 5, 10)
