@@ -14,7 +14,6 @@ from scipy.integrate import quad
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import (
-    DISTRIBUTIONS,
     EllipticalT,
     Gaussian,
     LogNormal,
@@ -302,21 +301,6 @@ def test_a_value_out_of_range_is_named(
 def test_a_moment_of_negative_order_is_refused(kind: Any, k: float) -> None:
     with pytest.raises(InvalidInput, match=r"^k must be a number of at least 0, got k="):
         kind().moment(k)
-
-
-def test_the_catalogue_has_the_nine_distributions_once() -> None:
-    slugs = [kind.card.slug for kind in DISTRIBUTIONS]
-    assert slugs == [
-        "student-t",
-        "pareto",
-        "skewed-pareto",
-        "log-normal",
-        "gaussian",
-        "elliptical-t",
-        "spike",
-        "hypercube",
-        "tracing",
-    ]
 
 
 @pytest.mark.parametrize("nu", [1e4, 1e8, 1e12, 1e16])
