@@ -37,8 +37,8 @@ class AddedBound(Bound):
     path: str  # the file that it is in
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
-        found = self._tried(setting, plan)
-        return {FAILED: math.nan} if isinstance(found, str) else found[0]
+        outcome = self._tried(setting, plan)
+        return {FAILED: math.nan} if isinstance(outcome, str) else outcome[0]
 
     def combined(self, terms: Terms) -> float:
         try:
@@ -47,8 +47,8 @@ class AddedBound(Bound):
             return math.nan
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
-        found = self._tried(setting)
-        return (found,) if isinstance(found, str) else found[1]
+        outcome = self._tried(setting)
+        return (outcome,) if isinstance(outcome, str) else outcome[1]
 
     @property
     def _what(self) -> str:
@@ -75,10 +75,12 @@ class AddedBound(Bound):
             return {str(name): float(value) for name, value in terms.items()}, failures
 
         try:
-            found: tuple[dict[str, float], tuple[str, ...]] = guarded(run, self._what, self.path)()
+            outcome: tuple[dict[str, float], tuple[str, ...]] = guarded(
+                run, self._what, self.path
+            )()
         except CodeFailed as problem:
             return str(problem)
-        return found
+        return outcome
 
 
 def added_bound(own: Bound, path: str) -> AddedBound:
@@ -157,15 +159,15 @@ def _guard_univariate(family: type[Distribution], what: str, path: str) -> None:
     given = family.univariate.fget  # type: ignore[attr-defined]
 
     def univariate(law: Distribution) -> Univariate | None:
-        found: Univariate | None = given(law)
-        kind = type(found)
+        marginal: Univariate | None = given(law)
+        kind = type(marginal)
         own = kind.__module__ == family.__module__ and not hasattr(kind, "_guarded")
         for name, method in list(vars(kind).items()) if own else ():
             if callable(method) and not name.startswith("__"):
                 setattr(kind, name, guarded(method, what, path))
         if own:
             kind._guarded = True  # type: ignore[union-attr]
-        return found
+        return marginal
 
     family.univariate = property(univariate)  # type: ignore[assignment, method-assign]
 
@@ -194,19 +196,19 @@ def try_law(law: Distribution) -> None:
 
 def _compare_coordinate(law: Distribution) -> None:
     """Compare what a law says of a coordinate, if anything, with some draws of it."""
-    said = law.univariate
-    if said is None:
+    marginal = law.univariate
+    if marginal is None:
         return
-    x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + said.mean
+    x = law.noise_law.sample(COMPARED, np.random.default_rng(0)).x[:, 0] + marginal.mean
     x.sort()
     steps = np.arange(COMPARED + 1) / COMPARED
-    below = said.below(x)
+    below = marginal.below(x)
     gap = float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
-    far = abs(said.mean) + 1e6 * said.scale
-    both = float(said.first(np.array([far]))[0] - said.first(np.array([-far]))[0])
+    far = abs(marginal.mean) + 1e6 * marginal.scale
+    both = float(marginal.first(np.array([far]))[0] - marginal.first(np.array([-far]))[0])
     if not gap <= APART / math.sqrt(COMPARED):
         raise ValueError(f"its univariate is not the law of its records: {gap:.2g} apart")
-    if not abs(both - (far - said.mean)) <= 1e-3 * far:
+    if not abs(both - (far - marginal.mean)) <= 1e-3 * far:
         raise ValueError("the first of its univariate is not E(x - Y)_+")
 
 

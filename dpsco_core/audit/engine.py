@@ -161,17 +161,17 @@ def steps(task: Audit) -> Iterator[tuple[int, Found | None]]:
             count = look // 2 - done
             if not task.stage.at_once:  # one after the other, so that somebody may cancel
                 count = min(count, A_STEP)
-            for held in sets:
-                held.run(count)
-            ledger = next((held.ledger for held in sets if held.ledger is not None), None)
+            for outputs in sets:
+                outputs.run(count)
+            ledger = next((outputs.ledger for outputs in sets if outputs.ledger is not None), None)
             if ledger is None:  # no data set that it runs on
                 assert sets[0].problem is not None
                 raise sets[0].problem
             done += count
             if done < look // 2:
                 yield 2 * done, None
-        width = max(held.width for held in sets)
-        one, *others = (held.rows(width) for held in sets)
+        width = max(outputs.width for outputs in sets)
+        one, *others = (outputs.rows(width) for outputs in sets)
         looks = [
             replace(audit(one, two, delta=task.claim_delta, confidence=each), against=pair.against)
             for pair, two in zip((opposite, origin), others, strict=True)
@@ -195,7 +195,7 @@ def steps(task: Audit) -> Iterator[tuple[int, Found | None]]:
 
 def run_audit(task: Audit) -> Iterator[Found]:
     """Run an audit; yield what is found after every look. Raises what `steps` does."""
-    yield from (found for _, found in steps(task) if found is not None)
+    yield from (result for _, result in steps(task) if result is not None)
 
 
 def seconds_a_run(task: Audit) -> float:
@@ -298,12 +298,12 @@ def _book(entries: tuple[Entry, ...]) -> Vector:
 
 def _difference(one: _LetOut, two: _LetOut) -> str:
     """Say how the books of two neighbours differ, if no run of either is booked otherwise."""
-    books = [held.books for held in (one, two)]
+    books = [side.books for side in (one, two)]
     if any((book != book[0]).any() for book in books) or (books[0][0] == books[1][0]).all():
         return ""
-    for held in (one, two):
-        if held.ledger is None:
-            return f"on one neighbour the method runs, on the other it fails: {held.problem}"
+    for side in (one, two):
+        if side.ledger is None:
+            return f"on one neighbour the method runs, on the other it fails: {side.problem}"
     noises = [math.exp(book[0][2:][(books[0] != books[1])[0][2:]][0]) for book in books]
     return (
         f"the noise of a release is booked as {noises[0]:.4g} on one neighbour and as "

@@ -26,9 +26,9 @@ class Samples:
     above: bool  # whether the event lies above it
 
 
-def samples(found: Found) -> Samples:
+def samples(result: Found) -> Samples:
     """Return the two samples of an audit's statistic in bins."""
-    first, second = statistics(found.one, found.two)
+    first, second = statistics(result.one, result.two)
     centre = float(np.concatenate([first, second]).mean())
     unit = max(float(first.std()), float(second.std())) or 1.0
     first, second = (first - centre) / unit, (second - centre) / unit
@@ -38,7 +38,7 @@ def samples(found: Found) -> Samples:
         low, high = low - 1, high + 1
     edges = np.linspace(low, high, BINS + 1)
     counts = [np.histogram(np.clip(x, low, high), edges)[0] for x in (first, second)]
-    last = found.evidence[-1]
+    last = result.evidence[-1]
     return Samples(
         edges=edges,
         one=counts[0],

@@ -52,19 +52,19 @@ def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
     0.741134
     """
     k = np.asarray(hits, dtype=float)
-    found: Vector = np.where(
+    limits: Vector = np.where(
         k > 0, scipy.special.betaincinv(np.maximum(k, 1), runs - k + 1, level), 0.0
     )
-    return found
+    return limits
 
 
 def proportion_high(hits: Counts | int, runs: int, level: float) -> Vector:
     """Upper confidence limit of a probability; see `proportion_low`."""
     k = np.asarray(hits, dtype=float)
-    found: Vector = np.where(
+    limits: Vector = np.where(
         k < runs, scipy.special.betainccinv(k + 1, np.maximum(runs - k, 1), level), 1.0
     )
-    return found
+    return limits
 
 
 def proven_epsilon(
@@ -98,8 +98,8 @@ def audit(
     --------
     >>> rng = np.random.default_rng(0)
     >>> noise = rng.uniform(size=(2, 1000, 1))
-    >>> found = audit(noise[0] + 5.0, noise[1], delta=0.0, confidence=0.999)
-    >>> found.hits, found.false_hits, round(found.epsilon_lower_bound, 2)
+    >>> evidence = audit(noise[0] + 5.0, noise[1], delta=0.0, confidence=0.999)
+    >>> evidence.hits, evidence.false_hits, round(evidence.epsilon_lower_bound, 2)
     (500, 0, 4.18)
     """
     require(one.ndim == 2 and one.shape == two.shape, "runs", "of one shape", two.shape)
@@ -146,8 +146,8 @@ def separating_direction(one: Vector, two: Vector) -> Vector:
     centred = np.concatenate([one - one.mean(axis=0), two - two.mean(axis=0)]) / scale
     scatter = centred.T @ centred / len(centred)
     scatter += (RIDGE * max(float(np.trace(scatter)), 1e-300) + 1e-300) * np.eye(len(gap))
-    found: Vector = np.linalg.lstsq(scatter, gap, rcond=None)[0] / scale
-    return found
+    direction: Vector = np.linalg.lstsq(scatter, gap, rcond=None)[0] / scale
+    return direction
 
 
 def best_event(one: Vector, two: Vector, delta: float, level: float) -> tuple[float, bool, bool]:

@@ -155,15 +155,15 @@ class _Calls(Generic[Label, Argument, Result]):
         check = getattr(self.executor, "check", None)
         while True:
             try:  # a Ctrl-C may come here: this queue has no lock to lose
-                found = {self.done.get(timeout=CHECK_EVERY if check else None)}
+                ready = {self.done.get(timeout=CHECK_EVERY if check else None)}
             except Empty:
                 assert check is not None
                 check()  # raises if nobody is left to wait for
                 continue
             while not self.done.empty():
-                found.add(self.done.get())
+                ready.add(self.done.get())
             with uninterrupted():
-                done = sorted(found & self.running.keys(), key=_failed)
+                done = sorted(ready & self.running.keys(), key=_failed)
             if done:
                 return done
 
@@ -203,8 +203,8 @@ def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecut
         executor.restart()
 
 
-def _given_up(must: str, found: str) -> WorkersLost:
-    return WorkersLost(f"{must}, got {found}; what had finished is kept.")
+def _given_up(must: str, actual: str) -> WorkersLost:
+    return WorkersLost(f"{must}, got {actual}; what had finished is kept.")
 
 
 def in_order(
@@ -227,8 +227,8 @@ def in_order(
         taken += call is not None
         return call
 
-    with closing(finished(executor, function, take, ahead)) as found:
-        for number, result in found:
+    with closing(finished(executor, function, take, ahead)) as results:
+        for number, result in results:
             early[number] = result
             while following in early:
                 yield early.pop(following)
@@ -268,8 +268,8 @@ def in_groups(
         left -= size
         return (tuple(group), tuple(group)) if group else None
 
-    with closing(finished(executor, partial(_worked, function), take, A_WORKER * workers)) as found:
-        for group, (results, took) in found:
+    with closing(finished(executor, partial(_worked, function), take, A_WORKER * workers)) as done:
+        for group, (results, took) in done:
             given = [task for run in group for task in run]
             rest = given[len(results) :]  # comes before the others
             runs.extendleft(reversed(_in_runs(rest, alike)))

@@ -34,8 +34,8 @@ class NotApplicable(Exception):
     ) -> None:
         assert len(change) <= 1 and not (change and nearest) and (change or not otherwise)
         for name, value in change.items():
-            said = f"{value:g}" if isinstance(value, float) else str(value)
-            nearest = CHOSEN.get(name, f"set {name}=") + said
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            nearest = CHOSEN.get(name, f"set {name}=") + text
             nearest += f", or {otherwise}" if otherwise else ""
         super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
         self.reason, self.nearest, self.changes = reason, nearest, (*changes, *change.items())

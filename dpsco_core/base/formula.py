@@ -98,15 +98,15 @@ def _applied(function: Callable[..., float], *parts: Value) -> Value:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, place, stripped = [], 0, text.rstrip()
+    tokens, place, stripped = [], 0, text.rstrip()
     while place < len(stripped):
         token = _TOKEN.match(stripped, place)
         if token is None:
             _refuse("made of numbers, letters and + - * / ^ ( )", stripped[place:].strip())
         kind = str(token.lastgroup)
-        found.append((kind, "^" if token[kind] == "**" else token[kind]))
+        tokens.append((kind, "^" if token[kind] == "**" else token[kind]))
         place = token.end()
-    return found
+    return tokens
 
 
 def _refuse(condition: str, got: str) -> NoReturn:

@@ -48,10 +48,10 @@ def smallest(
     floor: Key[T] | None = None,
 ) -> T:
     """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
-    found = _least(candidates, key, gain, floor)
-    if not found:
+    least = _least(candidates, key, gain, floor)
+    if not least:
         raise nothing_finite(of)
-    return found[0]
+    return least[0]
 
 
 def _least(candidates: Iterable[T], key: Key[T], gain: float, floor: Key[T] | None) -> list[T]:
@@ -92,10 +92,10 @@ def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, of: str
 ) -> tuple[float, float]:
     """Return where a function with one valley is least, and the value; raises `NotApplicable`."""
-    found = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
-    if not math.isfinite(float(found.fun)):
+    minimum = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
+    if not math.isfinite(float(minimum.fun)):
         raise nothing_finite(of)
-    return float(found.x), float(found.fun)
+    return float(minimum.x), float(minimum.fun)
 
 
 def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
@@ -157,11 +157,11 @@ def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[
     A grid first, then a search around its best point; infinite where none on the grid is finite.
     """
     grid = np.linspace(low, high, 25)
-    found = [value(float(x)) for x in grid]
-    i = int(smallest_index(found))
+    values = [value(float(x)) for x in grid]
+    i = int(smallest_index(values))
     if i < 0:
         return math.inf, high
     around = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
     inner = minimize_scalar(value, bounds=around, method="bounded", options={"xatol": 1e-3})
-    candidates = ((float(inner.fun), float(inner.x)), (found[i], float(grid[i])))
+    candidates = ((float(inner.fun), float(inner.x)), (values[i], float(grid[i])))
     return smallest_or(candidates, lambda pair: pair[0], candidates[1])

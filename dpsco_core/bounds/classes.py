@@ -69,12 +69,12 @@ def covered(card: BoundCard, setting: Setting) -> tuple[LawClass, ...]:
     as the class makes them (`of_class`). A mean moves within every class of moments as far as its
     public bound; the shifts of a law of gradients are not those of the law of its records.
     """
-    found = [card.laws]
+    classes = [card.laws]
     if card.laws in _MOMENTS and card.laws != COORDINATE:
         here, worst = setting.constants, of_class(setting).constants
         pairs = ((getattr(here, name), getattr(worst, name)) for name in card.laws.constants)
         if all(own >= most * (1 - ROUNDING) for own, most in pairs):
-            found.append(COORDINATE)
+            classes.append(COORDINATE)
     if card.laws in _MOMENTS and card.loss_class == MEAN:
-        found.append(SHIFTS)
-    return tuple(found)
+        classes.append(SHIFTS)
+    return tuple(classes)

@@ -58,36 +58,36 @@ def add_audit(commands: Any) -> None:
 
 def run_audit_command(chosen: argparse.Namespace) -> None:
     task = _task(chosen).validate()
-    for found in run_audit(task):  # once at least: the last look is at the end
+    for result in run_audit(task):  # once at least: the last look is at the end
         if sys.stderr.isatty():
-            last = found.evidence[-1]
+            last = result.evidence[-1]
             line = f"\r{last.runs:,} of {task.runs:,} runs: epsilon is at least "
             print(f"{line}{last.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
     if not chosen.json:
-        _print(task, found)
+        _print(task, result)
         return
     print_json(
         {
             "method": task.method,
-            "claimed_epsilon": found.claimed_epsilon,
-            "delta": found.delta,
-            "epsilon_lower_bound": found.epsilon_lower_bound,
+            "claimed_epsilon": result.claimed_epsilon,
+            "delta": result.delta,
+            "epsilon_lower_bound": result.epsilon_lower_bound,
             "confidence": task.confidence,
             "trials": task.runs,
-            "neighbours": found.neighbours,
+            "neighbours": result.neighbours,
             "fault": task.fault,
-            "verdict": found.verdict,
-            "caught_at": found.caught_at,
-            "notes": notes(found),
+            "verdict": result.verdict,
+            "caught_at": result.caught_at,
+            "notes": notes(result),
             "looks": [
                 {
                     "trials": e.runs,
                     "epsilon_lower_bound": e.epsilon_lower_bound,
                     "against": e.against,
                 }
-                for e in found.evidence
+                for e in result.evidence
             ],
             "scenario": replace(task.point, trials=task.runs).to_dict(),
         }
@@ -112,9 +112,9 @@ def _task(chosen: argparse.Namespace) -> Audit:
     )
 
 
-def _print(task: Audit, found: Found) -> None:
+def _print(task: Audit, result: Found) -> None:
     broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
-    print(f"{task.method}{broken}: {found.neighbours}\n")
+    print(f"{task.method}{broken}: {result.neighbours}\n")
     rows = [
         [
             f"{e.runs:,}",
@@ -123,20 +123,20 @@ def _print(task: Audit, found: Found) -> None:
             f"{e.hits:,}",
             f"{e.false_hits:,}",
         ]
-        for e in found.evidence
+        for e in result.evidence
     ]
     print(table(rows, ["runs", "epsilon is at least", "against", "hits", "false hits"]))
-    at = "" if not found.delta else f" at delta = {found.delta:g}"
-    claim = f"epsilon = {number(found.claimed_epsilon)}{at}"
+    at = "" if not result.delta else f" at delta = {result.delta:g}"
+    claim = f"epsilon = {number(result.claimed_epsilon)}{at}"
     confidence = f"with confidence {100 * task.confidence:g} %"
-    after = "by" if found.caught_at is None else "after"
-    count = found.caught_at or task.runs
-    print(f"\nThe claim, {claim}, is {found.verdict} {after} {count:,} runs, {confidence}.")
-    for note in notes(found):
+    after = "by" if result.caught_at is None else "after"
+    count = result.caught_at or task.runs
+    print(f"\nThe claim, {claim}, is {result.verdict} {after} {count:,} runs, {confidence}.")
+    for note in notes(result):
         print(f"note: {note}")
 
 
-def notes(found: Found) -> list[str]:
+def notes(result: Found) -> list[str]:
     """Return what the ledgers say of an audit's claim, whatever its runs do."""
-    flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in found.flaws]
-    return flaws + ([found.booked] if found.booked else [])
+    flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
+    return flaws + ([result.booked] if result.booked else [])

@@ -28,11 +28,11 @@ def add_budget(commands: Any) -> None:
 def run_budget(chosen: argparse.Namespace) -> None:
     texts = {name: getattr(chosen, name) for name in FLAGS}
     given = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
-    found = _numbers(given)
+    numbers = _numbers(given)
     if chosen.json:
-        print_json(found)
+        print_json(numbers)
         return
-    for title, rows in found.items():
+    for title, rows in numbers.items():
         if isinstance(rows, list):
             print(f"{title.capitalize()}\n")
             header = list(rows[0])
@@ -45,7 +45,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
 def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
     """Return the numbers that are asked for as plain objects."""
     point = _point(given)
-    found: dict[str, Any] = {
+    numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
         | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
         "conversions": [
@@ -61,7 +61,7 @@ def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
     releases = None if given["releases"] is None else read_whole("releases", given["releases"])
     if releases is not None:
         at = composed(point, releases)
-        found["composition"] = [
+        numbers["composition"] = [
             {
                 "accounting": name,
                 "epsilon": plain(getattr(at, name)),
@@ -79,18 +79,18 @@ def _numbers(given: dict[str, float | None]) -> dict[str, Any]:
                 f"got budget={point.kind}."
             )
         count = read_whole("records", records)
-        found["shuffling"] = [
+        numbers["shuffling"] = [
             {"argument": s.name, "rho": s.rho, "noise_multiplier": s.noise_multiplier}
             for s in shuffling(count, point.epsilon, point.delta)
         ]
         if batch is not None:
             size = read_whole("batch", batch)
             made = subsampled(point.epsilon, point.delta, size, count)
-            found["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
+            numbers["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
             if releases is not None:
                 many = batched(point.epsilon, point.delta, size, count, releases)
-                found["batches"] = {"releases": releases, "epsilon": many, "delta": point.delta}
-    return found
+                numbers["batches"] = {"releases": releases, "epsilon": many, "delta": point.delta}
+    return numbers
 
 
 def _point(given: dict[str, float | None]) -> Point:

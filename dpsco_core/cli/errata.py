@@ -39,8 +39,8 @@ def run_errata(chosen: argparse.Namespace) -> None:
     entries = [e for e in ERRATA if chosen.severity in (None, e.severity)]
     if chosen.json:
         kept = {e.slug for e in entries}
-        found = errata_json(run=chosen.run)
-        print_json({"errata": [row for row in found["errata"] if row["slug"] in kept]})
+        document = errata_json(run=chosen.run)
+        print_json({"errata": [row for row in document["errata"] if row["slug"] in kept]})
         return
     lines = [[e.slug, e.severity, e.statement, "yes" if e.experiment else ""] for e in entries]
     print(table(lines, ["slug", "severity", "statement", "experiment"]))

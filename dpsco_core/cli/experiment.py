@@ -33,8 +33,8 @@ def run_experiment(chosen: argparse.Namespace) -> None:
         raise InvalidInput(f"experiment must be one of {must}, got experiment={chosen.name}.")
     trials = None if chosen.trials is None else parse("trials", chosen.trials)
     todo = parts(known, trials, parse("seed", chosen.seed))
-    found = series_table([row for part in todo for row in run_part(part)])
-    rows = found.to_dict("records")
+    summary = series_table([row for part in todo for row in run_part(part)])
+    rows = summary.to_dict("records")
     if chosen.json:
         plain = [{name: to_plain(row[name]) for name in _COLUMNS} for row in rows]
         print_json({"experiment": known, "rows": plain})

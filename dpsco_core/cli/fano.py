@@ -62,16 +62,16 @@ def run_fano(chosen: argparse.Namespace) -> None:
     """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
     given = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if given["bits"] is not None:
-        found = _packing(given)
+        numbers = _packing(given)
     else:
         unused = [name for name in ("separation", "tv", "kl") if given[name] is not None]
         if unused:
             raise InvalidInput(f"bits must be given with {unused[0]}, got bits=none.")
-        found = _problem(given, chosen.distribution)
+        numbers = _problem(given, chosen.distribution)
     if chosen.json:
-        print_json(found)
+        print_json(numbers)
     else:
-        _print(found)
+        _print(numbers)
 
 
 def _packing(given: dict[str, str | None]) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def _packing(given: dict[str, str | None]) -> dict[str, Any]:
     names += ["log_size", "expected_changes", "squared_changes"]
     names += [f"{who}_{what}" for what in ("information", "error", "bound") for who in _LIMITS]
     names += ["bound", "squared_bound", "pure_bound"]
-    found = {name: to_plain(float(getattr(at, name))) for name in names}
-    return {"packing": found | {"bites": at.bites}}
+    numbers = {name: to_plain(float(getattr(at, name))) for name in names}
+    return {"packing": numbers | {"bites": at.bites}}
 
 
 def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def _whole(name: str, text: str | None) -> int:
     return read_whole(name, _number(name, text))
 
 
-def _print(found: dict[str, Any]) -> None:
-    for title, part in found.items():
+def _print(numbers: dict[str, Any]) -> None:
+    for title, part in numbers.items():
         print(f"{title.capitalize()}\n")
         if isinstance(part, list):
             print(table([[_text(v) for v in row.values()] for row in part], list(part[0])))

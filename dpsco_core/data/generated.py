@@ -105,8 +105,8 @@ class Range(Generic[AnySource]):
     stop: int
 
     def __post_init__(self) -> None:
-        held = 0 <= self.start < self.stop <= self.source.n
-        require(held, "start", f"before stop, both in 0 to {self.source.n}", self.start)
+        inside = 0 <= self.start < self.stop <= self.source.n
+        require(inside, "start", f"before stop, both in 0 to {self.source.n}", self.start)
 
     @property
     def n(self) -> int:

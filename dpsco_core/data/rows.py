@@ -87,9 +87,9 @@ class Factors:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", real_array("base", self.base))
         for name in ("coefficients", "norms"):
-            held = getattr(self, name)
-            if held is not None:
-                object.__setattr__(self, name, real_array(name, held))
+            factor = getattr(self, name)
+            if factor is not None:
+                object.__setattr__(self, name, real_array(name, factor))
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,12 +58,12 @@ class UserRows(ByUsers[DenseRows]):
         m, d = self.items, self.d
         if m == 1:
             return self.records
-        found = np.empty((self.users, d))
+        averages = np.empty((self.users, d))
         step = max(1, rows_per_block(d) // m)
         with np.errstate(over="ignore", invalid="ignore"):
             for low in range(0, self.users, step):
                 high = min(low + step, self.users)
                 items = self.records.read(slice(low * m, high * m))
-                found[low:high] = items.reshape(-1, m, d).sum(axis=1)
-        found /= m
-        return DenseRows(found)
+                averages[low:high] = items.reshape(-1, m, d).sum(axis=1)
+        averages /= m
+        return DenseRows(averages)

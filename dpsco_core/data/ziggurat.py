@@ -157,10 +157,10 @@ class Ziggurat:
             np.take(self.sure, k, out=s, mode="clip")
             np.abs(words, out=words)
             np.greater_equal(words, s, out=u)
-            found = np.flatnonzero(u)
-            layers.append(k[found])
-            found += low
-            places.append(found)
+            doubtful = np.flatnonzero(u)
+            layers.append(k[doubtful])
+            doubtful += low
+            places.append(doubtful)
         self._settle(out, np.concatenate(places), np.concatenate(layers), scale, rng)
 
     def _settle(

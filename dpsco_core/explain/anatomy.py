@@ -156,8 +156,8 @@ def descent_path(
 ) -> RiskPath:
     """Return the path of gradient descent without noise, clipped at `radius` or not at all."""
     problem, sample = draw_problem(point, trial)
-    found = _descent(sample, descent, radius)
-    return _evaluate(problem, found.path.steps, found.path.points, found.value)
+    descended = _descent(sample, descent, radius)
+    return _evaluate(problem, descended.path.steps, descended.path.points, descended.value)
 
 
 def clipped_plan(point: Scenario) -> tuple[Descent, float]:
@@ -261,7 +261,7 @@ def _clipped_risks(
     problem, sample = _draw_problem(point, trial)
     samples = _large_sample(point, trial), sample
     ends = (_clipped_ends(s, descent, np.array(radii)) for s in samples)
-    risks = ([problem.excess_risk(w).value for w in found] for found in ends)
+    risks = ([problem.excess_risk(w).value for w in points] for points in ends)
     return list(zip(*risks, strict=True))
 
 

@@ -84,8 +84,8 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
 
     Examples
     --------
-    >>> for found in conversions(Point(kind="approx", epsilon=1.0, delta=1e-6)):
-    ...     print(found.name, round(found.rho, 5), round(found.noise_multiplier, 3))
+    >>> for conversion in conversions(Point(kind="approx", epsilon=1.0, delta=1e-6)):
+    ...     print(conversion.name, round(conversion.rho, 5), round(conversion.noise_multiplier, 3))
     paper 0.01747 5.35
     tight 0.02436 4.531
     gaussian 0.02801 4.225
@@ -99,13 +99,13 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
         )
     pure = point.kind == "pure"
     rho, most = (e * e / 2, e) if pure else (point.rho, math.inf)
-    found = (
+    converted = (
         Conversion(name="paper", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta, "paper"))),
         Conversion(name="tight", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta))),
     )
     if pure:
-        return found
-    return (*found, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
+        return converted
+    return (*converted, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
 
 
 def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
@@ -217,11 +217,11 @@ def composed(point: Point, releases: int) -> Composed:
 
     Examples
     --------
-    >>> found = composed(Point(kind="zcdp", rho=0.001), 100)
-    >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
+    >>> bounds = composed(Point(kind="zcdp", rho=0.001), 100)
+    >>> [round(x, 2) for x in (bounds.basic, bounds.advanced, bounds.zcdp, bounds.exact)]
     [21.23, 17.09, 2.14, 1.99]
-    >>> found = composed(Point(kind="pure", epsilon=1.0), 10)
-    >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
+    >>> bounds = composed(Point(kind="pure", epsilon=1.0), 10)
+    >>> [round(x, 2) for x in (bounds.basic, bounds.advanced, bounds.zcdp, bounds.exact)]
     [10.0, 33.81, 20.55, 10.0]
     """
     whole("k", releases, 1, MOST_RELEASES)
@@ -255,8 +255,8 @@ def advanced_range(point: Point, most: int) -> tuple[int, int] | None:
     """
 
     def below(k: int) -> bool:
-        found = composed(point, k)
-        return found.advanced < found.basic
+        composition = composed(point, k)
+        return composition.advanced < composition.basic
 
     def edge(inside: int, outside: int) -> int:
         while abs(inside - outside) > 1:
@@ -304,12 +304,12 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
     """
     whole("records", records, 1, MOST_RECORDS)
     ApproxDP(epsilon=epsilon, delta=delta)
-    found = [Shuffled(name="none", rho=gaussian_rho(epsilon, delta))]
+    allowed = [Shuffled(name="none", rho=gaussian_rho(epsilon, delta))]
     for route in ROUTES:
         made = amplify(records, epsilon, delta, route)
-        found.append(Shuffled(name=route, rho=None if made is None else made.rho_group))
-    found.append(Shuffled(name="steps", rho=shuffle_steps(records, epsilon, delta).rho_step))
-    return tuple(found)
+        allowed.append(Shuffled(name=route, rho=None if made is None else made.rho_group))
+    allowed.append(Shuffled(name="steps", rho=shuffle_steps(records, epsilon, delta).rho_step))
+    return tuple(allowed)
 
 
 def subsampled(epsilon: float, delta: float, drawn: int, count: int) -> ApproxDP:

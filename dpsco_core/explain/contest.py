@@ -93,8 +93,8 @@ def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contes
         for j, x in enumerate(plane.x):
             setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
             for k, bounds in enumerate(chosen):
-                found = [(bool(b.failures(setting)), b.value(setting)) for b in bounds]
-                fails, values[k, i, j] = min(f for f in found if not math.isnan(f[1]))
+                pairs = [(bool(b.failures(setting)), b.value(setting)) for b in bounds]
+                fails, values[k, i, j] = min(f for f in pairs if not math.isnan(f[1]))
                 holds[k, i, j] = not fails
     ties = np.zeros(shape[1:], dtype=bool)
     return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties)
@@ -140,8 +140,8 @@ def measured_contest(
     shape = (len(methods), len(plane.y), len(plane.x))
     values = np.full(shape, np.nan)
     holds, ties = np.zeros(shape, dtype=bool), np.zeros(shape[1:], dtype=bool)
-    for (i, j), found in outcomes.items():
-        errors = np.array([[o.error for o in found if o.method == m] for m in methods])
+    for (i, j), cell in outcomes.items():
+        errors = np.array([[o.error for o in cell if o.method == m] for m in methods])
         runs = np.isfinite(errors).all(axis=1)
         values[:, i, j] = np.where(runs, errors.mean(axis=1), np.inf)
         holds[:, i, j] = runs

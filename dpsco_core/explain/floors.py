@@ -111,8 +111,8 @@ def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
 
     Examples
     --------
-    >>> found = floor_proof(Scenario(p=2.0, offset=0.0), "zcdp")
-    >>> round(found.value, 5), round(found.kappa, 4)
+    >>> proof = floor_proof(Scenario(p=2.0, offset=0.0), "zcdp")
+    >>> round(proof.value, 5), round(proof.kappa, 4)
     (0.02577, 0.1338)
     """
     if no_floor(point):
@@ -174,8 +174,8 @@ def measured(point: Scenario) -> tuple[MeasuredError, ...]:
     table = frame([o for o in study(run) if o.not_applicable is None])
     if table.empty:
         return ()
-    found = table.groupby("method", sort=False)["error"].agg(["mean", "sem"])
+    summary = table.groupby("method", sort=False)["error"].agg(["mean", "sem"])
     return tuple(
         MeasuredError(method=str(slug), error=float(row["mean"]), standard_error=float(row["sem"]))
-        for slug, row in found.iterrows()
+        for slug, row in summary.iterrows()
     )

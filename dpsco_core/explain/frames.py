@@ -150,13 +150,13 @@ def _widest(rows: Vector, beside: Vector | None = None) -> Vector:
     Rows of zeros have none: then it is the first coordinate's, made orthogonal to `beside`.
     """
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
-    found = np.asarray(directions[0])
+    direction = np.asarray(directions[0])
     if sizes[0] <= 1e-12:
-        off = np.zeros_like(found) if beside is None else beside
-        units = np.eye(len(found))
-        found = next(v for u in units if np.linalg.norm(v := u - (u @ off) * off) > 0.5)
-        found = found / np.linalg.norm(found)
-    return found if found[np.abs(found).argmax()] > 0 else -found
+        off = np.zeros_like(direction) if beside is None else beside
+        units = np.eye(len(direction))
+        direction = next(v for u in units if np.linalg.norm(v := u - (u @ off) * off) > 0.5)
+        direction = direction / np.linalg.norm(direction)
+    return direction if direction[np.abs(direction).argmax()] > 0 else -direction
 
 
 def _box(places: Vector) -> Vector:
@@ -231,15 +231,15 @@ def _edge(constraint: ConstraintSet, plane: RunPlane, far: float) -> Vector:
     """Return how far the plane stays in the set in each direction, up to `far`, by bisection."""
     angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
     rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    found = np.empty_like(rays)
-    for ray, place in zip(rays, found, strict=True):
+    reach = np.empty_like(rays)
+    for ray, place in zip(rays, reach, strict=True):
         low, high = 0.0, 2 * far
         while high - low > 1e-3 * far:
             middle = (low + high) / 2
             inside = constraint.contains(plane.point(middle * ray))
             low, high = (middle, high) if inside else (low, middle)
         place[:] = low * ray
-    return found
+    return reach
 
 
 def _norms(rows: Rows) -> Vector:

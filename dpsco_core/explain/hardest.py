@@ -42,10 +42,10 @@ def hardest_case(scenario: Scenario) -> Scenario | None:
 
     Examples
     --------
-    >>> found = hardest_case(Scenario(p=2.0))
-    >>> found.distribution, found.methods == Scenario().methods
+    >>> hardest = hardest_case(Scenario(p=2.0))
+    >>> hardest.distribution, hardest.methods == Scenario().methods
     ('hypercube', True)
-    >>> hardest_case(found) is None
+    >>> hardest_case(hardest) is None
     True
     """
     sharpest = hardest_bound(scenario)
@@ -82,13 +82,13 @@ def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
         scenario.offset == 0 or any(no_floor(point) for _, point in scenario.points())
     ):
         return ()
-    found = []
+    floors = []
     for x, point in scenario.points():
         here = [e for e in (evaluate(point, b, x) for b in bounds) if not e.failures]
         if not here:
             return ()
-        found.append(max(here, key=lambda e: e.value))
-    return tuple(found) if all(e.value > 0 for e in found) else ()
+        floors.append(max(here, key=lambda e: e.value))
+    return tuple(floors) if all(e.value > 0 for e in floors) else ()
 
 
 def _binds(card: BoundCard, scenario: Scenario) -> bool:

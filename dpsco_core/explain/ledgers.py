@@ -72,12 +72,12 @@ def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...
     prices = _prices(entries, budget)
     whole = _together(entries, prices)
     shares = [price / whole if whole > 0 else math.nan for price in prices]
-    found = []
+    spent = []
     for _, alike in groupby(zip(entries, shares, strict=True), lambda pair: _key(pair[0])):
         (first, _), *_ = pairs = list(alike)
         share = math.fsum(share for _, share in pairs)
-        found.append(Spending(**vars(first), count=len(pairs), share=share))
-    return tuple(found)
+        spent.append(Spending(**vars(first), count=len(pairs), share=share))
+    return tuple(spent)
 
 
 def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:

@@ -108,9 +108,9 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = pd.DataFrame([vars(r) for r in rows], columns=["series", "x", "trial", "value"])
-    order = list(dict.fromkeys(found["series"]))
-    groups = found.sort_values("trial", kind="stable").groupby(["series", "x"], sort=True)["value"]
+    frame = pd.DataFrame([vars(r) for r in rows], columns=["series", "x", "trial", "value"])
+    order = list(dict.fromkeys(frame["series"]))
+    groups = frame.sort_values("trial", kind="stable").groupby(["series", "x"], sort=True)["value"]
     table = pd.DataFrame(
         {
             "trials": groups.size(),

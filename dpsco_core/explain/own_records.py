@@ -143,13 +143,13 @@ def _release(
         plan = method.plan(own_setting(point, slug))
     except NotApplicable as refusal:
         return OwnRelease(method=slug, refusal=str(refusal))
-    found = released(method, records, plan, Ledger(point.budget), rng)
-    limits = (found.diagnostics.get(name, math.nan) for name in ("clip_radius", "clip_limit"))
+    release = released(method, records, plan, Ledger(point.budget), rng)
+    limits = (release.diagnostics.get(name, math.nan) for name in ("clip_radius", "clip_limit"))
     clip = next((limit for limit in limits if not math.isnan(limit)), math.nan)
     return OwnRelease(
         method=slug,
-        value=public.guess + public.unit * float(found.value[0]),
+        value=public.guess + public.unit * float(release.value[0]),
         clip=clip * public.unit,
-        spent=None if method_card(slug).privacy == "none" else found.ledger.spent(),
-        notes=found.notes,
+        spent=None if method_card(slug).privacy == "none" else release.ledger.spent(),
+        notes=release.notes,
     )

@@ -62,13 +62,13 @@ def _logs(parts: Mapping[str, float], names: Sequence[str]) -> Vector:
 def _leaders(here: Vector, there: Vector) -> list[tuple[float, int]]:
     """Return which of several lines is the highest, and from which share of the way on."""
     slopes = there - here
-    found = [(0.0, max(range(len(here)), key=lambda i: (here[i], slopes[i])))]
+    leaders = [(0.0, max(range(len(here)), key=lambda i: (here[i], slopes[i])))]
     while True:
-        share, at = found[-1]
+        share, at = leaders[-1]
         steeper = np.flatnonzero(slopes > slopes[at])
         meets = (here[at] - here[steeper]) / (slopes[steeper] - slopes[at])
         if not (meets < 1).any():
-            return found
+            return leaders
         # Of those that meet it first, the steepest one leads from there on.
         nearest = steeper[meets <= meets.min()]
-        found.append((max(share, float(meets.min())), int(nearest[np.argmax(slopes[nearest])])))
+        leaders.append((max(share, float(meets.min())), int(nearest[np.argmax(slopes[nearest])])))

@@ -153,16 +153,16 @@ def tail(values: Vector) -> Tail:
     distances /= distances[-1]
     steps = np.unique(np.geomspace(LEAST_FARTHEST, most, THRESHOLDS).astype(np.intp))
     shapes = [(int(k), _shape(distances[-k - 1 :])) for k in (*steps, used)]
-    found = sorted({k: shape for k, shape in shapes if not math.isnan(shape)}.items())
+    estimates = sorted({k: shape for k, shape in shapes if not math.isnan(shape)}.items())
     must = "ones whose farthest differ from one another"
-    require(used in dict(found), "numbers", must, f"{n:,} with too many equal ones")
+    require(used in dict(estimates), "numbers", must, f"{n:,} with too many equal ones")
     above = float(np.mean(away[order[-used:]] > 0))
     return Tail(
         count=n,
         used=used,
-        shape=dict(found)[used],
-        farthest=tuple(k for k, _ in found),
-        shapes=tuple(shape for _, shape in found),
+        shape=dict(estimates)[used],
+        farthest=tuple(k for k, _ in estimates),
+        shapes=tuple(shape for _, shape in estimates),
         mean=float(np.mean(values)),
         median=median,
         one_sided=above > ONE_SIDED or above < 1 - ONE_SIDED,

@@ -111,11 +111,11 @@ class Spied:
     def rates(self) -> tuple[Vector, Vector]:
         """Return false and true positive rates over all thresholds, both rising from 0 to 1."""
         thresholds = np.unique(np.concatenate([self.used, self.fresh]))[::-1]
-        found = [
+        shares = [
             np.searchsorted(np.sort(-scores), -thresholds, side="right") / max(1, len(scores))
             for scores in (self.fresh, self.used)
         ]
-        return np.append(0.0, found[0]), np.append(0.0, found[1])
+        return np.append(0.0, shares[0]), np.append(0.0, shares[1])
 
     @property
     def caught(self) -> float:
@@ -189,9 +189,9 @@ def most_caught(budget: Budget, false: Vector) -> Vector:
     """
     match budget:
         case ZCDP(rho=rho):
-            found = ndtr(ndtri(false) + math.sqrt(2 * rho))
+            caught = ndtr(ndtri(false) + math.sqrt(2 * rho))
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
             delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
             grown = np.exp(min(epsilon, 700.0)) * false + delta
-            found = np.minimum(grown, 1 - np.exp(-epsilon) * (1 - delta - false))
-    return np.asarray(np.clip(found, 0.0, 1.0))
+            caught = np.minimum(grown, 1 - np.exp(-epsilon) * (1 - delta - false))
+    return np.asarray(np.clip(caught, 0.0, 1.0))

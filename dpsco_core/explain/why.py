@@ -150,15 +150,15 @@ def clipping(p: float, radius: float) -> AtRadius:
     """Return what clipping the records at a radius does, and the noise that it needs."""
     records = _shown(p).records
     release = clipped_mean(DenseRows(records), radius)
-    found = parts(p, len(records), radius)
+    squares = parts(p, len(records), radius)
     return AtRadius(
         radius=radius,
         clipped=int((np.linalg.norm(records, axis=1) > radius).sum()),
         moved=float(np.linalg.norm(release - records.mean(axis=0))),
-        sampling=math.sqrt(found.sampling),
-        bias=math.sqrt(found.bias),
-        noise=math.sqrt(found.noise),
-        error=found.error,
+        sampling=math.sqrt(squares.sampling),
+        bias=math.sqrt(squares.bias),
+        noise=math.sqrt(squares.noise),
+        error=squares.error,
     )
 
 
@@ -194,13 +194,13 @@ def _rho() -> float:
 def _floor(point: Scenario) -> float:
     """Return the largest lower bound that binds every (epsilon, delta) algorithm."""
     cards = (b.card for b in bounds_for(point.problem, point.level))
-    found = (
+    floors = (
         evaluate(point, bound(card.slug))
         for card in cards
         if (card.kind, card.constant, card.quantity) == ("lower", "explicit", "l2 error")
         and (card.laws, card.privacy) in ((COORDINATE, "approx"), (COORDINATE, "none"))
     )
-    return max(one.value for one in found if not one.failures)
+    return max(one.value for one in floors if not one.failures)
 
 
 def _pace(point: Scenario, value: Callable[[Scenario], float]) -> float:

@@ -85,8 +85,8 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
 
     Examples
     --------
-    >>> found = window(Scenario(p=2.0), "zcdp")
-    >>> found.upper.card.slug, found.lower.card.slug, round(found.ratio, 2), found.widest
+    >>> gap = window(Scenario(p=2.0), "zcdp")
+    >>> gap.upper.card.slug, gap.lower.card.slug, round(gap.ratio, 2), gap.widest
     ('upper.mean.cwme-cdp-expected', 'lower.mean.rate-distortion-cdp', 1.95, 'privacy noise')
     """
     allowed = notions_of(point)
@@ -200,7 +200,7 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
     >>> round(span.low, 4), round(span.high, 4)
     (0.0939, 0.2045)
     """
-    found = []
+    windows = []
     for x, point in scenario.points():
         if point.geometry != "l2":
             return ()
@@ -215,8 +215,8 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
         upper = here.upper if here.ceiling < start else None
         high = min(here.ceiling, start)
         low = min(here.floor, high)
-        found.append(Span(x=x, low=low, high=high, lower=here.lower, upper=upper))
-    return tuple(found) if any(span.low < span.high for span in found) else ()
+        windows.append(Span(x=x, low=low, high=high, lower=here.lower, upper=upper))
+    return tuple(windows) if any(span.low < span.high for span in windows) else ()
 
 
 def worst_start(point: Scenario) -> float:

@@ -28,9 +28,9 @@ def span(name: str, scenario: Fields | None = None, limits: Limits = LIBRARY) ->
     >>> span("p")
     (2, 50.0)
     """
-    found = TABLE[name].span(name, Fields() if scenario is None else scenario, limits)
-    assert found is not None, name
-    return found
+    ends = TABLE[name].span(name, Fields() if scenario is None else scenario, limits)
+    assert ends is not None, name
+    return ends
 
 
 def parse(name: str, value: Any) -> Any:

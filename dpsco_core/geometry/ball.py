@@ -106,10 +106,10 @@ class L1Ball(NormBall):
 
     def support_point(self, g: Vector) -> Vector:
         """Return the vertex at the first of the largest entries, shape (d,)."""
-        found = np.zeros(self.d)
+        vertex = np.zeros(self.d)
         top = int(np.abs(g).argmax())
-        found[top] = math.copysign(self.radius, g[top])
-        return found
+        vertex[top] = math.copysign(self.radius, g[top])
+        return vertex
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\|\xi\|_\infty`, exact by quadrature; at most r sqrt(2 ln(2d))."""
@@ -146,11 +146,11 @@ class LqBall(NormBall):
         if self.exponent == 2:
             return w * (self.radius / norm)
         size = np.abs(w) / norm  # on the unit sphere; the ball has radius r/norm < 1
-        found = np.zeros(self.d)
+        nearest = np.zeros(self.d)
         moving = size > 0
-        found[moving] = _project_positive(size[moving], self.exponent, self.radius / norm)
-        found *= self.radius / lq_norm(found, self.exponent)
-        return np.copysign(found, w)
+        nearest[moving] = _project_positive(size[moving], self.exponent, self.radius / norm)
+        nearest *= self.radius / lq_norm(nearest, self.exponent)
+        return np.copysign(nearest, w)
 
     def support_point(self, g: Vector) -> Vector:
         r"""Return r times :math:`\mathrm{sign}(g_j)|g_j|^{q'-1}`, normalised; 0 for g = 0."""
@@ -225,8 +225,8 @@ class Box(Symmetric):
 
     def support_point(self, g: Vector) -> Vector:
         r"""Return :math:`b_j\,\mathrm{sign}(g_j)`, with sign(0) = 0; shape (d,)."""
-        found: Vector = self.half_widths * np.sign(g)
-        return found
+        corner: Vector = self.half_widths * np.sign(g)
+        return corner
 
     def radius_in(self, exponent: float) -> float:
         return lq_norm(self.half_widths, exponent)

@@ -74,8 +74,8 @@ def _powered(w: Vector, exponent: float, factor: float) -> Vector:
     norm = lq_norm(w, exponent)
     if norm == 0:
         return np.zeros(len(w))
-    found: Vector = np.copysign(factor * norm * (np.abs(w) / norm) ** (exponent - 1), w)
-    return found
+    powers: Vector = np.copysign(factor * norm * (np.abs(w) / norm) ** (exponent - 1), w)
+    return powers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,14 +98,14 @@ class EntropyMirror:
     def gradient(self, w: Vector) -> Vector:
         r"""Return :math:`r(\ln(w_j/r) + 1)`; -infinity where an entry is 0."""
         with np.errstate(divide="ignore"):
-            found: Vector = self.radius * (np.log(w / self.radius) + 1)
-        return found
+            image: Vector = self.radius * (np.log(w / self.radius) + 1)
+        return image
 
     def conjugate_gradient(self, u: Vector) -> Vector:
         r"""Return :math:`r\,\mathrm{softmax}(u/r)`; an entry of -infinity gives 0."""
         powers = np.exp((u - u.max()) / self.radius)
-        found: Vector = self.radius * (powers / powers.sum())
-        return found
+        point: Vector = self.radius * (powers / powers.sum())
+        return point
 
 
 def mirror_step(
@@ -183,8 +183,8 @@ def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
     low, high = low * (1 - 1e-9), high * (1 + 1e-9)  # they are known up to rounding
     root = brentq(lambda t: float(at(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15)
     w = at(float(root))
-    found: Vector = w * (total / float(w.sum()))
-    return found
+    point: Vector = w * (total / float(w.sum()))
+    return point
 
 
 def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
@@ -212,9 +212,9 @@ def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
     while log_ratio(low) < 0:
         low, step = low - step, 2 * step
     root = float(brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
-    found = np.zeros(len(u))
-    found[moving] = np.exp(at(root))
-    return np.copysign(found, u)
+    point = np.zeros(len(u))
+    point[moving] = np.exp(at(root))
+    return np.copysign(point, u)
 
 
 def _log_norm(z: Vector, exponent: float) -> float:
@@ -270,7 +270,7 @@ def _in_lq_ball(
 
     high = math.log(lq_norm(u, dual_exponent(exponent))) - (exponent - 1) * log_radius
     settle(safeguarded_root(settle, -math.inf, high, high))
-    found = np.zeros(len(u))
-    found[moving] = np.exp(z)
-    found *= radius / lq_norm(found, exponent)
-    return np.copysign(found, u)
+    point = np.zeros(len(u))
+    point[moving] = np.exp(z)
+    point *= radius / lq_norm(point, exponent)
+    return np.copysign(point, u)

@@ -58,8 +58,8 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
     size /= np.where(ordinary, top, 1.0)[:, None]
     size[~ordinary & ~np.isnan(top)] = 0
     total = (size**exponent).sum(axis=1) ** (1 / exponent)
-    found: Vector = top * np.where(ordinary, total, 1.0)
-    return found
+    norms: Vector = top * np.where(ordinary, total, 1.0)
+    return norms
 
 
 def unit_vector(x: Vector, exponent: float) -> Vector:
@@ -74,8 +74,8 @@ def unit_vector(x: Vector, exponent: float) -> Vector:
     if top == 0:
         return np.zeros(len(x))
     scaled = x / top
-    found: Vector = scaled / lq_norm(scaled, exponent)
-    return found
+    unit: Vector = scaled / lq_norm(scaled, exponent)
+    return unit
 
 
 def dual_exponent(exponent: float) -> float:
@@ -136,5 +136,5 @@ def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
     remain = int(np.count_nonzero(above))
     # Summed once more, pairwise: running sums over many entries lose digits.
     below -= (float(ordered[:remain].sum()) - total) / remain
-    found: Vector = np.maximum(below, 0.0, out=below)
-    return found
+    shrunk: Vector = np.maximum(below, 0.0, out=below)
+    return shrunk

@@ -36,9 +36,9 @@ class OnVertices(Sized):
 
         That is 0 in the solid simplex if none is positive.
         """
-        found, top = np.zeros(self.d), int(g.argmax())
-        found[top] = 0.0 if self.solid and not g[top] > 0 else self.radius
-        return found
+        vertex, top = np.zeros(self.d), int(g.argmax())
+        vertex[top] = 0.0 if self.solid and not g[top] > 0 else self.radius
+        return vertex
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         """Whether `w` lies in the set, up to `tolerance` times r in sign and in sum."""

@@ -118,12 +118,12 @@ class SparseHull(Sparse):
             math.sqrt(s / d) * chi_mean(d),
             largest_absolute_mean(d),
         )
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda tau: math.sqrt(s) * tau + math.sqrt(d * _excess_square(tau)),
             bounds=(0.0, math.sqrt(2 * math.log(d)) + 1),
             method="bounded",
         )
-        upper = min(float(found.fun), 2 * sparse_width_bound(d, s), chi_mean(d))
+        upper = min(float(minimum.fun), 2 * sparse_width_bound(d, s), chi_mean(d))
         return Width.between(self.radius * lower, self.radius * upper)
 
 
@@ -197,18 +197,18 @@ class GroupBall(Sized, Symmetric):
             return w
         shrunk = shrink_to_sum(norms, self.radius, top)
         kept = np.divide(shrunk, norms, out=np.zeros(self.groups), where=norms > 0)
-        found: Vector = w * np.repeat(kept, self.group_size)
-        return found
+        nearest: Vector = w * np.repeat(kept, self.group_size)
+        return nearest
 
     def support(self, g: Vector) -> float:
         return self.radius * float(self._norms(g).max())
 
     def support_point(self, g: Vector) -> Vector:
         """Return the longest block of g, the first of them, at length r; 0 elsewhere."""
-        found = np.zeros((self.groups, self.group_size))
+        blocks = np.zeros((self.groups, self.group_size))
         top = int(self._norms(g).argmax())
-        found[top] = self.radius * unit_vector(g.reshape(found.shape)[top], 2.0)
-        return found.ravel()
+        blocks[top] = self.radius * unit_vector(g.reshape(blocks.shape)[top], 2.0)
+        return blocks.ravel()
 
     def radius_in(self, exponent: float) -> float:
         """Return the largest l_q norm, attained within one block."""

@@ -74,8 +74,8 @@ def largest_block_mean(blocks: int, size: int) -> float:
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
         with np.errstate(divide="ignore"):  # the logarithm of 0 at t = 0
             log_law = np.where(high < 0.5, np.log1p(-high), np.log(low))
-        found: Vector = -np.expm1(blocks * log_law)
-        return found
+        tails: Vector = -np.expm1(blocks * log_law)
+        return tails
 
     return _integral(tail, math.sqrt(size) + _end(blocks))
 

@@ -204,9 +204,11 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         # A divergence takes long: Brent's few close in on it, and most halvings know the answer.
         def height(group: float) -> float:
             nonlocal sure, fails
-            found = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
-            sure, fails = (max(sure, group), fails) if found <= delta else (sure, min(fails, group))
-            return math.log(max(found / delta, 1e-3))
+            reached = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
+            sure, fails = (
+                (max(sure, group), fails) if reached <= delta else (sure, min(fails, group))
+            )
+            return math.log(max(reached / delta, 1e-3))
 
         brentq(height, low, high, xtol=1e-15)
     for _ in range(50):

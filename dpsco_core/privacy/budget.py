@@ -141,10 +141,10 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         return (1 + excess) * rho + bracket / excess
 
     guess = 0.5 * (math.log(log_1_delta + 1e-300) - math.log(rho))
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         epsilon_at, bounds=(guess - 12, guess + 12), method="bounded", options={"xatol": 1e-10}
     )
-    return min(paper, max(0.0, float(found.fun)))
+    return min(paper, max(0.0, float(minimum.fun)))
 
 
 @lru_cache(maxsize=4096)
@@ -290,10 +290,10 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
         last = min(releases, math.ceil(max(first, releases * likely) + spread))
         answers = np.arange(first, last + 1, dtype=np.float64)
         losses = (2 * answers - releases) * epsilon
-        found = scipy.stats.binom.pmf(answers, releases, likely) @ -np.expm1(
+        reached = scipy.stats.binom.pmf(answers, releases, likely) @ -np.expm1(
             np.minimum(at - losses, 0)
         )
-        return float(found) <= delta * (1 - BINOMIAL_ACCURACY)
+        return float(reached) <= delta * (1 - BINOMIAL_ACCURACY)
 
     if meets(0.0):
         return 0.0

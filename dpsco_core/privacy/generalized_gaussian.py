@@ -105,10 +105,10 @@ class Shaped:
         --------
         >>> space = RegularSpace(d=100, exponent=1.05)
         >>> printed = Shaped(space, 1.0, lemma_3_rho(0.1, 1e-6), calibration="paper")
-        >>> found = printed.proven(allowed=3.2e-4)
-        >>> found.calibration, round(found.rho / printed.rho, 4)
+        >>> proven = printed.proven(allowed=3.2e-4)
+        >>> proven.calibration, round(proven.rho / printed.rho, 4)
         ('tight', 1.5896)
-        >>> math.isclose(found.noise_scale, printed.noise_scale)
+        >>> math.isclose(proven.noise_scale, printed.noise_scale)
         True
         """
         if self.calibration == "tight":
@@ -212,20 +212,20 @@ def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | N
 
     Examples
     --------
-    >>> found = lemma_3_steps(10_000, 0.1, 1e-6)
-    >>> round(2 / found.rho_step)  # sigma_1^2 over kappa (beta M + lambda)^2
+    >>> shuffled = lemma_3_steps(10_000, 0.1, 1e-6)
+    >>> round(2 / shuffled.rho_step)  # sigma_1^2 over kappa (beta M + lambda)^2
     736
     """
-    found = amplify(steps, epsilon, delta, "closed")
-    if found is None or found.epsilon_group > 1:
+    shuffled = amplify(steps, epsilon, delta, "closed")
+    if shuffled is None or shuffled.epsilon_group > 1:
         return None
     return ShuffledSteps(
         steps=steps,
-        rho_step=lemma_3_rho(found.epsilon_group, found.delta_group),
+        rho_step=lemma_3_rho(shuffled.epsilon_group, shuffled.delta_group),
         epsilon=epsilon,
         delta=delta,
-        epsilon_step=found.epsilon_group,
-        delta_step=found.delta_group,
+        epsilon_step=shuffled.epsilon_group,
+        delta_step=shuffled.delta_group,
         amplified=True,
         curve="zcdp",
     )

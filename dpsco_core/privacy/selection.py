@@ -114,8 +114,8 @@ def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
 
     def deltas(at: Vector) -> Vector:
         points = np.concatenate([at[:, None] - high, at[:, None] - low], axis=1)
-        found = later(points.ravel()).reshape(len(at), 2, CELLS)
-        return np.asarray((likely * found[:, 0] + (1 - likely) * found[:, 1]).max(axis=1))
+        ahead = later(points.ravel()).reshape(len(at), 2, CELLS)
+        return np.asarray((likely * ahead[:, 0] + (1 - likely) * ahead[:, 1]).max(axis=1))
 
     return deltas
 
@@ -266,8 +266,8 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
     --------
     >>> from dpsco_core.privacy import ApproxDP
     >>> budget = ApproxDP(epsilon=1.0, delta=1e-6)
-    >>> found = selection_rho(budget, ((0.02, 1), (0.02, 1)), choices_first=True)
-    >>> round(found / gaussian_rho(1.0, 1e-6), 4) > 0.994
+    >>> rho = selection_rho(budget, ((0.02, 1), (0.02, 1)), choices_first=True)
+    >>> round(rho / gaussian_rho(1.0, 1e-6), 4) > 0.994
     True
     """
     chosen = math.fsum(share for share, _ in shares)

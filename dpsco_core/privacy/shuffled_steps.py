@@ -88,8 +88,8 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
 
     Examples
     --------
-    >>> found = shuffle_steps(10_000, 0.1, 1e-6)
-    >>> shuffled_steps_delta(found.rho_step, 10_000, 0.1, found.delta_step) <= 1e-6
+    >>> shuffled = shuffle_steps(10_000, 0.1, 1e-6)
+    >>> shuffled_steps_delta(shuffled.rho_step, 10_000, 0.1, shuffled.delta_step) <= 1e-6
     True
     """
     _check_steps(steps)

@@ -85,7 +85,7 @@ def _largest(negative: Callable[[float], float]) -> float:
     values = np.array([negative(float(a)) for a in grid])
     best = int(values.argmin())
     low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         negative, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
     )
-    return max(-float(found.fun), -float(values[best])) * (1 + 1e-12)
+    return max(-float(minimum.fun), -float(values[best])) * (1 + 1e-12)

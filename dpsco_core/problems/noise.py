@@ -112,11 +112,11 @@ class ExcessTable:
             whole = np.clip(np.floor(share), -half, half - 1)
             share -= whole
             cubic = whole.astype(np.intp) + half
-            found = self.cubics[0].take(cubic, mode="clip")
+            value = self.cubics[0].take(cubic, mode="clip")
             for row in self.cubics[1:]:
-                found *= share
-                found += row.take(cubic, mode="clip")
-            excess[part] = found
+                value *= share
+                value += row.take(cubic, mode="clip")
+            excess[part] = value
         far = ~(np.abs(places) <= TABLE_END)
         if far.any():
             excess[far] = self.exact(s[far])

@@ -82,8 +82,8 @@ def prices(errors: Mapping[str, Errors]) -> dict[str, Ratio]:
     if not reference:
         return {}
     private = (m for m in errors if method_card(m).privacy != "none")
-    found = ((m, paired_ratio(errors[m], errors[reference])) for m in private)
-    return {m: one for m, one in found if one is not None}
+    ratios = ((m, paired_ratio(errors[m], errors[reference])) for m in private)
+    return {m: one for m, one in ratios if one is not None}
 
 
 def errors_by_method(cells: pd.DataFrame) -> dict[str, dict[int, float]]:
@@ -97,5 +97,5 @@ def ratio(cells: pd.DataFrame, method: str, reference: str, x: float | None) -> 
     errors = errors_by_method(cells if x is None else cells[cells["x"] == x])
     if not {method, reference} <= errors.keys():
         return None
-    found = paired_ratio(errors[method], errors[reference])
-    return None if found is None or math.isnan(found.low) else found
+    price = paired_ratio(errors[method], errors[reference])
+    return None if price is None or math.isnan(price.low) else price

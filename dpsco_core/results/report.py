@@ -153,9 +153,9 @@ def _common(card: Any) -> dict[str, Any]:
 
 def _read(card: Any, *names: str) -> dict[str, Any]:
     """Return fields of a card as JSON has them."""
-    found = {name: getattr(card, name) for name in names}
+    values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
-    return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in found.items()}
+    return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in values.items()}
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
         card = method_card(str(method))
         fit = fit_errors(x, errors)
         low, high = rate_range(scenario, card.rate, x)
-        found = verdict(fit, low, high, grows=scenario.axis == "d") if card.rate else None
+        judgement = verdict(fit, low, high, grows=scenario.axis == "d") if card.rate else None
         rows.append(
             {
                 "method": method,
@@ -113,7 +113,7 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
                 "high": fit.high,
                 "predicted_low": low,
                 "predicted_high": high,
-                "verdict": found or "",
+                "verdict": judgement or "",
                 "bound": card.rate,
                 "points": len(x),
             }

@@ -105,8 +105,8 @@ def cluster(
 
 
 def _said(must: str, address: str, why: str, kept: bool = False) -> str:
-    found = f"dask must be {must}, got dask={shorten(address)} ({shorten(why)})"
-    return f"{found}; what had finished is kept." if kept else f"{found}."
+    problem = f"dask must be {must}, got dask={shorten(address)} ({shorten(why)})"
+    return f"{problem}; what had finished is kept." if kept else f"{problem}."
 
 
 def _require_scheduler(address: str) -> None:
@@ -144,8 +144,8 @@ async def _identity(address: str) -> dict[str, Any]:
     encryption = Security().get_connection_args("client")  # as the client itself reads it
     answering: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
     async with asyncio.timeout(PATIENCE), answering as remote:
-        found: dict[str, Any] = await remote.identity()
-        return found
+        identity: dict[str, Any] = await remote.identity()
+        return identity
 
 
 def _require_workers(client: Any, address: str) -> None:

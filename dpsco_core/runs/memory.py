@@ -64,10 +64,10 @@ def _work(point: Scenario) -> float:
 def bytes_free() -> float:
     """Return the bytes that this process may still take; infinite where nobody says."""
     limits = [_machine()]
-    for most, held, cached in GROUPS:
-        limit, used = _number(_text(FOLDER / most)), _number(_text(FOLDER / held))
+    for most, use, cached in GROUPS:
+        limit, used = _number(_text(FOLDER / most)), _number(_text(FOLDER / use))
         if limit < math.inf and used < math.inf:
-            stat = _text((FOLDER / held).with_name("memory.stat"))
+            stat = _text((FOLDER / use).with_name("memory.stat"))
             counts = dict(line.split() for line in stat.splitlines())
             used -= _number(counts.get(cached, "0"))
             limits.append(max(limit - used, 0.0))

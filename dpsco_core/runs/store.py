@@ -217,8 +217,8 @@ class Store:
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what is there of a study, in the order of its cells."""
-        found = (self.get(cell) for cell in cells(scenario))
-        return [outcome for outcome in found if outcome is not None]
+        stored = (self.get(cell) for cell in cells(scenario))
+        return [outcome for outcome in stored if outcome is not None]
 
     # -- the file ---------------------------------------------------------------------------
 

@@ -144,11 +144,11 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     started = time.perf_counter()
     release = released(method, records, plan, ledger, noise)
     seconds = time.perf_counter() - started
-    found = problem.excess_risk(release.value)
+    risk = problem.excess_risk(release.value)
     return replace(
         blank,
-        error=found.value,
-        error_uncertainty=found.standard_error,
+        error=risk.value,
+        error_uncertainty=risk.standard_error,
         seconds=seconds,
         spent=release.ledger.spent(),
         bound_by=ledger.bound_by(),
@@ -251,8 +251,8 @@ def study(
     for cell in large:  # one after another, each by all workers
         yield _kept(cell, run_cell(cell, executor), store)
     # Cells with the same data share their point and their trial.
-    with closing(in_groups(executor, run_cell, todo, lambda c: (c.point, c.trial))) as found:
-        for cell, outcome in found:
+    with closing(in_groups(executor, run_cell, todo, lambda c: (c.point, c.trial))) as results:
+        for cell, outcome in results:
             yield _kept(cell, outcome, store)
 
 

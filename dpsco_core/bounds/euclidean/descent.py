@@ -77,9 +77,9 @@ def risk(
 ) -> float:
     """Return the least of the bounds that apply (theory/bounds-of-runs.md, 3.2 to 3.4)."""
     squares = distances(over, steps, bias, energy)
-    found = by_distance(over, steps, squares)
+    bound = by_distance(over, steps, squares)
     other = by_regret if steps.queried else by_descent
-    return min(found, other(over, steps, bias, energy, squares))
+    return min(bound, other(over, steps, bias, energy, squares))
 
 
 def distances(

@@ -47,18 +47,18 @@ def _linear_terms(setting: Setting, notion: Notion) -> Terms:
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
     if norm == 0 or d < 2 or math.isinf(diameter):
         return nothing
-    found = costs_at(setting, notion, norm)
-    if found is None:
+    costs = costs_at(setting, notion, norm)
+    if costs is None:
         return nothing
     r = _SHARES * norm
     unit = diameter / 4 * (norm - r) * (d - 1) ** 2 / (norm**2 + r**2)
     prior = (r / (2 * bessel_zero(d / 2 - 1))) ** 2
-    learnt = found.sampling + found.privacy
+    learnt = costs.sampling + costs.privacy
     best = int(np.argmax(unit * prior * learnt / (prior + learnt))) if learnt < math.inf else 0
     size = float(unit[best])
     return {
-        "sampling": size * found.sampling,
-        "privacy": size * found.privacy,
+        "sampling": size * costs.sampling,
+        "privacy": size * costs.privacy,
         "prior": size * float(prior[best]),
     }
 

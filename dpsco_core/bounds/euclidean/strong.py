@@ -165,20 +165,20 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
         return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
 
     grid = sorted({round(math.exp(math.log(most) * i / 24)) for i in range(25)})
-    found = smallest_or(map(at, grid), _total, (1, (math.inf,) * 4))
-    while math.isfinite(_total(found)):
-        i = grid.index(found[0])
+    best = smallest_or(map(at, grid), _total, (1, (math.inf,) * 4))
+    while math.isfinite(_total(best)):
+        i = grid.index(best[0])
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
         if high - low <= 2:
             break
         width = (high - low) / 8
-        grid = sorted({low, high, found[0], *(round(low + width * j) for j in range(1, 8))})
-        found = smallest_or(map(at, grid), _total, found)
-    return found
+        grid = sorted({low, high, best[0], *(round(low + width * j) for j in range(1, 8))})
+        best = smallest_or(map(at, grid), _total, best)
+    return best
 
 
-def _total(found: tuple[int, Risk]) -> float:
-    return math.fsum(found[1])
+def _total(candidate: tuple[int, Risk]) -> float:
+    return math.fsum(candidate[1])
 
 
 def _rate(setting: Setting) -> tuple[float, ...]:

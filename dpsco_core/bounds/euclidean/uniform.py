@@ -117,11 +117,11 @@ def best_risk(
     grid = [low + (high - low) * i / 48 for i in range(49)]
     values = [value(x) for x in grid]
     i = smallest_or(range(len(grid)), values.__getitem__, 0)
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         value,
         bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 48)]),
         method="bounded",
         options={"xatol": 1e-7},
     )
-    x = float(found.x) if found.fun < values[i] else grid[i]
+    x = float(minimum.x) if minimum.fun < values[i] else grid[i]
     return oracle(offset + math.exp(x)).risk(diameter, gradient_bound)

@@ -39,7 +39,7 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
     levels = _NORMS if law.spherical else _LEVELS
     centre = np.zeros(levels.shape) if law.symmetric else _centres(law, levels)
     value, mass = _nodes(law, levels, centre)
-    found = []
+    families = []
     for i, level in enumerate(levels):
         x, p = value[i], mass[i]
         clipped = np.clip(x - centre[i], -level, level)
@@ -57,7 +57,7 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
                 information = spread / slope**2
                 prior = d * (math.pi * level / (c * slope)) ** 2
                 size = math.sqrt(d) * level / (slope * (1 - c))
-            found.append(
+            families.append(
                 Tilt(
                     level=float(level),
                     tilt=c,
@@ -66,7 +66,7 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
                     size=size / math.sqrt(information),
                 )
             )
-    return tuple(found)
+    return tuple(families)
 
 
 def _nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
@@ -132,9 +132,9 @@ def best_tilt(
             cuts=(Cut(size=family.size, rest=0.0),),
         )
         kappa = leakage(budget, tilted)
-        found = costs(n, d, family.information, kappa, family.prior)
-        value = mean_constant(d) / math.sqrt(found.information)
+        family_costs = costs(n, d, family.information, kappa, family.prior)
+        value = mean_constant(d) / math.sqrt(family_costs.information)
         if best is None or value > best[0]:
-            best = value, family, found
+            best = value, family, family_costs
     assert best is not None
     return best

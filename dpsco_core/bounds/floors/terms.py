@@ -37,8 +37,8 @@ def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
     if setting.law is None or setting.law.lead > 1:
         return None
     law = setting.law.centred  # for caches: its shifts are the same
-    found = shifts_of(law)
-    return None if found is None else (law, found)
+    shifts = shifts_of(law)
+    return None if shifts is None else (law, shifts)
 
 
 def budget_of(setting: Setting, notion: Notion) -> Budget | None:
@@ -119,28 +119,28 @@ NOTHING = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
 
 def mean_terms(setting: Setting, notion: Notion) -> Terms:
     """Return the terms of floor A on the mean error: see `of_mean`."""
-    found = costs_at(setting, notion, mean_radius(setting))
-    if found is None:
+    parts = costs_at(setting, notion, mean_radius(setting))
+    if parts is None:
         return NOTHING
     unit = mean_constant(setting.d)
     return {
-        "sampling": unit * math.sqrt(found.sampling),
-        "privacy": unit * math.sqrt(found.privacy),
-        "prior": unit * math.sqrt(found.prior),
+        "sampling": unit * math.sqrt(parts.sampling),
+        "privacy": unit * math.sqrt(parts.privacy),
+        "prior": unit * math.sqrt(parts.prior),
         "two shifts": two_shifts(setting, notion),
     }
 
 
 def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
     """Return the terms of floor A on the mean squared error times `unit`: see `of_square`."""
-    found = costs_at(setting, notion, mean_radius(setting))
-    if found is None:
+    parts = costs_at(setting, notion, mean_radius(setting))
+    if parts is None:
         return NOTHING
     size = unit * setting.d**2
     return {
-        "sampling": size * found.sampling,
-        "privacy": size * found.privacy,
-        "prior": size * found.prior,
+        "sampling": size * parts.sampling,
+        "privacy": size * parts.privacy,
+        "prior": size * parts.prior,
         "two shifts": unit * two_shifts(setting, notion) ** 2,
     }
 
@@ -182,10 +182,10 @@ def _near(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs
 
 def near_terms(setting: Setting, notion: Notion) -> Terms:
     """Return the terms of floor B on the mean error: see `of_mean`."""
-    found = near(setting, notion)
-    if found is None:
+    best = near(setting, notion)
+    if best is None:
         return {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
-    unit, (_, _, parts) = mean_constant(setting.d), found
+    unit, (_, _, parts) = mean_constant(setting.d), best
     return {
         "sampling": unit * math.sqrt(parts.sampling),
         "privacy": unit * math.sqrt(parts.privacy),

@@ -93,8 +93,8 @@ def costs(n: int, d: int, information: float, kappa: float, prior: float, m: int
 
     Examples
     --------
-    >>> found = costs(10_000, 20, 3.18182, 0.133833, prior_information(20, 2.0))
-    >>> round(mean_constant(20) / math.sqrt(found.information), 6)
+    >>> parts = costs(10_000, 20, 3.18182, 0.133833, prior_information(20, 2.0))
+    >>> round(mean_constant(20) / math.sqrt(parts.information), 6)
     0.025768
     """
     single = m * information

@@ -127,14 +127,14 @@ def maximise(
     grid = np.geomspace(low, high, points)
     grid[-1] = high
     best = int(np.argmax(values(grid)))
-    found = np.empty(0)
+    heights = np.empty(0)
     for _ in range(rounds):
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], 11)
-        found = (refined or values)(grid)
-        best = int(np.argmax(found))
+        heights = (refined or values)(grid)
+        best = int(np.argmax(heights))
     if not 0 < best < len(grid) - 1 or not rounds:
         return float(grid[best])
-    left, middle, right = found[best - 1 : best + 2]
+    left, middle, right = heights[best - 1 : best + 2]
     curvature = left - 2 * middle + right
     if not curvature < 0:
         return float(grid[best])

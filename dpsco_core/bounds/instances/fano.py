@@ -203,13 +203,13 @@ def fano_pure(
     guess = 0.5 * math.log(max(1.0, log_rest) / exponent)  # any t is valid; this one centres it
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda x: -error(float(x)),
         bounds=(centre - 0.5, centre + 0.5),
         method="bounded",
         options={"xatol": 1e-9},
     )
-    return _risk(separation, squared) * max(error(float(found.x)), error(centre))
+    return _risk(separation, squared) * max(error(float(minimum.x)), error(centre))
 
 
 def mean_squared_count(n: int, p: float) -> float:

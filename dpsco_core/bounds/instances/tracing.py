@@ -269,7 +269,7 @@ class TracingBounds:
         """Return the q in (0, largest] and the u where T2 is largest."""
         a = self.power
         total = u * self._second_moment(u)
-        found = []
+        candidates = []
         for c, h in self._squared_pairs(u):
             share = h / c  # of A' = total - share x
 
@@ -282,9 +282,9 @@ class TracingBounds:
 
             # Without the slack it is where T1's formula says; with it, before.
             top = np.sqrt(4 * u * total) * a / math.sqrt((1 - a) * (1 + a))
-            found.append(self._capped(_turn(rises, top), c, largest))
+            candidates.append(self._capped(_turn(rises, top), c, largest))
         q, shape = self.best_l2(largest, u)
-        best = _best(self.squared_at, tuple(found), u)
+        best = _best(self.squared_at, tuple(candidates), u)
         value = self.squared_at(np.array([q, best[0]]), np.array([shape, best[1]]))
         return (q, shape) if value[0] > value[1] else best
 
@@ -292,7 +292,7 @@ class TracingBounds:
         """Return the q in (0, largest] and the u where T3 is largest."""
         a = self.power
         norm, most = self._linear_units(u)
-        found = []
+        candidates = []
         for c, e in self._linear_pairs(u):
             slack = e / c
 
@@ -301,9 +301,9 @@ class TracingBounds:
                 return np.asarray(a * (most - slack * x - x / root) - slack * x - x / root**3)
 
             # One change of sign: beyond x = 1 the two last terms exceed a.
-            found.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
+            candidates.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
         kappa = self.leakage.kappa(self.d)
-        found.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
+        candidates.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
         gain = self.gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
@@ -315,8 +315,8 @@ class TracingBounds:
             )
 
         top = 4 * np.sqrt(u * gain + 1e-300)
-        found.append(self._capped(_turn(rises_by_distance, top), kappa, largest))
-        return _best(self.linear_at, tuple(found), u)
+        candidates.append(self._capped(_turn(rises_by_distance, top), kappa, largest))
+        return _best(self.linear_at, tuple(candidates), u)
 
     def best(self, form: Form, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
         """Return the q in (0, largest] and the u where a bound is largest."""

@@ -57,13 +57,13 @@ VARIANCE = Hypothesis(
 def _small_gradient(setting: Setting) -> str:
     if not finite_set(setting):
         return ""
-    found = own_constants(setting)
-    largest = 10 * math.sqrt(found.variance)
-    if found.mean_gradient_bound <= largest or math.isinf(found.mean_gradient_bound):
+    constants = own_constants(setting)
+    largest = 10 * math.sqrt(constants.variance)
+    if constants.mean_gradient_bound <= largest or math.isinf(constants.mean_gradient_bound):
         return ""
     return (
         "The rate that it reduces to needs a population gradient of norm at most 10 sigma = "
-        f"{largest:.4g}, and R={found.mean_gradient_bound:.4g}."
+        f"{largest:.4g}, and R={constants.mean_gradient_bound:.4g}."
     )
 
 
@@ -153,9 +153,9 @@ def _large_truncation(what: str, *, shuffled: bool) -> Hypothesis:
         budget = setting.budget
         if not (finite_set(setting) and isinstance(budget, ApproxDP)):
             return ""
-        found, parameters = own_constants(setting), theorem_10 if shuffled else batched_parameters
-        smooth, spread = found.smoothness * found.diameter, math.sqrt(found.variance)
-        if not (0 < found.variance < math.inf and found.diameter > 0 and math.isfinite(smooth)):
+        own, parameters = own_constants(setting), theorem_10 if shuffled else batched_parameters
+        smooth, spread = own.smoothness * own.diameter, math.sqrt(own.variance)
+        if not (0 < own.variance < math.inf and own.diameter > 0 and math.isfinite(smooth)):
             return ""
         unit = parameters(setting.n, space_of(setting), budget.epsilon, budget.delta)[0]
         level = spread * unit  # in the units of the gradient

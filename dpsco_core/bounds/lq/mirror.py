@@ -146,8 +146,8 @@ def descent_risk(
         steps, threshold = published(setting, at, shuffled=shuffled, most_steps=at.n)
         return b4(at, steps, threshold, published_weight(at, steps, threshold))
 
-    found = (descent(setting, order, noise, calibration) for order in orders)
-    return smallest_or(map(at_published, found), math.fsum, VOID)
+    descents = (descent(setting, order, noise, calibration) for order in orders)
+    return smallest_or(map(at_published, descents), math.fsum, VOID)
 
 
 _TERMS = ("optimisation", "sampling", "privacy noise", "clipping bias")

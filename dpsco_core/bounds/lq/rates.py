@@ -144,8 +144,8 @@ _LIPSCHITZ = _product(dual_constants, "lipschitz")
 
 def _heavy(setting: Setting) -> float:
     r"""Return :math:`\sigma M`, infinite where the variance is."""
-    found = dual_constants(setting)
-    return math.inf if math.isinf(found.variance) else math.sqrt(found.variance) * found.diameter
+    dual = dual_constants(setting)
+    return math.inf if math.isinf(dual.variance) else math.sqrt(dual.variance) * dual.diameter
 
 
 def _terms(

@@ -117,13 +117,13 @@ def best_b3(at: Regularized) -> RegularizedChoice:
     def best(steps: int) -> tuple[float, float]:
         # Outside, the first or the last term alone is above the trivial L ||theta||.
         scale = math.log(at.lipschitz / at.radius)
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda log: math.fsum(b3(at, steps, math.exp(log))),
             bounds=(scale - math.log(at.n), scale + 5.0),
             method="bounded",
             options={"xatol": 1e-4},
         )
-        return float(found.fun), math.exp(float(found.x))
+        return float(minimum.fun), math.exp(float(minimum.x))
 
     try:
         steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, of="number of steps")

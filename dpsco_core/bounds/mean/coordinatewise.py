@@ -208,14 +208,14 @@ def _at_threshold(
     """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda log_distance: size(at((mean_bound + math.exp(log_distance)) / 3)),
             # Below, the bias alone leaves the range of doubles.
             bounds=(-min(14.0, 600 / setting.moment_order), 35.0),
             method="bounded",
             options={"xatol": 1e-7},
         )
-        tau = (mean_bound + math.exp(float(found.x))) / 3
+        tau = (mean_bound + math.exp(float(minimum.x))) / 3
     require(tau > 0, "tau", "positive", tau)
     return at(tau).scaled(moment_scale(setting))
 

@@ -153,13 +153,13 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
 def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
     """Return the radius that minimises a convex bound, near where bias and noise balance."""
     centre = math.log(bias.best_radius(slope))
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda x: value(math.exp(x)),
         bounds=(centre - 2, centre + 14),
         method="bounded",
         options={"xatol": 1e-8},
     )
-    return math.exp(float(found.x))
+    return math.exp(float(minimum.x))
 
 
 _NAMES = ("sampling", "clipping bias", "privacy noise")

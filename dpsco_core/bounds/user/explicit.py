@@ -192,9 +192,9 @@ def _best_sgd(
                 start = first_terms(step, at.total, lipschitz=at.lipschitz, distance=reach)
                 if start * FLOOR > best.value:
                     continue
-                found = schedule(phases, decay, step)
-                terms = phased_sgd_risk(at, found, distance=distance, failure=failure)
-                best = better(best, terms, found)
+                candidate = schedule(phases, decay, step)
+                terms = phased_sgd_risk(at, candidate, distance=distance, failure=failure)
+                best = better(best, terms, candidate)
     return best
 
 
@@ -321,7 +321,7 @@ def erm_risk(at: UserLevel, *, filtered: bool, distance: float | None = None) ->
                 continue
             for factor in _FACTORS:
                 try:
-                    found = full_batch(
+                    candidate = full_batch(
                         at,
                         phases=phases,
                         regulariser=base * weight,
@@ -333,8 +333,8 @@ def erm_risk(at: UserLevel, *, filtered: bool, distance: float | None = None) ->
                     )
                 except NotApplicable:
                     continue
-                terms = phased_erm_risk(at, found, distance=distance, failure=failure)
-                best = better(best, terms, found)
+                terms = phased_erm_risk(at, candidate, distance=distance, failure=failure)
+                best = better(best, terms, candidate)
     return best
 
 

@@ -74,8 +74,8 @@ def utility_constants() -> Finding:
         at = _at(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
         twice = _at(n, d, at.budget, 2 * distance)  # its centre is that distance away
         printed = sum(utility(at, noise))
-        found = sum(sharp(twice, noise, step=printed_step(at, noise, distance)))
-        rows.append((n, 2.5, 2.5 * found / printed, gradient_steps(n), expected_steps(n)))
+        exact = sum(sharp(twice, noise, step=printed_step(at, noise, distance)))
+        rows.append((n, 2.5, 2.5 * exact / printed, gradient_steps(n), expected_steps(n)))
     return Finding(
         sentence=f"The sum over the real steps has constant {rows[-1][2]:.4g} at n = "
         f"{rows[-1][0]:,}, and the theorem prints 2.5: true, and loose. Its own derivation gives "

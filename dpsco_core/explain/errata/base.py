@@ -93,10 +93,10 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
     entries = []
     for table in tomllib.loads(text)["erratum"]:
         modules, run = tuple(table.pop("modules")), table.pop("run", None)
-        said = {key: value.strip().replace("\n", " ") for key, value in table.items()}
-        name = said.pop("experiment", None)
+        texts = {key: value.strip().replace("\n", " ") for key, value in table.items()}
+        name = texts.pop("experiment", None)
         shown = None if run is None else Experiment(name=name, run=getattr(runs, run))
-        entries.append(Erratum(**said, paper=paper, modules=modules, experiment=shown))
+        entries.append(Erratum(**texts, paper=paper, modules=modules, experiment=shown))
     return tuple(entries)
 
 

@@ -70,9 +70,9 @@ def kept_points() -> Finding:
             [np.zeros((4 * count // 10, 3)), *(np.tile(p, (count // 10, 1)) for p in petal)]
         )
         keep = RobustFilter(score_radius=1.0, filter_radius=1.0, upper=2 / 3, inclusion="coins")
-        found = keep.examine(points)
-        kept = float(found.inclusion.sum())
-        rows.append((count, found.score / count, kept / count, 2 / 3))
+        examined = keep.examine(points)
+        kept = float(examined.inclusion.sum())
+        rows.append((count, examined.score / count, kept / count, 2 / 3))
     return Finding(
         sentence=f"With K = {rows[-1][0]} points the score is {rows[-1][1]:.2g} K, so that the "
         f"test's floor of 0.7 K is met, and {rows[-1][2]:.2g} K points are kept; with a filter "

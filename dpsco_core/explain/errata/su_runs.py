@@ -126,10 +126,10 @@ def hidden_constant() -> Finding:
     """Algorithm 4's noise, over its printed expression without its constant."""
     rows = []
     for n, epsilon, delta in ((10**3, 0.05, 1e-5), (10**4, 0.01, 1e-6), (10**6, 0.005, 1e-8)):
-        found = lemma_3_steps(n, epsilon, delta)
-        assert found is not None
+        shuffled = lemma_3_steps(n, epsilon, delta)
+        assert shuffled is not None
         printed = math.log(n / delta) * -math.log(delta) / (n * epsilon**2)
-        rows.append((n, epsilon, 2 / found.rho_step, printed, 2 / found.rho_step / printed))
+        rows.append((n, epsilon, 2 / shuffled.rho_step, printed, 2 / shuffled.rho_step / printed))
     return Finding(
         sentence=f"The constant that σ₁² hides behind O(·) is {min(row[4] for row in rows):.0f} to "
         f"{max(row[4] for row in rows):.0f} by the closed form of the shuffle and Lemma 3.",

@@ -98,9 +98,9 @@ class MeanInstance:
     @property
     def own_probability(self) -> float:
         """The spike probability at which the instance is drawn."""
-        found = self.setting.spike_probability
-        assert found is not None
-        return found
+        probability = self.setting.spike_probability
+        assert probability is not None
+        return probability
 
     @property
     def answer_zero(self) -> float:
@@ -224,14 +224,14 @@ def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
             q = best(n, d, order, level, most)
             pure = binds == "approx" and s.delta == 0
             forms.append((slug, "pure" if pure else binds, hard, level, most, q, form))
-    found = [(q, form(q, n, d, order, level)) for _, _, _, level, _, q, form in forms]
-    likely = [q for q, value in found if value > 0]
+    peaks = [(q, form(q, n, d, order, level)) for _, _, _, level, _, q, form in forms]
+    likely = [q for q, value in peaks if value > 0]
     low = max(1e-12, CURVE_SPAN[0] * min(likely, default=1 / n))
     high = min(1.0, CURVE_SPAN[1] * max(likely, default=1 / n))
     grid = np.geomspace(low, high, CURVE_POINTS)
     grid[-1] = high
     out = []
-    for (slug, binds, hard, level, most, q, form), (_, top) in zip(forms, found, strict=True):
+    for (slug, binds, hard, level, most, q, form), (_, top) in zip(forms, peaks, strict=True):
         within = grid[grid <= most * (1 + 1e-12)]
         values = np.array([form(float(x), n, d, order, level) for x in within])
         out.append(

@@ -81,9 +81,9 @@ def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
     )
 
 
-def contour(found: Cloud) -> Matrix:
+def contour(draws: Cloud) -> Matrix:
     """Return the closed curve that holds 90 % of the draws of a cloud in the plane, (k, 2)."""
-    return round_curve(lambda u: row_norms(u, found.exponent) / found.contour_scale)
+    return round_curve(lambda u: row_norms(u, draws.exponent) / draws.contour_scale)
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:

@@ -67,13 +67,13 @@ class Fit:
 
 def fitting(point: Scenario) -> tuple[Fit, ...]:
     """Ask the plan of each of the point's methods whether it runs there, in order."""
-    found = []
+    fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:
         refused = refusal(point, slug)
         seconds = 0.0 if refused else release_seconds(point, slug) + evaluation
-        found.append(Fit(slug=slug, refusal=refused.reason if refused else "", seconds=seconds))
-    return tuple(found)
+        fits.append(Fit(slug=slug, refusal=refused.reason if refused else "", seconds=seconds))
+    return tuple(fits)
 
 
 def refusal(point: Scenario, slug: str) -> NotApplicable | None:
@@ -93,19 +93,19 @@ def nearest(scenario: Scenario, slug: str) -> Scenario:
     """
     given = example(slug)
     for needs in chain.from_iterable(combinations(NEEDS, k) for k in range(len(NEEDS) + 1)):
-        found = replace(scenario, **{f: getattr(given, f) for f in " ".join(needs).split()})
+        candidate = replace(scenario, **{f: getattr(given, f) for f in " ".join(needs).split()})
         for _ in range(3):  # a change may need another one
-            changes = _changes(found, slug)
+            changes = _changes(candidate, slug)
             if changes is None:
-                if found == scenario:
+                if candidate == scenario:
                     return scenario
-                methods, known = {*scenario.methods, *given.methods}, _known(found)
+                methods, known = {*scenario.methods, *given.methods}, _known(candidate)
                 chosen = tuple(m for m in known if m in methods)
-                swept = replace(found, methods=chosen, axis=given.axis, grid=given.grid)
+                swept = replace(candidate, methods=chosen, axis=given.axis, grid=given.grid)
                 return with_fitting_grid(swept, DASHBOARD)
             if not changes or "method" in changes:
                 break
-            found = replace(found, **changes)
+            candidate = replace(candidate, **changes)
     return given
 
 

@@ -24,8 +24,8 @@ def release_source(slug: str) -> tuple[Source, ...]:
     """Return the code that runs: the method's `release`, and the functions that it hands on to."""
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # of one that was added
-    found = _source(release.__qualname__, release)
-    return (found, *(_source(part.__name__, part) for part in handed_on(release)))
+    source = _source(release.__qualname__, release)
+    return (source, *(_source(part.__name__, part) for part in handed_on(release)))
 
 
 def plan_source(slug: str) -> Source:

@@ -116,7 +116,7 @@ def need(
         if last.slope > FLATTEST or abs(last.answer(goal) - last.middle) <= 2 * last.apart:
             break
         middle = last.answer(goal)
-    found = Need(
+    result = Need(
         method=method,
         unknown=unknown,
         target=target,
@@ -126,14 +126,14 @@ def need(
         floors=_floors(base, unknown, target),
     )
     if last.slope > FLATTEST:
-        return found
+        return result
     answer = last.answer(goal)
     if answer < ends[0]:
-        return replace(found, side="below", limit=unscaled(ends[0], unknown))
+        return replace(result, side="below", limit=unscaled(ends[0], unknown))
     if answer > ends[1]:
-        return replace(found, side="above", limit=unscaled(ends[1], unknown))
+        return replace(result, side="above", limit=unscaled(ends[1], unknown))
     low, high = (_given(x, unknown) for x in last.interval(goal, base.seed))
-    return replace(found, side="inside", value=_given(answer, unknown), low=low, high=high)
+    return replace(result, side="inside", value=_given(answer, unknown), low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -245,8 +245,8 @@ def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...
             continue
         if sure and b.card.applies_to(own) and b.card.privacy in binds:
             classes.setdefault(b.card.laws, []).append(b)
-    found = (_floor(base, unknown, target, bounds) for bounds in classes.values())
-    return tuple(floor for floor in found if floor is not None)
+    floors = (_floor(base, unknown, target, bounds) for bounds in classes.values())
+    return tuple(floor for floor in floors if floor is not None)
 
 
 def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound]) -> Floor | None:
@@ -276,57 +276,57 @@ def _floor(base: Scenario, unknown: Unknown, target: float, bounds: list[Bound])
 # -- in words: the same on the page and on the command line --------------------------------------
 
 
-def in_words(found: Need, *, users: bool = False) -> tuple[str, ...]:
+def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
     """Return the answer and, where a lower bound has one, its answer: a sentence each.
 
     With `users` n counts users.
     """
     whom = "users" if users else "records"
-    return (_answer(found, whom), *(_lower(found, floor, whom) for floor in found.floors))
+    return (_answer(answer, whom), *(_lower(answer, floor, whom) for floor in answer.floors))
 
 
-def _answer(found: Need, whom: str) -> str:
+def _answer(answer: Need, whom: str) -> str:
     """Return what the method takes, or why there is no answer."""
-    name, what = method_card(found.method).name, f"a median error of {found.target:.3g}"
-    if found.side == "plateau":
-        near = f"Near {_amount(found, found.near, whom)}"
-        if found.unknown == "n":
+    name, what = method_card(answer.method).name, f"a median error of {answer.target:.3g}"
+    if answer.side == "plateau":
+        near = f"Near {_amount(answer, answer.near, whom)}"
+        if answer.unknown == "n":
             return (
                 f"{near} the error of {name} hardly falls as {whom} are added: more of "
-                f"them alone will not bring it to {found.target:.3g}."
+                f"them alone will not bring it to {answer.target:.3g}."
             )
         return (
             f"{near} the error of {name} hardly depends on the privacy budget: a larger one will "
-            f"not bring it to {found.target:.3g}, and it takes more {whom}."
+            f"not bring it to {answer.target:.3g}, and it takes more {whom}."
         )
-    if found.side == "above":
-        return f"{name} needs more than {_amount(found, found.limit, whom)} for {what}."
-    if found.side == "below":
-        return f"{name} needs at most {_amount(found, found.limit, whom)} for {what}."
-    interval = f"{_number(found.low)} to {_number(found.high)}"
-    needed = _amount(found, found.value, whom)
+    if answer.side == "above":
+        return f"{name} needs more than {_amount(answer, answer.limit, whom)} for {what}."
+    if answer.side == "below":
+        return f"{name} needs at most {_amount(answer, answer.limit, whom)} for {what}."
+    interval = f"{_number(answer.low)} to {_number(answer.high)}"
+    needed = _amount(answer, answer.value, whom)
     return f"{name} needs about {needed} for {what} (95 % interval: {interval})."
 
 
-def _lower(found: Need, floor: Floor, whom: str) -> str:
+def _lower(answer: Need, floor: Floor, whom: str) -> str:
     """Return what lower bounds of one class say: they bind mean errors in the worst case."""
     name = bound(floor.bound).card.name
     promise = (
         f"In the worst case over {floor.laws}, no {floor.binds} can guarantee a mean error of "
-        f"{found.target:.3g}"
+        f"{answer.target:.3g}"
     )
     if math.isinf(floor.value):
-        ever = f"any number of {whom}" if found.unknown == "n" else "any privacy budget"
+        ever = f"any number of {whom}" if answer.unknown == "n" else "any privacy budget"
         return f"{promise} with {ever} up to the largest allowed ({name})."
-    less = "fewer than" if found.unknown == "n" else "a budget below"
-    return f"{promise} with {less} {_amount(found, floor.value, whom)} ({name})."
+    less = "fewer than" if answer.unknown == "n" else "a budget below"
+    return f"{promise} with {less} {_amount(answer, floor.value, whom)} ({name})."
 
 
-def _amount(found: Need, value: float, whom: str) -> str:
+def _amount(answer: Need, value: float, whom: str) -> str:
     """Return so many records, or such a budget."""
-    if found.unknown == "n":
+    if answer.unknown == "n":
         return f"{_number(value)} {whom}"
-    return f"{found.unknown} = {_number(value)}"
+    return f"{answer.unknown} = {_number(value)}"
 
 
 def _number(value: float) -> str:

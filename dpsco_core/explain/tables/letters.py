@@ -151,9 +151,9 @@ def _sides(text: str, letters: dict[str, float]) -> tuple[float | str, ...]:
         del parts[2:4]
     if len(parts) < 3 or "=" in parts:
         return ()
-    found = [part if place % 2 else _value(part, letters) for place, part in enumerate(parts)]
-    numbers = (value for value in found if isinstance(value, float))
-    return tuple(found) if all(map(math.isfinite, numbers)) else ()
+    sides = [part if place % 2 else _value(part, letters) for place, part in enumerate(parts)]
+    numbers = (value for value in sides if isinstance(value, float))
+    return tuple(sides) if all(map(math.isfinite, numbers)) else ()
 
 
 def _value(text: str, letters: dict[str, float]) -> float:
@@ -174,12 +174,12 @@ def _with_signs(text: str) -> str:
     '4 * ln ( 2 * m * d / 0.1 ) + 2 * ln ( n )'
     """
     bracketed = re.sub(r"\bln ([a-z])\b", r"ln(\1)", text)
-    found: list[str] = []
+    parts: list[str] = []
     for piece in _PIECE.findall(bracketed):
         sizes = piece not in LETTERS and piece not in FUNCTIONS and set(piece) <= set("nmd")
         for part in piece if sizes else [piece]:
             starts = part == "(" or part[0].isalnum()
-            if found and starts and _OPERAND.match(found[-1]) and found[-1] not in FUNCTIONS:
-                found.append("*")
-            found.append(part)
-    return " ".join(found)
+            if parts and starts and _OPERAND.match(parts[-1]) and parts[-1] not in FUNCTIONS:
+                parts.append("*")
+            parts.append(part)
+    return " ".join(parts)

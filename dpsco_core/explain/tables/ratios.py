@@ -40,7 +40,7 @@ def class_ratios(
     meets any it is the smallest, alone.
     """
     holding = [r for r in rows if r.holds]
-    found: dict[tuple[str, LawClass | None], ClassRatio] = {}
+    ratios: dict[tuple[str, LawClass | None], ClassRatio] = {}
     for upper in sorted(holding, key=lambda r: r.value):
         card = upper.bound.card
         sure = (card.kind, card.constant, card.guarantee) == ("upper", "explicit", "expectation")
@@ -48,10 +48,10 @@ def class_ratios(
             continue
         met = [r for r in holding if card.meets(r.bound.card, upper.covers)]
         bend = card.loss_class.curvature
-        found.setdefault((bend, None), ClassRatio(upper=upper, lower=None))
+        ratios.setdefault((bend, None), ClassRatio(upper=upper, lower=None))
         for lower in sorted(met, key=lambda r: -r.value):
             key = bend, lower.bound.card.laws
-            if key not in found:
-                found[key] = ClassRatio(upper=upper, lower=lower)
-    paired = {bend for bend, laws in found if laws is not None}
-    return tuple(r for (bend, laws), r in found.items() if laws is not None or bend not in paired)
+            if key not in ratios:
+                ratios[key] = ClassRatio(upper=upper, lower=lower)
+    paired = {bend for bend, laws in ratios if laws is not None}
+    return tuple(r for (bend, laws), r in ratios.items() if laws is not None or bend not in paired)

@@ -194,8 +194,8 @@ def rows(
 ) -> tuple[Row, ...]:
     """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
     at = canonical_point(point)
-    found = [_row(at, slug) for slug in slugs]
-    return tuple(sorted(found, key=lambda r: (not r.here, not r.holds)))
+    listed = [_row(at, slug) for slug in slugs]
+    return tuple(sorted(listed, key=lambda r: (not r.here, not r.holds)))
 
 
 @lru_cache(maxsize=20_000)
@@ -204,17 +204,17 @@ def _row(point: Scenario, slug: str) -> Row:
     elsewhere = _elsewhere(point, which.card)
     if elsewhere:
         return Row(bound=which, value=math.nan, terms=(), failures=(elsewhere,), here=False)
-    found = evaluate(point, which)
+    evaluation = evaluate(point, which)
     return Row(
         bound=which,
-        value=found.value,
-        terms=tuple(found.terms.items()),
-        failures=found.failures,
+        value=evaluation.value,
+        terms=tuple(evaluation.terms.items()),
+        failures=evaluation.failures,
         here=True,
-        applies=found.applies,
-        binds=found.binds,
-        note=found.note,
-        covers=found.covers,
+        applies=evaluation.applies,
+        binds=evaluation.binds,
+        note=evaluation.note,
+        covers=evaluation.covers,
     )
 
 

@@ -161,10 +161,10 @@ def crossing(
     items, first, second = falling.items[keep], falling.risks[keep], flat.risks[keep]
     if len(items) < 2:
         return None
-    found = _last_crossing(items, first.mean(axis=1), second.mean(axis=1))
-    if found is None:
+    last = _last_crossing(items, first.mean(axis=1), second.mean(axis=1))
+    if last is None:
         return None
-    value, at, changes = found
+    value, at, changes = last
     rng = np.random.default_rng(seed)
     count = first.shape[1]
     draws = []

@@ -54,16 +54,16 @@ def printed_accelerated_run(at: UserLevel) -> float:
     try:
         printed_phases(at.with_users(2))
     except NotApplicable as refused:
-        found = dict(refused.changes).get("n")
-        return math.inf if found is None else float(found)
+        needed = dict(refused.changes).get("n")
+        return math.inf if needed is None else float(needed)
     return 2.0
 
 
 def calibrated_accelerated(at: UserLevel) -> float:
     """Return the least n at which a single step of calibrated Algorithm 3 passes its test."""
     tau = practical_tau(at)
-    found = least_users_of(lambda users, steps: calibrated_filter(at, tau, users, steps), 1)
-    return math.inf if found is None else float(found)
+    least = least_users_of(lambda users, steps: calibrated_filter(at, tau, users, steps), 1)
+    return math.inf if least is None else float(least)
 
 
 NEEDS = (
@@ -135,14 +135,14 @@ def complexity_curves(
     The optimal algorithms as `figure_1` has them, and those of linear time.
     """
     require(condition > 0, "condition", "positive", condition)
-    found = list(figure_1(users, m, smoothness=condition))
+    curves = list(figure_1(users, m, smoothness=condition))
     delta = 0.1 / (max(users) * m)
     points = [
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=condition) for n in users
     ]
     for row in (row for row in COMPARISON if not row.optimal):
         assert row.smooth is not None  # every one takes linear time on smooth losses
-        found.append(
+        curves.append(
             Curve(
                 slug=row.slug,
                 name=row.name,
@@ -152,4 +152,4 @@ def complexity_curves(
                 applies=tuple(not row.failures(at) for at in points),
             )
         )
-    return tuple(found)
+    return tuple(curves)

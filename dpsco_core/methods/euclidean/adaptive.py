@@ -236,16 +236,16 @@ class AdaptiveDescent(Method):
     ) -> Release:
         """Run the algorithm of theory/adaptive-methods.md, 3."""
         check_sample(sample, plan.setting)
-        radii, found, n = plan.radii, [plan.blind_radius], plan.setting.n
+        radii, chosen, n = plan.radii, [plan.blind_radius], plan.setting.n
 
         def look(w: Vector) -> None:
             counts = norm_counts(sample.gradients(w), radii)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label=f"radius, look {len(found)}")
-            found.append(float(radii[place]))
+            place = ledger.select(choice, rng=rng, label=f"radius, look {len(chosen)}")
+            chosen.append(float(radii[place]))
 
         def tested(w: Vector) -> float:
-            narrow, wide = both = min(found[0], found[-1]), max(found[0], found[-1])
+            narrow, wide = both = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1])
             if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
@@ -264,7 +264,7 @@ class AdaptiveDescent(Method):
 
         if plan.looks:
             look(sample.constraint.centre)
-        used = [found[-1] if found[-1] * LOOSE < found[0] else found[0]]
+        used = [chosen[-1] if chosen[-1] * LOOSE < chosen[0] else chosen[0]]
         descent = plan.descent_at(used[0])
         rho_step = plan.steps_rho / descent.steps
         place = second_look(descent.steps)
@@ -293,7 +293,7 @@ class AdaptiveDescent(Method):
             points, spread = np.array(tail), noise / plan.curvature
             if settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
-        for _ in range(plan.looks + 1 - len(found)):  # there was one step, and is the same charge
+        for _ in range(plan.looks + 1 - len(chosen)):  # there was one step, and is the same charge
             ledger.select(_no_look(plan.epsilon), rng=rng, label="no look")
         return Release(
             value=value,
@@ -302,10 +302,10 @@ class AdaptiveDescent(Method):
             diagnostics={
                 "clip_radius": used[-1],
                 "first_radius": used[0],
-                "found_radius": found[-1],
+                "found_radius": chosen[-1],
                 "blind_radius": plan.blind_radius,
                 "top_radius": plan.top_radius,
-                "looks": float(len(found) - 1),
+                "looks": float(len(chosen) - 1),
                 "noise_std": noise,
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),

@@ -131,8 +131,8 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
             if threshold is not None:
                 check_level("threshold", threshold)
                 limit = 3 * threshold
-            found = practical_blocks(setting, rho, divided=divided, steps=steps, limit=limit)
-            steps, threshold, predicted = found.steps, found.limit / 3, found.modelled_risk
+            best = practical_blocks(setting, rho, divided=divided, steps=steps, limit=limit)
+            steps, threshold, predicted = best.steps, best.limit / 3, best.modelled_risk
         assert steps is not None
         rho_step = rho / steps if divided else rho
         enough_records(setting, 1, steps)

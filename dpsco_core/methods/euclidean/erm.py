@@ -105,7 +105,7 @@ class Erm(Method):
         check_sample(sample, plan.setting)
         if plan.kinked:
             slope = float(np.linalg.norm(sample.mean_gradient(sample.constraint.centre)))
-            found = staged_subgradients(
+            minimum = staged_subgradients(
                 sample.mean_gradient,
                 sample.constraint,
                 step_size=sample.constraint.l2_radius / slope if slope > 0 else 1.0,
@@ -113,7 +113,7 @@ class Erm(Method):
                 limit=plan.most_gradients,
             )
         else:
-            found = spectral_descent(
+            minimum = spectral_descent(
                 sample.mean_gradient,
                 sample.constraint,
                 relative_accuracy=plan.relative_accuracy,
@@ -121,15 +121,15 @@ class Erm(Method):
                 limit=plan.most_gradients,
             )
         return Release(
-            value=found.value,
+            value=minimum.value,
             ledger=ledger,
             diagnostics={
-                "certified_accuracy": found.accuracy,
-                "steps": float(found.gradient_calls),
-                "gradient_calls": float(found.gradient_calls * plan.setting.n),
+                "certified_accuracy": minimum.accuracy,
+                "steps": float(minimum.gradient_calls),
+                "gradient_calls": float(minimum.gradient_calls * plan.setting.n),
             },
-            iterates=np.array([sample.constraint.centre, found.value]),
-            iterate_steps=np.array([0, found.gradient_calls], dtype=np.int64),
+            iterates=np.array([sample.constraint.centre, minimum.value]),
+            iterate_steps=np.array([0, minimum.gradient_calls], dtype=np.int64),
         )
 
 

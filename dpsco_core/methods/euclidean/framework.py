@@ -96,16 +96,16 @@ class FrameworkMethod(PrivateMethod):
             seen = sample.part(t * size, (t + 1) * size) if plan.disjoint else sample
             return plan.oracle.release(seen.gradients(w), step, ledgers[t], rng).value
 
-        found = descend(sample.constraint, plan.descent, oracle)
+        descended = descend(sample.constraint, plan.descent, oracle)
         return Release(
-            value=found.value,
+            value=descended.value,
             ledger=ledger,
             diagnostics=dict(plan.diagnostics)
             | plan.descent.diagnostics
             | {"rho_step": plan.rho_step, "gradient_calls": float(plan.gradients)},
             notes=plan.notes,
-            iterates=found.path.points,
-            iterate_steps=found.path.steps,
+            iterates=descended.path.points,
+            iterate_steps=descended.path.steps,
         )
 
 

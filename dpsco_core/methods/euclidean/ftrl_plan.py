@@ -136,8 +136,8 @@ def modelled_pass(
     records = divided(setting.n, phases)
     descents = []
     for i, size in enumerate(records, start=1):
-        found, distance = _phase(setting, rho, radius, size, distance, last=i == phases)
-        descents.append(found)
+        descent, distance = _phase(setting, rho, radius, size, distance, last=i == phases)
+        descents.append(descent)
     return PlannedPass(radius=radius, records=records, descents=tuple(descents))
 
 

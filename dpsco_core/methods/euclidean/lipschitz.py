@@ -53,10 +53,10 @@ class Losses:
     @property
     def diagnostics(self) -> dict[str, float]:
         """The clip radius and, if there is one, the bound on the records."""
-        found = {"clip_radius": self.lipschitz}
+        values = {"clip_radius": self.lipschitz}
         if math.isfinite(self.feature_bound):
-            found["feature_bound"] = self.feature_bound
-        return found
+            values["feature_bound"] = self.feature_bound
+        return values
 
 
 def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:

@@ -130,8 +130,8 @@ def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:
     >>> constants = Constants(coordinate_moment=1.0, directional_moment=1.0, variance_trace=10.0,
     ...                       mean_gradient_bound=1.0, diameter=2.0)
     >>> setting = Setting(n=200, d=10, moment_order=2.0, budget=ZCDP(rho=0.5), constants=constants)
-    >>> found = theorem_descent(setting, 0.5, 1.0)
-    >>> found.steps, round(found.step_size * (2 * found.steps) ** 0.5, 12)
+    >>> descent = theorem_descent(setting, 0.5, 1.0)
+    >>> descent.steps, round(descent.step_size * (2 * descent.steps) ** 0.5, 12)
     (1000, 1.0)
     """
     n, d = setting.n, setting.d

@@ -123,7 +123,7 @@ def minimise_strongly_convex(
     require(0 < modulus <= smoothness, "modulus", f"in (0, {smoothness}]", modulus)
     require(accuracy > 0, "accuracy", "positive", accuracy)
     ball = isinstance(constraint, Ball)
-    found = spectral_descent(
+    start = spectral_descent(
         gradient,
         constraint,
         accuracy=accuracy if ball else accuracy / 2,
@@ -131,12 +131,12 @@ def minimise_strongly_convex(
         smallest_step=1 / smoothness,
         largest_step=1 / modulus,
     )
-    if ball and found.accuracy <= accuracy:
-        return found
+    if ball and start.accuracy <= accuracy:
+        return start
     root = math.sqrt(modulus / smoothness)
     momentum = (1 - root) / (1 + root)
-    x = y = found.value
-    calls = found.gradient_calls
+    x = y = start.value
+    calls = start.gradient_calls
     while True:
         checked = settled(gradient, constraint, x, smoothness, modulus)
         calls += checked.gradient_calls

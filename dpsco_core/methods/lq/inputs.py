@@ -133,8 +133,8 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
         return _whole(budget, noise)
     epsilon, delta = budget.epsilon, budget.delta
     if calibration == "paper":
-        found = lemma_3_steps(n, epsilon, delta)
-        return 0.0 if found is None else found.rho_step
+        shuffled = lemma_3_steps(n, epsilon, delta)
+        return 0.0 if shuffled is None else shuffled.rho_step
     steps = shuffle_steps(n, epsilon, delta)
     if noise == "gaussian":
         return steps.rho_step

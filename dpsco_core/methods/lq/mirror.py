@@ -177,10 +177,10 @@ def _draw_of(
         return 0.0, None
     n, epsilon, delta = setting.n, budget.epsilon, budget.delta
     if calibration == "paper":
-        found = lemma_3_steps(n, epsilon, delta)
+        proof = lemma_3_steps(n, epsilon, delta)
     else:
-        found = shuffle_steps(n, epsilon, delta, "gaussian" if noise == "gaussian" else "zcdp")
-    return (found.rho_step, found) if found is not None and found.amplified else (0.0, None)
+        proof = shuffle_steps(n, epsilon, delta, "gaussian" if noise == "gaussian" else "zcdp")
+    return (proof.rho_step, proof) if proof is not None and proof.amplified else (0.0, None)
 
 
 def _accounted(
@@ -198,8 +198,8 @@ def _accounted(
     sound = shuffle_steps(setting.n, budget.epsilon, budget.delta, "zcdp")
     if draw.calibration == "tight" or not sound.amplified:
         return draw, certificate
-    found = draw.proven(sound.rho_step)
-    return found, certificate if found is draw else sound
+    proven = draw.proven(sound.rho_step)
+    return proven, certificate if proven is draw else sound
 
 
 INSIDE = 0.999  # of the level beyond which a gradient becomes 0

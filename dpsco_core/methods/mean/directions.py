@@ -83,8 +83,8 @@ def _critical_directions(offsets: Vector) -> Vector:
     i, j = np.triu_indices(len(offsets), 1)
     gaps = offsets[i] - offsets[j]
     normals = np.column_stack([-gaps[:, 1], gaps[:, 0]])
-    found = np.concatenate([normals, -normals, offsets, -offsets, np.eye(2)])
-    return _unit(found[np.linalg.norm(found, axis=1) > 0])
+    candidates = np.concatenate([normals, -normals, offsets, -offsets, np.eye(2)])
+    return _unit(candidates[np.linalg.norm(candidates, axis=1) > 0])
 
 
 def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
@@ -132,8 +132,8 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
     median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
     some = offsets[: min(points, POINT_DIRECTIONS)]
     random = rng.standard_normal((RANDOM_DIRECTIONS, dimension))
-    found = np.vstack([median, -median, mean, -mean, some, random])
-    directions = _unit(found[np.vecdot(found, found) > 0])
+    starts = np.vstack([median, -median, mean, -mean, some, random])
+    directions = _unit(starts[np.vecdot(starts, starts) > 0])
     values = quantile_of_projections(offsets, directions, left_out)
     directions = directions[np.argsort(values)[-ASCENTS:]]
     projections = directions @ offsets.T
@@ -155,8 +155,8 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
         if better.all():
             directions, values, order = moved, new, ranks
             continue
-        for kept, found in ((directions, moved), (values, new), (order, ranks)):
-            kept[better] = found[better]
+        for kept, fresh in ((directions, moved), (values, new), (order, ranks)):
+            kept[better] = fresh[better]
         step[~better] *= 0.6
     i = int(np.argmax(values))
     return float(values[i]), directions[i]

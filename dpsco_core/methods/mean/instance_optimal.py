@@ -236,9 +236,9 @@ def _cells_of(
     places = _rotated(limited, signs)
     places -= low
     places /= width
-    found = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
-    found += cells * np.arange(len(signs))
-    return found.ravel()
+    numbers = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
+    numbers += cells * np.arange(len(signs))
+    return numbers.ravel()
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:

@@ -329,6 +329,6 @@ def _best_amplification(
     if calibration == "paper":
         return amplify(groups, budget.epsilon, budget.delta, "printed")
     routes: tuple[Route, ...] = ("numerical", "closed")
-    found = [amplify(groups, budget.epsilon, budget.delta, route) for route in routes]
-    better = [a for a in found if a is not None and a.rho_group > rho]
+    amplified = [amplify(groups, budget.epsilon, budget.delta, route) for route in routes]
+    better = [a for a in amplified if a is not None and a.rho_group > rho]
     return max(better, key=lambda a: a.rho_group, default=None)

@@ -106,9 +106,9 @@ def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
     def places(norms: Vector) -> NDArray[np.intp]:
         bits = norms.view(np.int64) >> FIRST_BITS
         bits -= first - 1
-        found: NDArray[np.intp] = below.take(bits, mode="clip")
-        found += ends.take(bits, mode="clip") < norms
-        return found
+        index: NDArray[np.intp] = below.take(bits, mode="clip")
+        index += ends.take(bits, mode="clip") < norms
+        return index
 
     return places
 
@@ -197,10 +197,10 @@ def wider_is_better(
         rng=rng,
         label="what lies between the radii",
     )
-    found = max(0.0, float(noisy[0]))
+    distance = max(0.0, float(noisy[0]))
     # In units of gap/n: squares of radii may be beyond the doubles.
-    excess = (found / (gap / n)) ** 2 - 2 / rhos[0] - 2 * between
-    return found, excess > 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
+    excess = (distance / (gap / n)) ** 2 - 2 / rhos[0] - 2 * between
+    return distance, excess > 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
@@ -253,15 +253,15 @@ class CentrePlan:
         width = max(COLUMNS, math.ceil(rows.d / 16))
         finite = np.empty(self.records, dtype=np.bool_)
         for left in range(0, rows.d, width):
-            held, low = np.empty((min(width, rows.d - left), self.records), dtype=np.int64), 0
+            columns, low = np.empty((min(width, rows.d - left), self.records), dtype=np.int64), 0
             for block in rows.blocks(0, self.records):
                 there = slice(low, low + len(block))
                 if left == 0:
                     finite[there] = np.isfinite(block).all(axis=1)
                 part = np.where(finite[there, None], block[:, left : left + width], 0.0)
-                held[:, there] = self._places(part).T
+                columns[:, there] = self._places(part).T
                 low += len(block)
-            yield from held
+            yield from columns
 
     def _places(self, entries: Vector) -> NDArray[np.int64]:
         cut = np.clip(entries, -self.limit, self.limit)  # an integer of 1e308 is undefined

@@ -187,14 +187,14 @@ class RescaledClipping(PrivateMethod):
         noise = gaussian_noise_std(plan.l2_sensitivity, plan.scale_rho)
         weights = weights_of(noisy, noise, plan.lowest)
         rescaled = MappedRows(rows, _Divided(weights))
-        found = fine.release(rescaled, stretched(plan.fine, weights), ledger, rng)
+        inner = fine.release(rescaled, stretched(plan.fine, weights), ledger, rng)
         return replace(
-            found,
-            value=into_ball(weights * found.value, plan.mean_bound),
+            inner,
+            value=into_ball(weights * inner.value, plan.mean_bound),
             diagnostics={
-                **found.diagnostics,
+                **inner.diagnostics,
                 # the root mean square of the coordinates' noise, after the rescaling is undone
-                "noise_std": found.diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
+                "noise_std": inner.diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
                 "least_weight": float(weights.min()),
             },
         )

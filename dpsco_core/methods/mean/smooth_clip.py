@@ -115,7 +115,7 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
     h = s * (384 * CELL_ERROR / FOURTH) ** 0.25
     w = h * np.arange(math.ceil(1 / (bulk * h)) + 1)
     parts = [_values_and_slopes(w[low : low + PIECE], s) for low in range(0, len(w), PIECE)]
-    value, slope = (np.concatenate(found) for found in zip(*parts, strict=True))
+    value, slope = (np.concatenate(column) for column in zip(*parts, strict=True))
     step, start, end = np.diff(value), h * slope[:-1], h * slope[1:]
     cubic = -(1 + 3 * smoothing_variance) / 6
     top = smoothed_supremum(smoothing_variance)

@@ -98,7 +98,7 @@ def calibrated_sgd(
     groups = recommended_count(at.epsilon, at.delta, tuning)
     plan = single_test_plan(groups, at.epsilon, at.delta, keep=UNIT_FILTER, tuning=tuning)
     size = _step(at, step)
-    found = []
+    schedule = []
     for i, users in enumerate(halving(at.n, phases)):
         members = users // groups
         if members < 1:
@@ -106,8 +106,8 @@ def calibrated_sgd(
             raise NotApplicable(f"Phase {i + 1} has {users} users for C={groups} groups.", n=least)
         eta, steps = size * math.pow(2, -decay * i), members * at.m
         tau = group_spread(eta, at.lipschitz, steps, groups, spread_failure)
-        found.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
-    return SgdSchedule(groups=groups, items=at.m, phases=tuple(found))
+        schedule.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
+    return SgdSchedule(groups=groups, items=at.m, phases=tuple(schedule))
 
 
 def one_chain(
@@ -115,12 +115,12 @@ def one_chain(
 ) -> SgdSchedule:
     r"""N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
     size, multiplier = _step(at, step), gaussian_multiplier(at.epsilon, at.delta)
-    found = []
+    schedule = []
     for i, users in enumerate(halving(at.n, phases)):
         eta = size * math.pow(2, -decay * i)
         noise = plain_sensitivity(at, eta, 1) * multiplier
-        found.append(_sgd_phase(users, users, users * at.m, eta, math.inf, noise))
-    return SgdSchedule(groups=1, items=at.m, phases=tuple(found))
+        schedule.append(_sgd_phase(users, users, users * at.m, eta, math.inf, noise))
+    return SgdSchedule(groups=1, items=at.m, phases=tuple(schedule))
 
 
 def _step(at: UserLevel, step: float | None) -> float:
@@ -207,13 +207,13 @@ def full_batch(
         if regulariser is None:
             sampling = at.lipschitz**2 / at.total
             base = math.sqrt(sampling + at.d * noise_of(split[0], guess) ** 2) / at.diameter
-        found = tuple(phase(k, base * math.pow(2, decay * i)) for i, k in enumerate(split))
+        schedule = tuple(phase(k, base * math.pow(2, decay * i)) for i, k in enumerate(split))
     except NotApplicable as refused:
         if radius is None or not advice:
             raise
         least = full_batch_users(at, phases=phases, steps=2 * guess, halt=halt)
         raise NotApplicable(refused.reason, n=least) from refused
-    return ErmSchedule(tau=tau, items=at.m, phases=found)
+    return ErmSchedule(tau=tau, items=at.m, phases=schedule)
 
 
 def full_batch_users(at: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:

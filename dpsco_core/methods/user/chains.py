@@ -156,8 +156,8 @@ def _linear(sample: LinearSample, run: Pass) -> Gradients:
         else:
             factors = shrink[:, low:high]
             slopes = factors * sample.link.slope(factors * margins, y[:, low:high])
-        found: Matrix = slopes.reshape(-1, 1) * part.reshape(-1, part.shape[2])
-        return found
+        rows: Matrix = slopes.reshape(-1, 1) * part.reshape(-1, part.shape[2])
+        return rows
 
     return gradients
 

@@ -188,9 +188,9 @@ class UserClippedMeans(PrivateMethod):
                 label=f"mean gradient of step {t + 1}",
             )
 
-        found = run_choice(plan.choice, sample.constraint, noisy_gradient)
+        descended = run_choice(plan.choice, sample.constraint, noisy_gradient)
         return Release(
-            value=found.value,
+            value=descended.value,
             ledger=ledger,
             diagnostics=plan.losses.diagnostics
             | {
@@ -200,8 +200,8 @@ class UserClippedMeans(PrivateMethod):
                 "rho_step": plan.rho / steps,
                 "gradient_calls": float(plan.gradients),
             },
-            iterates=found.path.points,
-            iterate_steps=found.path.steps,
+            iterates=descended.path.points,
+            iterate_steps=descended.path.steps,
         )
 
 
@@ -220,11 +220,11 @@ def run_choice(
             path.add(t, w)
         return oracle(w, t)
 
-    found = accelerated_descent(
+    descended = accelerated_descent(
         constraint.centre, choice.steps, choice.objective, constraint, followed
     )
-    path.add(choice.steps, found.value)
-    return Descended(value=found.value, path=path)
+    path.add(choice.steps, descended.value)
+    return Descended(value=descended.value, path=path)
 
 
 def clipped_user_mean(users: UserSample, w: Vector, lipschitz: float) -> Vector:
@@ -293,7 +293,7 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
     """
     low, largest = curvatures(setting)
     middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2
-    found = []
+    choices = []
     for steps in ACCELERATED_STEPS:
         for modulus in MODULI:
             for factor in SMOOTHNESSES:
@@ -302,11 +302,11 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
                     accelerated_risk(objective, steps, h, distance, noise_energy)
                     for h in (low, middle, largest)
                 )
-                found.append(
+                choices.append(
                     AcceleratedChoice(steps=steps, objective=objective, modelled_risk=risk)
                 )
-    least = smallest(found, lambda one: one.modelled_risk, of="number of steps").modelled_risk
+    least = smallest(choices, lambda one: one.modelled_risk, of="number of steps").modelled_risk
     sampling = setting.constants.variance_trace / (2 * low * setting.n)
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
-    good = [choice for choice in found if choice.modelled_risk <= enough]
+    good = [choice for choice in choices if choice.modelled_risk <= enough]
     return min(good, key=lambda choice: (choice.steps, choice.modelled_risk))

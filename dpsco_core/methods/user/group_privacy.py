@@ -199,11 +199,11 @@ def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
 
 
 def _phases(
-    setting: Setting, rho: float, losses: Losses, found: list[tuple[int, float]]
+    setting: Setting, rho: float, losses: Losses, pairs: list[tuple[int, float]]
 ) -> tuple[ChainPhase, ...]:
     """Return phases of so many users and such step sizes, one after the other."""
     phases, start = [], 0
-    for users, size in found:
+    for users, size in pairs:
         sensitivity = user_pull(setting, losses, size)
         phases.append(
             ChainPhase(
@@ -221,7 +221,7 @@ def _phases(
 @lru_cache(maxsize=4096)
 def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
     """Return the phases with the least `phased_terms`."""
-    found = best_phases(
+    phases = best_phases(
         setting.n,
         setting.m,
         1,
@@ -231,7 +231,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Cha
         largest_step=step_limit(setting.n, setting.m, setting.d, losses.smoothness),
         noise=lambda size, steps: gaussian_noise_std(user_pull(setting, losses, size), rho),
     )
-    return _phases(setting, rho, losses, [(int(p.users), p.step_size) for p in found])
+    return _phases(setting, rho, losses, [(int(p.users), p.step_size) for p in phases])
 
 
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
@@ -254,5 +254,5 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Chain
             otherwise="tuning=practical",
         )
     count = math.ceil(math.log2(n))
-    found = [(n >> i, step * 4.0**-i) for i in range(1, count + 1) if n >> i]
-    return _phases(setting, rho, losses, found)
+    pairs = [(n >> i, step * 4.0**-i) for i in range(1, count + 1) if n >> i]
+    return _phases(setting, rho, losses, pairs)

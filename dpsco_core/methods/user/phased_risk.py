@@ -72,13 +72,13 @@ def halving_phases(
     """
     if n < 1 << (count - 1):
         return None
-    found = []
+    phases = []
     for i, users in enumerate(halving(n, count)):
         members = users // groups
         if members < 1:
             return None
         size, steps = step * math.pow(2, -decay * i), members * m
-        found.append(
+        phases.append(
             SgdPhase(
                 users=users,
                 group_users=members,
@@ -88,7 +88,7 @@ def halving_phases(
                 noise_std=noise(size, steps),
             )
         )
-    return tuple(found)
+    return tuple(phases)
 
 
 def best_phases(
@@ -138,7 +138,7 @@ def best_phases(
         users = halving(n, count)
         first, last = (u // groups * m for u in (users[0], users[-1]))
         loud = noise(size * math.pow(2, -decay * (count - 1)), last)
-        found = first_terms(size, first, lipschitz=lipschitz, distance=distance)
-        return FLOOR * (found + lipschitz * min(math.sqrt(d) * loud, diameter))
+        least = first_terms(size, first, lipschitz=lipschitz, distance=distance)
+        return FLOOR * (least + lipschitz * min(math.sqrt(d) * loud, diameter))
 
     return phases_of(*smallest(candidates(), risk, of="step size", floor=floor))

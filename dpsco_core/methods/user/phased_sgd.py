@@ -229,13 +229,13 @@ class UserPhasedSgd(PrivateMethod):
                 batch=plan.batch // each,
             )
             averages = chain_averages(records.sample, w, run, plan.losses)
-            found = release_mean(
+            mean = release_mean(
                 averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
             )
-            if found.halted:
+            if mean.halted:
                 halted = i
                 break
-            w = sample.constraint.project(found.value)
+            w = sample.constraint.project(mean.value)
             points.append(w)
             ends.append(phase.start + plan.groups * phase.members)
         done, at = plan.phases[: halted or len(plan.phases)], plan.at

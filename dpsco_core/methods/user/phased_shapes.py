@@ -58,11 +58,11 @@ def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
 def recommended_shape(at: UserLevel, groups: int) -> Shape:
     """Return up to three phases of halving users, with the printed step size, at most 1/beta."""
     step = min(printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness))
-    found = [
+    phases = [
         ((at.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
         for i in range(1, FEWEST_PRINTED_PHASES + 1)
     ]
-    return _placed(groups, [(members, size) for members, size in found if members])
+    return _placed(groups, [(members, size) for members, size in phases if members])
 
 
 def theorem_shape(at: UserLevel, groups: int) -> Shape:
@@ -85,19 +85,19 @@ def theorem_shape(at: UserLevel, groups: int) -> Shape:
             otherwise="tuning=practical",
         )
     q, decay = best_decay(at.n), printed_decay(at)
-    found = []
+    phases = []
     for i in range(1, phase_count(at.n) + 1):
         members = math.floor(phase_users(at.n, i, q)) // groups
         if members < 1:
             break
-        found.append((members, step * math.pow(2, -decay * i)))
-    return _placed(groups, found)
+        phases.append((members, step * math.pow(2, -decay * i)))
+    return _placed(groups, phases)
 
 
-def _placed(groups: int, found: list[tuple[int, float]]) -> Shape:
+def _placed(groups: int, phases: list[tuple[int, float]]) -> Shape:
     """Return the phases with their first users, one after the other."""
     shape, start = [], 0
-    for members, step in found:
+    for members, step in phases:
         shape.append((start, members, step))
         start += groups * members
     return tuple(shape)

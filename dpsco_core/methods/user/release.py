@@ -33,10 +33,10 @@ class FilteredMeans:
         """
         rows = len(points)
         require(rows == self.plan.count, "points", f"{self.plan.count} rows", rows)
-        found = self.plan.keep.examine(points)
-        if not self.steps.passes(found.score):
+        examined = self.plan.keep.examine(points)
+        if not self.steps.passes(examined.score):
             return None
-        mean = self.plan.keep.filtered_mean(points, found.inclusion, self.steps.rng)
+        mean = self.plan.keep.filtered_mean(points, examined.inclusion, self.steps.rng)
         return self.steps.noisy(mean)
 
 

@@ -160,8 +160,8 @@ def _plan(
     def at(points: int) -> FilterPlan | None:
         return _attempt(kind, points, steps, epsilon, delta, keep, tuning)
 
-    found = at(count)
-    if found is None:
+    plan = at(count)
+    if plan is None:
         few = (
             f"A test that hides one of {count} points leaves too few of them sure to be in the mean"
         )
@@ -172,7 +172,7 @@ def _plan(
             f"{few}; it needs {'more than a billion' if needed is None else needed}.",
             nearest="" if needed is None else f"{needed} points, or a larger epsilon",
         )
-    return found
+    return plan
 
 
 def _attempt(

@@ -79,10 +79,10 @@ class RobustFilter:
     --------
     >>> keep = RobustFilter(score_radius=1.0, filter_radius=1.0)
     >>> x = np.array([[0.0], [0.2], [0.4], [1e300]])
-    >>> found = keep.examine(x)
-    >>> found.score, found.counts.tolist(), found.inclusion.tolist()
+    >>> kept = keep.examine(x)
+    >>> kept.score, kept.counts.tolist(), kept.inclusion.tolist()
     (2.5, [3, 3, 3, 1], [0.5, 0.5, 0.5, 0.0])
-    >>> keep.mean(x, found.inclusion).round(12).tolist()
+    >>> keep.mean(x, kept.inclusion).round(12).tolist()
     [0.2]
     """
 
@@ -151,8 +151,8 @@ class RobustFilter:
         for low in range(0, len(used), size):
             block = used[low : low + size]
             total += weights[block] @ (points[block] - anchor)
-        found: Vector = anchor + total / weights[used].sum()
-        return found
+        filtered: Vector = anchor + total / weights[used].sum()
+        return filtered
 
     def filtered_mean(
         self, points: Matrix, inclusion: Vector, rng: np.random.Generator | None = None

@@ -80,7 +80,7 @@ class ItemSample(ByUsers[Sample]):
         of its slopes and its features.
         """
         rows, m, d = self.records.gradients(w), self.items, self.d
-        found = np.empty((self.users, d))
+        gradients = np.empty((self.users, d))
         step = max(1, rows_per_block(d) // m)
         with np.errstate(over="ignore", invalid="ignore"):
             for low in range(0, self.users, step):
@@ -95,9 +95,9 @@ class ItemSample(ByUsers[Sample]):
                     items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
                     sums = items.reshape(-1, m, d).sum(axis=1)
                     del blocks, items  # before the next block is formed
-                found[low:high] = sums
-        found /= m
-        return found
+                gradients[low:high] = sums
+        gradients /= m
+        return gradients
 
     def part(self, start: int, stop: int) -> ItemSample:
         return replace(self, records=self.records.part(start * self.items, stop * self.items))

@@ -147,7 +147,7 @@ def choose(
     farthest = max((max(layout.exponents) for layout in layouts), default=0)
     powers = np.arange(EXPONENTS[0], EXPONENTS[-1] + farthest + 1, dtype=float)
     b, v, o = responses(land, land.largest * 2.0**powers, max(STEP_COUNTS))
-    found: list[Choice] = []
+    choices: list[Choice] = []
     for layout in layouts:
         for steps in STEP_COUNTS:
             energy = np.full((size, 3), land.distance**2)
@@ -161,8 +161,10 @@ def choose(
             if best >= 0:
                 regulariser = float(land.largest * 2.0 ** EXPONENTS[best])
                 risk = float(risks[best])
-                found.append(Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk))
-    least = smallest(found, lambda c: c.risk, of="schedule").risk
+                choices.append(
+                    Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk)
+                )
+    least = smallest(choices, lambda c: c.risk, of="schedule").risk
     enough = (1 + SPARED) * least
-    good = [c for c in found if c.risk <= enough]
+    good = [c for c in choices if c.risk <= enough]
     return min(good, key=lambda c: (c.steps * sum(c.layout.users), c.risk))

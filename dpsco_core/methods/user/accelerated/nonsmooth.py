@@ -122,7 +122,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
         radius = LARGEST_RATIO * at.diameter
         for _ in range(2):  # the risk that is modelled at the largest radius sets the radius
             smoothed = smoothed_losses(setting, losses, at, radius)
-            found = practical_plan(
+            candidate = practical_plan(
                 setting,
                 user_level(setting, budget, smoothed),
                 landscape(setting, smoothed.lipschitz, smoothed.smoothness),
@@ -131,9 +131,9 @@ class UserAcceleratedNonsmooth(FilteredGradients):
                 halving_layouts(setting.n),
             )
             used = radius
-            ratio = found.modelled_risk / at.unit
+            ratio = candidate.modelled_risk / at.unit
             radius = min(max(ratio, SMALLEST_RATIO), LARGEST_RATIO) * at.diameter
-        return replace(found, radius=used)
+        return replace(candidate, radius=used)
 
 
 def smoothed_losses(setting: Setting, losses: Losses, at: UserLevel, radius: float) -> Losses:

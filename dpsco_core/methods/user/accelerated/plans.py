@@ -91,8 +91,8 @@ def practical_choice(
     tau = practical_tau(at)
 
     def noise(users: int, steps: int) -> float:
-        found = filter_of(calibration, at, tau, users, steps)
-        return math.inf if found is None else found.release.noise_std
+        plan = filter_of(calibration, at, tau, users, steps)
+        return math.inf if plan is None else plan.release.noise_std
 
     if at.n < 2 or math.isinf(noise(at.n, STEP_COUNTS[0])):
         return None
@@ -110,9 +110,9 @@ def theory_plan(
         return planned(setting, at, losses, calibration, printed_phases(at))
     convex = replace(at, strong_convexity=0.0)
     for count in range(min(MOST_PHASES, at.n.bit_length() - 1), 1, -1):
-        found = recommended_phases(convex, partial(calibrated_filter, at), count)
-        if found is not None:
-            return planned(setting, at, losses, calibration, found)
+        phases = recommended_phases(convex, partial(calibrated_filter, at), count)
+        if phases is not None:
+            return planned(setting, at, losses, calibration, phases)
     raise _no_theory(at)
 
 
@@ -247,13 +247,13 @@ def _runs(at: UserLevel) -> bool:
 
 
 def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
-    found, start = [], 0
+    phases, start = [], 0
     for phase in schedule.phases:
         users, steps = math.floor(phase.users), math.ceil(phase.steps)
         chosen = printed_filter(at, schedule.tau, users, steps)
         if chosen is None:
             return None
-        found.append(
+        phases.append(
             AcceleratedPhase(
                 start=start,
                 stop=start + users,
@@ -263,7 +263,7 @@ def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...
             )
         )
         start += users
-    return tuple(found)
+    return tuple(phases)
 
 
 def capped_note(at: UserLevel, phase: AcceleratedPhase) -> str:

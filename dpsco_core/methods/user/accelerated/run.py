@@ -109,8 +109,8 @@ def run_phase(
         if drawn < phase.users:
             chosen = rng.choice(phase.users, size=drawn, replace=False)
             rows = rows[chosen.astype(np.intp, copy=False)]
-        found = means.next(rows)
-        return None if found is None else found + phase.regulariser * (query - start)
+        mean = means.next(rows)
+        return None if mean is None else mean + phase.regulariser * (query - start)
 
     objective = plan.objective(phase)
     return staged_descent(start, phase.stages, objective, users.constraint, oracle)

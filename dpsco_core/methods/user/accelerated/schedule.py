@@ -153,14 +153,14 @@ def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, 
     """Return the share of the tests and the batch; 0 stands for Mode A."""
     if users < 2:
         return None
-    found: list[tuple[float, float, int]] = []
+    candidates: list[tuple[float, float, int]] = []
     batches = {users, users // 2, users // 4} if steps <= MOST_SEPARATE else set()
     for share in SHARES:
         for drawn in (0, *sorted(batches)):
             plan = _planned(users, steps, epsilon, delta, share, drawn, gradient_filter(0.5))
             if plan is not None:
-                found.append((plan.release.noise_std, share, drawn))
-    chosen = smallest_or(found, lambda one: one[0], None)
+                candidates.append((plan.release.noise_std, share, drawn))
+    chosen = smallest_or(candidates, lambda one: one[0], None)
     return None if chosen is None else (chosen[1], chosen[2])
 
 
@@ -228,7 +228,7 @@ def recommended_phases(
         return None
     private = at.d * opening.release.noise_std**2 / guess
     base = math.sqrt(at.lipschitz**2 / at.total + private) / reach
-    found, start = [], first
+    schedule, start = [], first
     for i, users in enumerate(split):
         regulariser = base * 2.0 ** (DECAY * i)
         steps = _steps(at, regulariser)
@@ -238,7 +238,7 @@ def recommended_phases(
         mu = regulariser + at.strong_convexity
         objective = Curvature(strong_convexity=mu, smoothness=max(mu, regulariser + at.smoothness))
         variance = at.d * chosen.release.noise_std**2
-        found.append(
+        schedule.append(
             AcceleratedPhase(
                 start=start,
                 stop=start + users,
@@ -248,7 +248,7 @@ def recommended_phases(
             )
         )
         start += users
-    return tuple(found)
+    return tuple(schedule)
 
 
 def _steps(at: UserLevel, regulariser: float) -> int:
@@ -258,11 +258,11 @@ def _steps(at: UserLevel, regulariser: float) -> int:
 
 def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
     """Return the phases of the practical tuning's choice, one stage each."""
-    found, start = [], 0
+    phases, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)
         assert chosen is not None
-        found.append(
+        phases.append(
             AcceleratedPhase(
                 start=start,
                 stop=start + users,
@@ -272,4 +272,4 @@ def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, .
             )
         )
         start += users
-    return tuple(found)
+    return tuple(phases)

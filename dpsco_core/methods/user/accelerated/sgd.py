@@ -59,8 +59,8 @@ def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
 def query_point(state: State, objective: Curvature) -> Vector:
     r"""Return :math:`x^{md}_t`, where the next gradient is asked for; shape (d,)."""
     aggregate, point = query_weights(objective, state.steps + 1)
-    found: Vector = aggregate * state.aggregate + point * state.point
-    return found
+    query: Vector = aggregate * state.aggregate + point * state.point
+    return query
 
 
 def accelerated_step(

@@ -94,7 +94,7 @@ def _linear(
     times a coordinate of a point of the unit ball.
     """
     users, d = records.n // m, records.d
-    found, norms = np.empty((users, d)), records.features.norms()
+    gradients, norms = np.empty((users, d)), records.features.norms()
     step = max(1, rows_per_block(d) // m)
     with np.errstate(over="ignore", invalid="ignore"):
         for low in range(0, users, step):
@@ -108,6 +108,6 @@ def _linear(
                 factors = records.shrink[rows]
                 slopes = factors * records.link.slope(factors * margins, records.targets[rows])
             blocks = slopes.reshape(-1, 1, m), base.reshape(-1, m, d)
-            found[low:high] = np.matmul(*blocks)[:, 0]
-    found /= m
-    return found
+            gradients[low:high] = np.matmul(*blocks)[:, 0]
+    gradients /= m
+    return gradients

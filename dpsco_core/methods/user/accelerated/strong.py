@@ -155,13 +155,13 @@ class UserAcceleratedStrong(FilteredGradients):
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
     """Return the layouts of one to three stages; each doubles the regulariser that it starts at."""
-    found = list(halving_layouts(n))
+    layouts = list(halving_layouts(n))
     for stages in range(2, MOST_STAGES + 1):
         users = n // stages
         for inner in halving_layouts(users):
             exponents = [j + e for j in range(stages) for e in inner.exponents]
-            found.append(Layout(users=inner.users * stages, exponents=tuple(exponents)))
-    return tuple(found)
+            layouts.append(Layout(users=inner.users * stages, exponents=tuple(exponents)))
+    return tuple(layouts)
 
 
 def strong_plan(
@@ -183,10 +183,10 @@ def strong_plan(
 def actual_rate(at: UserLevel) -> float | None:
     r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
     users = halving(at.n, STAGE_PHASES)[0] if at.n >= 1 << STAGE_PHASES else 0
-    found = calibrated_filter(at, theory_radius(at, 16), users, 16) if users else None
-    if found is None:
+    plan = calibrated_filter(at, theory_radius(at, 16), users, 16) if users else None
+    if plan is None:
         return None
-    private = at.d * found.release.noise_std**2 / 16 / at.lipschitz**2
+    private = at.d * plan.release.noise_std**2 / 16 / at.lipschitz**2
     return math.sqrt(1 / at.total + private)
 
 
@@ -217,17 +217,17 @@ def distances(first: float, limit: float, stages: int) -> tuple[float, ...]:
     >>> distances(16.0, 1.0, 4)
     (16.0, 4.0, 2.0, 1.4142135623730951)
     """
-    found = [first]
+    sizes = [first]
     for _ in range(stages - 1):
-        found.append(min(found[-1], math.sqrt(limit * found[-1])))
-    return tuple(found)
+        sizes.append(min(sizes[-1], math.sqrt(limit * sizes[-1])))
+    return tuple(sizes)
 
 
 def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None:
     rate = actual_rate(part)
     if rate is None:
         return None
-    convex, found = replace(part, strong_convexity=0.0), list[AcceleratedPhase]()
+    convex, phases = replace(part, strong_convexity=0.0), list[AcceleratedPhase]()
     reach = distances(first_distance(part), limit_distance(part, rate), stages)
     for j, distance in enumerate(reach):
         inner = recommended_phases(
@@ -239,8 +239,8 @@ def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None
         )
         if inner is None:
             return None
-        found += inner
-    return tuple(found)
+        phases += inner
+    return tuple(phases)
 
 
 def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
@@ -248,10 +248,10 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
     inner = printed_phases(part)
     rate = actual_rate(part)
     limit = part.diameter if rate is None else limit_distance(part, rate)
-    found: list[AcceleratedPhase] = []
+    phases: list[AcceleratedPhase] = []
     for j, distance in enumerate(distances(first_distance(part), limit, stages)):
         scale, shift = part.diameter / distance, j * part.n
-        found += [
+        phases += [
             replace(
                 phase,
                 start=phase.start + shift,
@@ -260,7 +260,7 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
             )
             for phase in inner
         ]
-    return tuple(found)
+    return tuple(phases)
 
 
 def _refusal(at: UserLevel) -> NotApplicable:

@@ -175,11 +175,11 @@ class UserMeanAdaptive(PrivateMethod):
         centre = into_ball(centre, plan.mean_bound)
         with np.errstate(over="ignore", invalid="ignore"):
             rest = DenseRows(means.read(slice(None)) - centre)
-        found = fine.release(rest, plan.fine, ledger, rng)
+        released = fine.release(rest, plan.fine, ledger, rng)
         return replace(
-            found,
-            value=into_ball(centre + found.value, plan.mean_bound),
-            diagnostics={**found.diagnostics, "centre_norm": float(np.linalg.norm(centre))},
+            released,
+            value=into_ball(centre + released.value, plan.mean_bound),
+            diagnostics={**released.diagnostics, "centre_norm": float(np.linalg.norm(centre))},
         )
 
     def _on_means(self, mode: Mode | None) -> AdaptiveClipping:
