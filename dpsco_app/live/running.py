@@ -85,8 +85,8 @@ class Result:
         """Return what is made of the outcomes, once for every number of them."""
         if name not in self._made or self._made[name][0] != self.finished:
             self._made[name] = (self.finished, make())
-        found: Made = self._made[name][1]
-        return found
+        made: Made = self._made[name][1]
+        return made
 
     def own(self) -> Result:
         """Return a copy for one run of the page to add cells to.
@@ -130,13 +130,13 @@ def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
     """Return the work of scenarios without the cells that have run before, by any session."""
-    found = [
+    costs = [
         cost(scenario, known=lambda *at: _trials(*at)[0], exact=False) for scenario in scenarios
     ]
     return Cost(
-        cells=sum(c.cells for c in found),
-        seconds=sum(c.seconds for c in found),
-        largest_cell=max(c.largest_cell for c in found),
+        cells=sum(c.cells for c in costs),
+        seconds=sum(c.seconds for c in costs),
+        largest_cell=max(c.largest_cell for c in costs),
     )
 
 

@@ -127,7 +127,7 @@ def with_letters(text: str) -> str:
     >>> with_letters("rho n^2 >= d R^2, beta <= n^(5/2) epsilon^3")
     'ρ n² ≥ d R², β ≤ n^(5/2) ε³'
     """
-    return LETTER.sub(lambda found: LETTERS[found[0]], text)
+    return LETTER.sub(lambda match: LETTERS[match[0]], text)
 
 
 def number_text(value: float) -> str:

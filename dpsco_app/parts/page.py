@@ -98,8 +98,8 @@ def _apart(difference: Difference) -> str:
 
 def draw_wrong(sentences: Sequence[str]) -> None:
     for sentence in sentences:
-        said = f"In the address: {unmarked(sentence)} Defaults are used instead."
-        st.warning(said, icon=":material/link:")
+        warning = f"In the address: {unmarked(sentence)} Defaults are used instead."
+        st.warning(warning, icon=":material/link:")
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:

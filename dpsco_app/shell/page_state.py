@@ -54,8 +54,8 @@ class PageState(Address[V]):
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
         """Change some of the widgets' state, and a scenario for this page; a callback."""
         for name, value in changes.items():
-            held = [part for part in value.split(",") if part] if name in self.lists else value
-            st.session_state[self.key(name)] = held
+            kept = [part for part in value.split(",") if part] if name in self.lists else value
+            st.session_state[self.key(name)] = kept
         if scenario and self.use is not None:
             self._show(self.use.fit(replace(controls.read(), **scenario)))
 
@@ -65,10 +65,10 @@ class PageState(Address[V]):
 
     def current(self, scenario: Scenario | None = None) -> V:
         """Return what the widgets hold, filled from a scenario."""
-        held = {name: st.session_state[self.key(name)] for name in self.names}
+        values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
-            held[name] = ",".join(held[name])
-        view = replace(self.default, **held)
+            values[name] = ",".join(values[name])
+        view = replace(self.default, **values)
         if self.fill is not None and scenario is not None:
             view = self.fill(view, scenario)
         return view.validate()

@@ -77,9 +77,9 @@ class Verdict:
     sentence: str
 
 
-def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
+def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both."""
-    measured, off = found.answer, ""
+    measured, off = finding.answer, ""
     if isinstance(measured, str) or isinstance(prediction, str):
         close = exact = prediction == measured
     else:

@@ -131,9 +131,9 @@ DEFAULT = View()
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of the hard mean problem, which lies in the round ball."""
-    found = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
-    axis, grid = (found.axis, found.grid) if found.axis != "q" else (None, ())
-    return replace(found, geometry="l2", q=None, m=1, axis=axis, grid=grid)
+    hard = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
+    axis, grid = (hard.axis, hard.grid) if hard.axis != "q" else (None, ())
+    return replace(hard, geometry="l2", q=None, m=1, axis=axis, grid=grid)
 
 
 def fill(view: View, scenario: Scenario) -> View:

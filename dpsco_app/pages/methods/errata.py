@@ -141,12 +141,14 @@ def _experiment(entry: Erratum) -> None:
         if not pressed:
             return
         ran.add(entry.slug)
-    found = _finding(entry.slug)
-    st.container(key="errata_found").markdown(f"**{found.sentence}**")
-    rows = [[v if isinstance(v, str) else words.said(float(v)) for v in row] for row in found.rows]
-    st.table(pd.DataFrame(rows, columns=list(found.columns)), hide_index=True)
-    if found.inside:
-        met = "; ".join(condition for condition, _ in found.conditions)
+    finding = _finding(entry.slug)
+    st.container(key="errata_found").markdown(f"**{finding.sentence}**")
+    rows = [
+        [v if isinstance(v, str) else words.said(float(v)) for v in row] for row in finding.rows
+    ]
+    st.table(pd.DataFrame(rows, columns=list(finding.columns)), hide_index=True)
+    if finding.inside:
+        met = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
     st.caption(f"The same numbers from the command line: `dpsco errata --slug {entry.slug}`")
 

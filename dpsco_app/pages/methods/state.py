@@ -46,5 +46,7 @@ def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None
 
 def with_method(scenario: Scenario, slug: str) -> Scenario:
     """Return the nearest scenario at which a method runs, with it among the methods."""
-    found = method_scenario(scenario, slug)
-    return replace(found, methods=tuple(m for m in METHOD_SLUGS if m in {*found.methods, slug}))
+    runnable = method_scenario(scenario, slug)
+    return replace(
+        runnable, methods=tuple(m for m in METHOD_SLUGS if m in {*runnable.methods, slug})
+    )

@@ -34,8 +34,8 @@ class View:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of which one run can be taken apart."""
-    found = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
-    return found if offered(found) else replace(found, methods=default_methods(found.problem))
+    fitted = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
+    return fitted if offered(fitted) else replace(fitted, methods=default_methods(fitted.problem))
 
 
 def offered(scenario: Scenario) -> tuple[str, ...]:

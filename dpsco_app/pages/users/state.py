@@ -50,17 +50,19 @@ def level(view: View, scenario: Scenario) -> UserLevel:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of users with several items, of sizes that are measured here."""
-    found = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
-    cards = [method_card(m) for m in found.methods]
+    fitted = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
+    cards = [method_card(m) for m in fitted.methods]
     if any(c.level == "item" and c.privacy != "none" for c in cards):
-        found = replace(found, methods=default_methods(found.problem, "user"))
-    budget = (1.0, 1e-6) if found.rho is not None else (found.epsilon or 1.0, found.delta or 1e-6)
-    found = replace(found, rho=None, epsilon=budget[0], delta=budget[1])
-    found = replace(found, m=SEVERAL if found.m == 1 else found.m)
+        fitted = replace(fitted, methods=default_methods(fitted.problem, "user"))
+    budget = (
+        (1.0, 1e-6) if fitted.rho is not None else (fitted.epsilon or 1.0, fitted.delta or 1e-6)
+    )
+    fitted = replace(fitted, rho=None, epsilon=budget[0], delta=budget[1])
+    fitted = replace(fitted, m=SEVERAL if fitted.m == 1 else fitted.m)
     ends = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
     ends |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
-    kept = {k: min(max(getattr(found, k), low), high) for k, (low, high) in ends.items()}
-    return replace(found, **kept)
+    kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ends.items()}
+    return replace(fitted, **kept)
 
 
 STATE = PageState(
