@@ -25,7 +25,7 @@ LONGEST = 2000  # characters of a pinned scenario in the address
 class Beside:
     """What is run beside the scenario of the controls."""
 
-    second: Scenario | None = None  # of the second panel
+    second: Scenario | None = None  # the scenario of the second panel
     role: str = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 

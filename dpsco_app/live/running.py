@@ -29,7 +29,7 @@ DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.08
 AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
-CACHED_SECONDS = 3e-4  # of a cell that has run before
+CACHED_SECONDS = 3e-4  # the time of a cell that has run before
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
@@ -42,8 +42,8 @@ class Result:
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False  # whether that is all of this scenario
-    beside: Result | None = None  # that of the second panel
-    overlay: Result | None = None  # that of a pinned run, which is drawn into the first panel
+    beside: Result | None = None  # the result of the second panel
+    overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
     _made: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

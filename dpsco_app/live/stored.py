@@ -25,7 +25,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
 ENVIRONMENT = "DPSCO_STUDY"  # names the results file that a server offers to every visitor
-MEGABYTES = 32  # of a visitor's file: about 30,000 cells
+MEGABYTES = 32  # the size of a visitor's file: about 30,000 cells
 MOST_STUDIES = 1000
 LONGEST_TEXT = 2000  # characters of a remark in a file
 MOST_REMARKS = 50
@@ -98,7 +98,7 @@ class Shelf:
             path = Path(folder) / "results.sqlite"
             if isinstance(self.source, bytes):
                 path.write_bytes(self.source)
-            else:  # and what SQLite has put beside it
+            else:  # what SQLite has put beside the file is copied too
                 shutil.copyfile(self.source, path)
                 if _newest(self.source).exists():
                     shutil.copyfile(_newest(self.source), _newest(path))

@@ -188,7 +188,7 @@ HIDDEN_NAMES = {
 
 def choose_hidden(key: str) -> Teaching:
     """Draw what a link can hide, and the size of its type: at first as it is shown here."""
-    now = teaching.held()
+    now = teaching.current()
     hide = st.pills(
         "Hide",
         list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *now.hide))),

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.front.address import Address, PageView, V, held
+from dpsco_app.front.address import Address, PageView, V, checked
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
-__all__ = ["PageState", "PageView", "V", "held"]
+__all__ = ["PageState", "PageView", "V", "checked"]
 PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
 # The address that a page writes when it is opened is known to the browser a moment later. Who
 # clicks again before that asks for the page at the address it had.
@@ -25,7 +25,7 @@ UNHEARD_SECONDS = 3.0
 class PageState(Address[V]):
     """A view in the address and in the widgets of a page."""
 
-    name: str  # of the page, for its keys in the session
+    name: str  # the name of the page, for its keys in the session
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
     # puts the values that follow from the visit's scenario into a view

@@ -17,7 +17,7 @@ from dpsco_core.fields import NAMES as FIELDS
 HIDE, TYPE = "hide", "type"
 NONE = "none"
 SIZES = ("normal", "large")
-SCALE = 1.25  # of text, on a page and in its figures
+SCALE = 1.25  # the scale of text, on a page and in its figures
 HELD = "teaching"
 
 MAIN = "[data-testid=stMain]"
@@ -82,7 +82,7 @@ def read(query: Mapping[str, str], teaching: Teaching) -> tuple[Teaching, list[s
 def apply() -> None:
     """Apply what the address or the session says, before a page is drawn; say what is wrong."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    teaching, wrong = read(query, held())
+    teaching, wrong = read(query, current())
     st.session_state[HELD] = teaching
     if query != teaching.to_query():
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
@@ -96,7 +96,7 @@ def apply() -> None:
         st.warning(f"In the address: {sentence} It is left out.", icon=":material/link:")
 
 
-def held() -> Teaching:
+def current() -> Teaching:
     kept: Teaching = st.session_state.get(HELD, Teaching())
     return kept
 

@@ -40,7 +40,7 @@ from dpsco_core.explain.tables.table import (
 from dpsco_core.scenario import Scenario
 
 FRAME = "bounds_frame"
-SLUGS = "bounds_slugs"  # of the rows of the figure, by height
+SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 HEIGHT = 215
 COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant")
@@ -217,16 +217,15 @@ def _one(point: Scenario, row: Row) -> None:
 def _symbols(point: Scenario, row: Row) -> None:
     lines = ["| symbol | here | meaning |", "|---|---|---|"]
     for symbol in symbols(point, row.bound):
-        value = "in the formula" if math.isnan(symbol.value) else words.said(symbol.value)
+        value = "in the formula" if math.isnan(symbol.value) else words.in_digits(symbol.value)
         lines.append(f"| ${symbol.latex}$ | {value} | {symbol.meaning} |")
     st.markdown("\n".join(lines))
 
 
 def _values(point: Scenario, row: Row) -> None:
-    terms = "\n".join(f"| {name} | {words.said(value)} |" for name, value in row.terms)
-    st.markdown(
-        f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{words.said(row.value)}** |"
-    )
+    terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
+    whole = words.in_digits(row.value)
+    st.markdown(f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{whole}** |")
     # Six values of a proven bound may take half a second: only when they are asked for.
     if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return

@@ -45,7 +45,7 @@ SLOPE_HELP = (
 )
 
 
-def said(value: float) -> str:
+def in_digits(value: float) -> str:
     """Return a value with three digits, as people write it."""
     if math.isnan(value):
         return "none"
@@ -119,7 +119,7 @@ def floor(rows: Sequence[Row]) -> Row | None:
         if r.holds
         and r.applies
         and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # of the worst case
+        and not r.bound.card.of_law  # the worst case
     ]
     wide = [r for r in bounds if r.bound.card.privacy != "pure"]
     return max(wide or bounds, key=lambda r: r.value, default=None)
@@ -159,11 +159,11 @@ def title(rows: Sequence[Row]) -> str:
         narrow = least is not None and least.bound.card.laws not in upper.covers
         laws = f" for {upper.bound.card.laws.short}" * narrow
         first = f"Proven here{laws}: at most" if proven else "The smallest rate that holds here is"
-        parts.append(f"{first} {said(upper.value)} (“{short(upper.bound.card)}”)")
+        parts.append(f"{first} {in_digits(upper.value)} (“{short(upper.bound.card)}”)")
     if least is not None:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
-        parts.append(f"{who} can guarantee less than {said(least.value)} in the worst case")
+        parts.append(f"{who} can guarantee less than {in_digits(least.value)} in the worst case")
     if parts:
         return "; ".join(parts)
     return "No theorem about a private method holds here: the values are outside their theorems"
@@ -187,7 +187,7 @@ def sentence(drawn: Sequence[Row], table: PaperTable, start: float) -> str:
         count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
             f"{count} upper bounds that hold promise nothing here: they "
-            f"are above **{said(start)}**, the error of an answer that ignores the data"
+            f"are above **{in_digits(start)}**, the error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
 
@@ -197,15 +197,14 @@ def ratio_sentence(pair: ClassRatio) -> str:
     which = pair.loss_class
     where = "For mean estimation" if which == MEAN else f"For {which} losses"
     where += f" and {(pair.lower or pair.upper).bound.card.laws.words}"
-    upper = (
-        f"{where}, the smallest proven upper bound in expectation is **{said(pair.upper.value)}**"
-    )
+    value = in_digits(pair.upper.value)
+    upper = f"{where}, the smallest proven upper bound in expectation is **{value}**"
     if pair.lower is None:
         return f"{upper}, and this table has no proven lower bound for that class"
-    ratio = said(float(f"{pair.ratio:.2g}"))
+    ratio = in_digits(float(f"{pair.ratio:.2g}"))
     return (
         f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(pair.lower)} "
-        f"for this class, **{said(pair.lower.value)}**"
+        f"for this class, **{in_digits(pair.lower.value)}**"
     )
 
 
@@ -217,7 +216,7 @@ def is_vacuous(row: Row, start: float) -> bool:
 def condition_text(condition: Condition) -> str:
     """Return a condition with its numbers, as in "n ≥ 100 √(d/ρ): here 500 ≥ 2,200"."""
     sides = " ".join(
-        said(x) if isinstance(x, (int, float)) else with_letters(x) for x in condition.sides
+        in_digits(x) if isinstance(x, (int, float)) else with_letters(x) for x in condition.sides
     )
     text = with_letters(condition.text)
     if condition.failure:

@@ -151,7 +151,7 @@ def _refusal(
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     instead = dict(refusal.changes).get("method")
-    if instead in scenario.methods:  # that is there already: what is left is to do without
+    if instead in scenario.methods:  # it is there already: what is left is to do without
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
     parts = [
         f"Runs {method_card(str(value)).name} instead"

@@ -31,8 +31,8 @@ from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LARGEST_BYTES = 1_000_000
-MEGABYTES = 8  # which the browser refuses in its own, rounded words: far above what is allowed
-KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # of this session
+MEGABYTES = 8  # more the browser refuses in its own, rounded words: far above what is allowed
+KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # keys of this session
 HAVE = ("Numbers", "A moment")
 ABOUT_MOMENT = (
     "Type a moment that bounds every coordinate of your records. The bounds and the data here have "
@@ -203,7 +203,7 @@ def _draw_releases(numbers: Numbers, matching: Scenario, unit: float) -> None:
     st.markdown("**Their private mean**")
     st.markdown(ABOUT_PUBLIC)
     places = st.columns(3)
-    digits = -math.floor(math.log10(unit))  # of a guess that is right to one unit
+    digits = -math.floor(math.log10(unit))  # digits of a guess that is right to one unit
     rounded = [round(numbers.tail.median, digits), *(float(f"{v:.2g}") for v in (2 * unit, unit))]
     keys = [f"own_numbers_{name}_{numbers.digest}" for name in ("guess", "within", "unit")]
     guess, within, own_unit = (

@@ -57,7 +57,7 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.geometry.geometries import GEOMETRIES
 
-HAND = "geometry_hand"  # which moves the point in the picture of the plane
+HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
 CLOUD_DRAWS = 1200
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False)

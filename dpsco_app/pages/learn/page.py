@@ -28,8 +28,8 @@ from dpsco_app.shell.places import EXPLORE, LEARN, PLACES, draw_views, link_to
 from dpsco_core.runs.study import Outcome
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # of the steps that are no lesson
-WIDTHS = {"medium": 820, "large": 1090}  # of the place of a figure, by the size of the page
+NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
+WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -86,7 +86,7 @@ def _place(view: View) -> None:
             at = SLUGS.index(view.lesson)
             _step_button("Back", (START, *SLUGS)[at])
             _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
-        if view.lesson != HAND_IN:  # whose headline it is
+        if view.lesson != HAND_IN:  # there the progress is the headline
             st.caption(progress(), width="content")
         if state.answered():
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")

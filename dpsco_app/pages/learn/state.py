@@ -35,7 +35,7 @@ class View:
     # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
-    sentence: str = ""  # of the visitor, to be handed in
+    sentence: str = ""  # a sentence of the visitor, to be handed in
 
     def validate(self) -> View:
         self.given()

@@ -235,7 +235,7 @@ def largest(drawn: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
     classes: tuple[Notion, ...] = (view.notion,)
     if view.notion == "approx":
         classes = ("approx", "zcdp")
-    within = {"pure": ("pure", "zcdp")}  # of ε-DP algorithms, which are ε²/2-zCDP
+    within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
     return {
         kind: max((c for c in drawn if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
         for kind in classes

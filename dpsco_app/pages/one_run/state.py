@@ -20,7 +20,7 @@ MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    # whose run it is; empty for clipped gradients, or the first private one without them
+    # the method of the run; empty for clipped gradients, or the first private one without them
     method: str = ""
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 

@@ -27,7 +27,7 @@ from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.ledgers import Spending
 
 MOST_BARS = 14
-LEAST_BARS = 5  # of which there is room at least
+LEAST_BARS = 5  # bars that there is room for at least
 HIGHEST = 1e6  # what is above it is as good as no privacy
 # How the arguments look, the loosest first: a hue of the methods, and a dash.
 LOOKS: tuple[tuple[str, Dash], ...] = (

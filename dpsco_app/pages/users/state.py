@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
@@ -22,17 +22,17 @@ PARTS = {
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
-PROBLEM = "quadratic"  # of everything that is measured here
+PROBLEM = "quadratic"  # the problem of everything that is measured here
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 SEVERAL = 100  # items per user, for a scenario with one
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    part: str = held("crossing", one_of, tuple(PARTS))
-    basis: Reading = held("measured", one_of, READINGS)  # what the map compares
+    part: str = checked("crossing", one_of, tuple(PARTS))
+    basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
     # smoothness in units of L/R, of the losses in bounds and counts
-    condition: float = held(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
+    condition: float = checked(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
 
 
 def level(view: View, scenario: Scenario) -> UserLevel:

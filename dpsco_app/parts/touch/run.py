@@ -18,7 +18,7 @@ from dpsco_core.explain.frames import Frames
 DIGITS = 5
 STYLES = ("picture.css", "run.css")
 COLOURS = {"ink": INK, "quiet": QUIET, "page": PAGE, "kept": SAMPLING, "clipped": BIAS}
-TICKS = 96  # of the radius' slider
+TICKS = 96  # places of the radius' slider
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,7 @@ def test_the_figure_holds_every_comparable_value() -> None:
         assert mark.opacity == (1.0 if counts(row) else FADED)
         heights.append(mark.y[0])
         (name,) = [r for r in figure.ladder.rows if r.key == mark.key]
-        assert name.values == [words.said(row.value)] and name.end == mark.y[0]
+        assert name.values == [words.in_digits(row.value)] and name.end == mark.y[0]
         assert name.bold == (mark.key == "lower.mean.fano-cdp")
     assert heights == sorted(heights, reverse=True) and len(set(heights)) == len(heights)
     assert panel.x.low < min(r.value for r in shown) and panel.x.high > max(r.value for r in shown)
@@ -106,15 +106,15 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
     rates = [r for r in holding if r.bound.card.constant == "rate"]
     proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
     best = min(proven, key=lambda r: r.value)
-    assert title.startswith(f"Proven here: at most {words.said(best.value)} (“")
+    assert title.startswith(f"Proven here: at most {words.in_digits(best.value)} (“")
     assert words.short(best.bound.card) in title
     best = min(rates, key=lambda r: r.value)
     title = words.title([r for r in drawn if r not in proven])
     assert title.startswith("The smallest rate that holds here is ")
-    assert words.said(best.value) in title and words.short(best.bound.card) in title
+    assert words.in_digits(best.value) in title and words.short(best.bound.card) in title
     least = words.floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
-    assert f"no zCDP algorithm can guarantee less than {words.said(least.value)}" in title
+    assert f"no zCDP algorithm can guarantee less than {words.in_digits(least.value)}" in title
     assert "no row" not in title.lower()
 
 
@@ -187,7 +187,7 @@ def test_the_sentence_counts_what_holds() -> None:
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert f"{len(everything) - len(here)} are about something else" in counted
     (ratio,) = class_ratios(drawn)
-    assert ratio.lower is not None and f"**{words.said(ratio.lower.value)}**" in text
+    assert ratio.lower is not None and f"**{words.in_digits(ratio.lower.value)}**" in text
     assert "times** the largest lower bound on every zCDP algorithm" in text
     above = [r for r in drawn if words.is_vacuous(r, 0.2)]
     upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
@@ -288,7 +288,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name[words.short(fano.bound.card)] == fano.value
     assert words.formula(fano.bound.card.latex) in texts(page)
-    assert words.said(fano.value) in texts(page)
+    assert words.in_digits(fano.value) in texts(page)
     assert below(page).startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert headline(page) == words.title(drawn)
     target = dict(parse_qsl(urlsplit(frame["Explore"].iloc[0]).query))
@@ -313,7 +313,9 @@ def test_users_have_their_own_rows() -> None:
     shown = ladder(page)
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
     expected = words.comparable(found(point, "lowy"), "excess risk")
-    assert sorted(v for (v,) in shown.values()) == sorted(words.said(r.value) for r in expected)
+    assert sorted(v for (v,) in shown.values()) == sorted(
+        words.in_digits(r.value) for r in expected
+    )
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
