@@ -32,9 +32,9 @@ Function = Callable[[Vector], Vector]
 
 
 def shifts(law: ScaledLaw) -> Shifts:
-    found = law.shifts
-    assert found is not None
-    return found
+    known = law.shifts
+    assert known is not None
+    return known
 
 
 def masses(law: ScaledLaw) -> tuple[Vector, Vector, Vector]:
@@ -123,10 +123,10 @@ def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
     kind: type[ScaledLaw],
 ) -> None:
     law = kind(d=4, moment_order=3.0)
-    found = shifts(law)
+    known = shifts(law)
     _, mass, score = masses(law)
-    root = math.sqrt(found.information)
-    for cut in found.cuts[:: max(1, len(found.cuts) // 4)]:
+    root = math.sqrt(known.information)
+    for cut in known.cuts[:: max(1, len(known.cuts) // 4)]:
         level = cut.size / math.sqrt(law.d) * root
         if cut.rest == 0:
             assert float(np.max(np.abs(score))) <= level * (1 + 1e-12)

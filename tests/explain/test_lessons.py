@@ -181,9 +181,9 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
 
 def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["experiment", "tails", "--trials", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     table = series_table([row for part in parts("tails", 2) for row in run_part(part)])
-    assert [row["median"] for row in found["rows"]] == list(table["median"])
+    assert [row["median"] for row in document["rows"]] == list(table["median"])
     assert main(["experiment", "neighbours", "--trials", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "series"
 

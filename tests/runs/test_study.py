@@ -75,9 +75,9 @@ def drawn(point: Scenario, trial: int = 0) -> tuple[float, ...]:
 
 def test_cells_come_trial_by_trial_so_that_every_curve_is_whole_early() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 100), trials=2, methods=MEAN_METHODS[:2])
-    found = [(c.trial, c.x, c.method) for c in cells(scenario)]
-    assert found == list(itertools.product((0, 1), (50, 100), MEAN_METHODS[:2]))
-    assert len(found) == scenario.cells
+    order = [(c.trial, c.x, c.method) for c in cells(scenario)]
+    assert order == list(itertools.product((0, 1), (50, 100), MEAN_METHODS[:2]))
+    assert len(order) == scenario.cells
 
 
 def test_serial_outcomes_come_in_the_order_of_the_cells() -> None:

@@ -35,10 +35,10 @@ GROUPS = 10  # of the thousands of settings of the slow suite
 
 def in_order(points: Iterator[object], least: int) -> None:
     """Fail with every pair in the wrong order, or where little was compared."""
-    found = [disorder(point) for point in points]  # type: ignore[arg-type]
-    wrong = [pair for pairs, _ in found for pair in pairs]
+    compared_pairs = [disorder(point) for point in points]  # type: ignore[arg-type]
+    wrong = [pair for pairs, _ in compared_pairs for pair in pairs]
     assert not wrong, "\n".join(wrong)
-    assert sum(compared for _, compared in found) >= least
+    assert sum(compared for _, compared in compared_pairs) >= least
 
 
 def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class() -> None:

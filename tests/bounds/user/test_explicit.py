@@ -198,8 +198,8 @@ def test_only_the_filters_gain_from_more_items_a_user():
 
 def test_the_failure_of_the_filter_is_in_the_bound_and_small():
     for risk in (mode_a_risk, calibrated_sgd_risk):
-        found = risk(AT)
-        assert found.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
+        bound = risk(AT)
+        assert bound.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
     assert full_batch_risk(AT).terms[4] == one_chain_risk(AT).terms[4] == 0
 
 
