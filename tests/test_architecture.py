@@ -112,7 +112,7 @@ SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
-MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
+MOST_FILES, MOST_AT_THE_TOP = 25, 20  # files of a folder, and of each of the two packages
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 

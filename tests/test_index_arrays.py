@@ -86,7 +86,7 @@ def test_the_platform_that_is_played_refuses_what_numpy_refuses_there() -> None:
 # -- the source -------------------------------------------------------------------------------
 
 WIDE = ("int64", "uint64", "uint32")
-DRAWS = ("choice", "integers", "geometric", "binomial")  # of 64 bits on every platform
+DRAWS = ("choice", "integers", "geometric", "binomial")  # with 64 bits on every platform
 
 
 def wide_indices(source: str) -> list[str]:

@@ -55,7 +55,7 @@ from tests.attack.nasty import (
 FEW, MANY = 40, 10_000
 QUIET = list(HealthCheck)
 LONGEST_SHOWN = 700  # characters of a warning on a page
-DASHBOARD_BYTES = 450e6  # of one sample there, at most: ten million items, and a solver's copies
+DASHBOARD_BYTES = 450e6  # one sample there, at most: ten million items, and a solver's copies
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "errata": (errata.STATE, errata),
     "one-run": (anatomy_state.STATE, anatomy_state),

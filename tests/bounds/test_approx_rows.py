@@ -106,7 +106,7 @@ def random_settings(count: int, seed: int):
         )
 
 
-GRID = 2e-3  # of the searches for the best spike probability; tracing has none
+GRID = 2e-3  # the error of searches for the best spike probability; tracing has none
 
 
 def check_order(count: int, seed: int) -> None:

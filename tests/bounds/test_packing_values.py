@@ -329,7 +329,7 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
         c = expectile(epsilon)
         most = max(most, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
     assert most <= 1 + 1e-9
-    assert most >= 0.99  # which it attains
+    assert most >= 0.99  # the largest value is attained
 
 
 # -- shape, class and edges ----------------------------------------------------------------------

@@ -38,7 +38,7 @@ EXAMPLE = Builder(
     rho=0.5,
     epsilon=1.0,
 )
-SHIFT = 0.05  # of two normal laws, in standard deviations
+SHIFT = 0.05  # the shift of two normal laws, in standard deviations
 NORMAL = replace(
     EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
 )

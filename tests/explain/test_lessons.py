@@ -148,7 +148,7 @@ def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
 
     assert fits(1.0)
     assert not fits(2.0)  # half the noise would be caught
-    assert not fits(0.5)  # and so would twice the noise
+    assert not fits(0.5)  # twice the noise would be caught, too
     assert laplace_guess(1.0) < guess_ceiling(1.0)
     assert guess_ceiling(1e-9) == pytest.approx(0.5)
 

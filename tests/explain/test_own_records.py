@@ -90,7 +90,7 @@ def test_the_advice_to_clip_balances_noise_and_a_bias_that_no_law_exceeds() -> N
     assert advice.low == 1000 - advice.radius and advice.high == 1000 + advice.radius
     assert advice.clipped == int((np.abs(VALUES - 1000) > advice.radius).sum())
     beyond = np.maximum(np.abs(VALUES - 1000) - advice.radius, 0).mean()
-    assert beyond <= advice.bias  # of these numbers, whose moment the unit bounds
+    assert beyond <= advice.bias  # the unit bounds the moment of these numbers
     assert 0.1 < advice.bias / advice.noise < 10
     half, twice = (clip_advice(VALUES, replace(PUBLIC, unit=u), at) for u in (0.75, 3.0))
     assert half.noise < advice.noise < twice.noise

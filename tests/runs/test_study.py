@@ -346,7 +346,7 @@ def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
     sample = _draw(data_point(canonical(scenario)), 0)[1]
-    average = -sample.mean_gradient(np.zeros(scenario.d))  # of the records: inside the ball
+    average = -sample.mean_gradient(np.zeros(scenario.d))  # the records' average: inside the ball
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
     assert outcome.error == pytest.approx(np.linalg.norm(average - mean) ** 2 / 2, rel=1e-3)

@@ -32,7 +32,7 @@ class Spent:
     pure: Fraction
     epsilon: Fraction
     delta: Fraction
-    choices: tuple[float, ...] = ()  # of exponential mechanisms, in their order
+    choices: tuple[float, ...] = ()  # epsilons of exponential mechanisms, in their order
     choices_first: bool = True  # before all noise
 
 

@@ -102,7 +102,7 @@ class Tape:
     filters: list[tuple[RobustFilter, int, NoisyTest, Entry]] = field(default_factory=list)
     released: list[Any] = field(default_factory=list)
     result: Any = None
-    state: Any = None  # of the generator, after the run
+    state: Any = None  # the generator's state after the run
 
     def noise(self) -> Array:
         """All noise of the run in units of its scales."""

@@ -30,7 +30,7 @@ RISES = {
 # The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
 # is divided by 1 + e^epsilon. Private all the same, and not the least noise.
 SHUFFLED_RISE = 1.25
-GROUPS = 10  # of the thousands of settings of the slow suite
+GROUPS = 10  # groups of the thousands of settings of the slow suite
 
 
 def in_order(points: Iterator[object], least: int) -> None:

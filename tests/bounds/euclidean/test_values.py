@@ -108,7 +108,7 @@ def test_the_risk_forms_from_their_definitions(n, d, k, level, q):
 def test_the_code_factor_is_the_separation_of_the_normalised_means():
     for d in (2, 8, 9, 15, 200):
         w, distance = d // 2, d / 8
-        separation = math.sqrt(distance / w)  # of mu/|mu|
+        separation = math.sqrt(distance / w)  # the separation of mu/|mu|
         norm_of_mean = math.sqrt(w)  # times p^a
         expected = 0.5 * norm_of_mean * separation**2 / 4  # times p^a p_e
         assert convex_factor(d) * math.sqrt(distance) / 2 == pytest.approx(expected)

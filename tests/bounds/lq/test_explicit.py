@@ -190,7 +190,7 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     mirror = PowerMirror.for_space(space)
     rng = np.random.default_rng(11)
     signs = rng.choice([-1.0, 1.0], size=(n, d))
-    x = signs * d ** (-1 / 3)  # of norm 1 in l_3
+    x = signs * d ** (-1 / 3)  # a row of norm 1 in l_3
     truth = np.array([1.0, 0, 0, 0])
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-x @ truth)), 1.0, -1.0)
     energy = 1e-6
@@ -205,7 +205,7 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
 
     growth = 1 + alpha / (2 * at.smoothness)
     gaps = []
-    std = math.sqrt(energy * steps / d)  # of norm at most the energy, in l_3
+    std = math.sqrt(energy * steps / d)  # then the norm in l_3 is at most the energy
     for _ in range(20):
         u, total, weight = np.zeros(d), np.zeros(d), 0.0
         for t in range(1, steps + 1):

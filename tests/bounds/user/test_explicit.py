@@ -116,7 +116,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     runs, regulariser = 1000, 0.05
     at = replace(AT, d=3)
     curvature = np.array([1.0, 0.3, 0.0]) + regulariser
-    centre = np.array([0.3, -0.2, 0.1])  # of the objective, within the ball
+    centre = np.array([0.3, -0.2, 0.1])  # the centre of the objective, within the ball
 
     def gradient(x):
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
