@@ -66,7 +66,7 @@ def fit(work: Callable[[int, int], Callable[[], object]]) -> np.ndarray:
         once = work(n, d)
         clock = []
         for _ in range(5):
-            started = time.process_time()  # of this process alone: a busy machine waits
+            started = time.process_time()  # the time of this process alone: a busy machine waits
             once()
             clock.append(time.process_time() - started)
         rows.append([1, n, n * d, d])

@@ -38,7 +38,7 @@ THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
-FINISHED = " runs in "  # of the status: "560 runs in 0.3 s"
+FINISHED = " runs in "  # a part of the status: "560 runs in 0.3 s"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
 # What a visitor does next: the share of each.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}

@@ -126,7 +126,7 @@ class Scenario(Fields):
         self._validate_choices(limits)
         self._validate_axis(limits)
         self._validate_budget()
-        self._check(RANGED, limits)  # of the chosen point, on the axis or not
+        self._check(RANGED, limits)  # at the chosen point, on the axis or not
         self._validate_point(limits, sampling=sampling and self.axis is None)
         if self.axis is not None:
             for _, point in self.points():
@@ -236,7 +236,7 @@ class Scenario(Fields):
         if self.rho is not None:  # the absence of epsilon follows from rho
             out.pop("epsilon", None)
             out.pop("delta", None)
-        if self.axis is None:  # and so does that of the grid
+        if self.axis is None:  # the absence of the grid follows from the axis
             out.pop("grid", None)
         return out
 

@@ -100,6 +100,6 @@ if __name__ == "__main__":
         Path(name).write_text(json.dumps(answers()), encoding="utf-8")
     else:
         old = json.loads(Path(name).read_text(encoding="utf-8"))
-        found = list(differences(old, json.loads(json.dumps(answers()))))
-        sys.stdout.write("\n".join([*found[:100], f"{len(found)} differences"]) + "\n")
-        sys.exit(bool(found))
+        changes = list(differences(old, json.loads(json.dumps(answers()))))
+        sys.stdout.write("\n".join([*changes[:100], f"{len(changes)} differences"]) + "\n")
+        sys.exit(bool(changes))

@@ -38,9 +38,9 @@ def spaced(x: np.ndarray) -> np.ndarray:
 
 def frozen(x: np.ndarray) -> np.ndarray:
     """Return a copy that nobody can write to."""
-    found = x.copy()
-    found.flags.writeable = False
-    return found
+    copied = x.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 # Another layout or class of the same numbers.

@@ -38,12 +38,12 @@ def indices_of_32_bits() -> Iterator[None]:
         unique, arange = np.unique, np.arange
 
         def parts(x: Any, *args: Any, **more: Any) -> Any:
-            found = unique(x, *args, **more)
-            return (found[0], *narrowed(found[1:])) if isinstance(found, tuple) else found
+            result = unique(x, *args, **more)
+            return (result[0], *narrowed(result[1:])) if isinstance(result, tuple) else result
 
         def counted(*args: Any, **more: Any) -> Any:
-            found = arange(*args, **more)
-            return found if "dtype" in more else narrowed(found)
+            result = arange(*args, **more)
+            return result if "dtype" in more else narrowed(result)
 
         patch.setattr(np, "unique", parts)
         patch.setattr(np, "arange", counted)

@@ -112,7 +112,7 @@ SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
-MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
+MOST_FILES, MOST_AT_THE_TOP = 25, 20  # files of a folder, and of each of the two packages
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
@@ -313,21 +313,21 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             named |= {t.id for t in targets if isinstance(t, ast.Name)}
     for node in ast.walk(parsed(source)):
-        found = ""
+        what = ""
         if isinstance(node, ast.Dict) and sum(map(_is_slug, node.keys)) > 1:
-            found = "a dictionary keyed by slugs"
+            what = "a dictionary keyed by slugs"
         elif isinstance(node, ast.Match):
             patterns = [case.pattern for case in node.cases]
             if any(_is_slug(part) for pattern in patterns for part in ast.walk(pattern)):
-                found = "a match over slugs"
+                what = "a match over slugs"
         elif isinstance(node, ast.Compare):
             asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
             held = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
-            found = "a look-up among slugs" if asked and held else ""
+            what = "a look-up among slugs" if asked and held else ""
         elif isinstance(node, ast.Call) and _is_pattern(node):
-            found = "a pattern over slugs"
-        if found:
-            faults.append(f"{module}:{node.lineno} has {found}")
+            what = "a pattern over slugs"
+        if what:
+            faults.append(f"{module}:{node.lineno} has {what}")
     return faults
 
 
@@ -360,7 +360,7 @@ def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
 
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
     """What follows the parameters is an entry or the next block: `make docs` takes it for one."""
-    found = []
+    faults = []
     for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
@@ -368,8 +368,8 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
         block = re.split(r"\n\w+\n---+\n", block)[0]
         entries = [line for line in block.splitlines() if line[:1].strip()]
         strange = [line for line in entries if not re.match(r"[\w, *]+( : .*|$)", line)]
-        found += [f"{module}: {node.name}: {line}" for line in strange]
-    return found
+        faults += [f"{module}: {node.name}: {line}" for line in strange]
+    return faults
 
 
 def a_refusal_names_fields(module: str, source: str) -> list[str]:
@@ -406,12 +406,12 @@ RULES: tuple[Rule, ...] = (
 def modules() -> dict[str, str]:
     """Return the source of every module of the two packages and of app.py, by dotted name."""
     files = [*ROOT.glob("dpsco_core/**/*.py"), *ROOT.glob("dpsco_app/**/*.py"), ROOT / "app.py"]
-    found = {}
+    sources = {}
     for path in sorted(p for p in files if p.exists()):
         parts = path.relative_to(ROOT).with_suffix("").parts
         # A package keeps its __init__, so that its relative imports resolve like its modules'.
-        found[".".join(parts)] = path.read_text(encoding="utf-8")
-    return found
+        sources[".".join(parts)] = path.read_text(encoding="utf-8")
+    return sources
 
 
 @each("rule", RULES, ids=lambda rule: rule.__name__)  # one process parses the tree, once
@@ -646,9 +646,9 @@ def twice(sources: dict[str, str]) -> dict[str, list[str]]:
 
 
 def test_no_two_classes_have_one_name() -> None:
-    found = twice(modules())
-    assert {name: where for name, where in found.items() if name not in SHARED_NAMES} == {}
-    assert found.keys() >= set(SHARED_NAMES), "an exception that is not needed"
+    shared = twice(modules())
+    assert {name: where for name, where in shared.items() if name not in SHARED_NAMES} == {}
+    assert shared.keys() >= set(SHARED_NAMES), "an exception that is not needed"
 
 
 def test_two_classes_of_one_name_are_found() -> None:
@@ -687,12 +687,12 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
         if node in done:
             return []
         for after in sorted(graph.get(node, ())):
-            if found := visit(after, [*path, node]):
-                return found
+            if path_back := visit(after, [*path, node]):
+                return path_back
         done.add(node)
         return []
 
-    return next((found for node in sorted(graph) if (found := visit(node, []))), [])
+    return next((path_back for node in sorted(graph) if (path_back := visit(node, []))), [])
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

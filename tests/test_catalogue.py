@@ -191,9 +191,9 @@ def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_pl
 
 def refusals(scenario: Scenario) -> list[str]:
     """The refusals of the scenario's only method until it plans, each followed by its changes."""
-    found: list[str] = []
-    while (refusal := refused(scenario)) and len(found) < 9:
-        found.append(refusal.reason)
+    reasons: list[str] = []
+    while (refusal := refused(scenario)) and len(reasons) < 9:
+        reasons.append(refusal.reason)
         assert refusal.reason.endswith(".")
         assert refusal.nearest
         assert refusal.changes
@@ -206,7 +206,7 @@ def refusals(scenario: Scenario) -> list[str]:
             changed = replace(changed, methods=(other,))
         assert changed != scenario
         scenario = changed
-    return found
+    return reasons
 
 
 def refused(scenario: Scenario) -> NotApplicable | None:

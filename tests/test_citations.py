@@ -36,14 +36,14 @@ Page = Mapping[str, str]  # the text of every section, with its subsections
 
 def sections(text: str) -> dict[str, str]:
     """Return the numbered sections of a page."""
-    found: dict[str, str] = {}
+    numbered: dict[str, str] = {}
     headings = list(HEADING.finditer(text))
     for index, heading in enumerate(headings):
         depth = len(heading["hashes"])
         ends = (h.start() for h in headings[index + 1 :] if len(h["hashes"]) <= depth)
-        assert heading["number"] not in found, f"two sections {heading['number']}"
-        found[heading["number"]] = text[heading.end() : next(ends, len(text))]
-    return found
+        assert heading["number"] not in numbered, f"two sections {heading['number']}"
+        numbered[heading["number"]] = text[heading.end() : next(ends, len(text))]
+    return numbered
 
 
 def theory() -> dict[str, Page]:
@@ -89,17 +89,17 @@ def places(text: str) -> Iterator[Place]:
 
 def faults(text: str, pages: Mapping[str, Page]) -> list[str]:
     """Return one sentence for every citation of a text that does not resolve."""
-    found = [f"{stale[0]!r} cites a note" for stale in STALE.finditer(text)]
+    sentences = [f"{stale[0]!r} cites a note" for stale in STALE.finditer(text)]
     for citation in CITATION.finditer(text):
         page = pages.get(citation["page"])
         if page is None:
-            found.append(f"{citation[0]!r}: no such page")
+            sentences.append(f"{citation[0]!r}: no such page")
         elif citation["places"] is None:
-            found.append(f"{citation[0]!r} names no section")
+            sentences.append(f"{citation[0]!r} names no section")
         else:
             gaps = (gap for place in places(citation["places"]) for gap in place.missing(page))
-            found += [f"{citation[0]!r}: no {gap}" for gap in gaps]
-    return found
+            sentences += [f"{citation[0]!r}: no {gap}" for gap in gaps]
+    return sentences
 
 
 def sources() -> list[Path]:
@@ -111,12 +111,12 @@ def sources() -> list[Path]:
 
 def test_every_citation_of_the_theory_resolves() -> None:
     pages = theory()
-    found = [
+    wrong = [
         f"{path.relative_to(ROOT)}: {fault}"
         for path in sources()
         for fault in faults(path.read_text(encoding="utf-8"), pages)
     ]
-    assert not found, "\n".join(found)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_library_cites_every_page() -> None:

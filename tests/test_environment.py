@@ -91,7 +91,7 @@ def children_inherit(module: str, source: str) -> list[str]:
             called = ast.unparse(node.func)
             if called.rpartition(".")[2] in FRESH or called == "os.environ.clear":
                 faults.append(f"{module}:{node.lineno} calls {called}")
-        elif isinstance(node, ast.Dict):  # of **options
+        elif isinstance(node, ast.Dict):  # a dictionary of **options
             pairs = zip(node.keys, node.values, strict=True)
             given += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "env"]
         for value in given:

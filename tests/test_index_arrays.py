@@ -50,11 +50,11 @@ def test_every_private_method_releases_the_same_numbers_with_indices_of_32_bits(
     data = place.crowd(0)
     expected = place.play(data).result
     with indices_of_32_bits():
-        found = place.play(data).result
-    np.testing.assert_array_equal(found.value, expected.value, strict=True)
+        result = place.play(data).result
+    np.testing.assert_array_equal(result.value, expected.value, strict=True)
     if expected.iterate_steps is not None:
-        assert found.iterate_steps.dtype == np.int64, "a step is a count"
-        np.testing.assert_array_equal(found.iterate_steps, expected.iterate_steps)
+        assert result.iterate_steps.dtype == np.int64, "a step is a count"
+        np.testing.assert_array_equal(result.iterate_steps, expected.iterate_steps)
 
 
 def test_places_in_a_sample_that_is_never_held_have_64_bits() -> None:
@@ -69,8 +69,8 @@ def test_places_in_a_sample_that_is_never_held_have_64_bits() -> None:
         part = whole.part(FAR, FAR + 1000)
         assert part.places(PICK).tolist() == (FAR + PICK.astype(np.int64)).tolist()
         np.testing.assert_array_equal(part.take(PICK), expected, strict=True)
-        found = sample.part(FAR, FAR + 1000).gradients(w).take(PICK)
-        np.testing.assert_array_equal(found, gradients, strict=True)
+        rows = sample.part(FAR, FAR + 1000).gradients(w).take(PICK)
+        np.testing.assert_array_equal(rows, gradients, strict=True)
 
 
 def test_the_platform_that_is_played_refuses_what_numpy_refuses_there() -> None:
@@ -86,22 +86,22 @@ def test_the_platform_that_is_played_refuses_what_numpy_refuses_there() -> None:
 # -- the source -------------------------------------------------------------------------------
 
 WIDE = ("int64", "uint64", "uint32")
-DRAWS = ("choice", "integers", "geometric", "binomial")  # of 64 bits on every platform
+DRAWS = ("choice", "integers", "geometric", "binomial")  # with 64 bits on every platform
 
 
 def wide_indices(source: str) -> list[str]:
     """Return the places where an index array of another type than intp is used, in sentences."""
-    found = []
+    faults = []
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef):
             names = {name for name, value in assigned(function) if is_wide(value)}
-            found += [
+            faults += [
                 f"line {index.lineno}: {ast.unparse(index)} is no array of intp"
                 for index in indices(function)
                 if (isinstance(index, ast.Call) and is_wide(index))
                 or (isinstance(index, ast.Name) and index.id in names)
             ]
-    return found
+    return faults
 
 
 def assigned(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:

@@ -52,19 +52,19 @@ def strings(value: Any) -> list[str]:
 
 def fetches(text: str) -> list[str]:
     """Return what in a page, a style or a script is fetched from another host."""
-    return [found[0] for pattern in FETCHES for found in re.finditer(pattern, text)]
+    return [match[0] for pattern in FETCHES for match in re.finditer(pattern, text)]
 
 
 def foreign(config: str) -> list[str]:
     """Return what a configuration of the site takes from another host."""
     values = yaml.safe_load(config)
-    found = [text for text in strings(values) if re.match(r"(?:https?:)?//", text)]
+    hosts = [text for text in strings(values) if re.match(r"(?:https?:)?//", text)]
     if values["theme"].get("font", True) is not False:
-        found.append("the fonts of the theme")
+        hosts.append("the fonts of the theme")
     polyfills = values.get("extra", {}).get("polyfills", [])
     if "offline" in values["plugins"] and not any("iframe-worker" in p for p in polyfills):
-        found.append("the search of a page from the disk")
-    return found
+        hosts.append("the search of a page from the disk")
+    return hosts
 
 
 def test_the_menu_names_every_page_once() -> None:
@@ -86,8 +86,8 @@ def test_the_site_asks_no_other_host() -> None:
     assert foreign(CONFIG) == []
     for path in DOCS.rglob("*"):
         if path.suffix in (".md", ".css", ".js", ".html", ".py"):
-            found = fetches(path.read_text(encoding="utf-8"))
-            assert not found, f"{path.relative_to(ROOT)}: {found}"
+            addresses = fetches(path.read_text(encoding="utf-8"))
+            assert not addresses, f"{path.relative_to(ROOT)}: {addresses}"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Axis, Panel
 
 Part = dict[str, Any]
-PAD_LEFT, PAD_RIGHT = 0.03, 0.02  # of the axis, beside what is drawn
+PAD_LEFT, PAD_RIGHT = 0.03, 0.02  # shares of the axis, beside what is drawn
 
 
 class PanelBox:

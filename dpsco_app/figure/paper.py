@@ -14,7 +14,7 @@ from dpsco_app.figure.colours import Area
 from dpsco_app.figure.place import moved_apart
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
-WIDTH, HEIGHT = 3.35, 2.05  # of the column and of a panel, in inches
+WIDTH, HEIGHT = 3.35, 2.05  # sizes of the column and of a panel, in inches
 NAMES = 0.98  # inches at the right, for the names of the lines
 TYPE = 7.0  # points
 MARKS = {

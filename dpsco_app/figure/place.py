@@ -14,8 +14,8 @@ Path = Sequence[Point]
 
 CLEAR = 5.0  # the least distance of words from a line
 ENOUGH = 13.0  # no place is better for being farther away
-STEP = 6  # of the search
-PIECE = 5.0  # of a line, when its distance is measured
+STEP = 6  # the step of the search
+PIECE = 5.0  # a piece of a line, when its distance is measured
 
 
 def moved_apart(wanted: Sequence[float], sizes: Sequence[float], ceiling: float) -> list[float]:

@@ -45,10 +45,10 @@ def variables(names: Mapping[str, str], *, dark: bool) -> str:
 
 
 def _dark(colour: str) -> str:
-    if found := RGBA.fullmatch(colour):
-        base = "#" + "".join(f"{int(part):02x}" for part in found.groups()[:3])
+    if match := RGBA.fullmatch(colour):
+        base = "#" + "".join(f"{int(part):02x}" for part in match.groups()[:3])
         own = {"#000000": "#ffffff"} | DARK
-        return translucent(own.get(base, base), float(found[4]))
+        return translucent(own.get(base, base), float(match[4]))
     return DARK.get(colour, colour)
 
 
@@ -139,8 +139,8 @@ class SvgDrawing:
                     yield f"<path d='M{x:.1f},{low:.1f}V{high:.1f}' style='stroke:{stroke}'/>"
         if "markers" not in trace["mode"]:
             return
-        said = trace.get("hovertext") or [""] * len(points)
-        for point, text in zip(points, said, strict=False):
+        texts = trace.get("hovertext") or [""] * len(points)
+        for point, text in zip(points, texts, strict=False):
             title = f"<title>{escape(_bare(text))}</title>" if text else ""
             yield self._mark(marker, point, title)
 
@@ -207,10 +207,10 @@ class SvgDrawing:
         place = {"left": "start", "right": "end"}.get(anchor, "middle")
         style = f"fill:{self._colour(font['color'])};font-size:{font['size']:g}px"
         lower = re.sub(r"<sub>(.*?)</sub>", r"<tspan dy='3' font-size='75%'>\1</tspan>", text)
-        said = lower.replace("<b>", "<tspan font-weight='700'>").replace("</b>", "</tspan>")
+        markup = lower.replace("<b>", "<tspan font-weight='700'>").replace("</b>", "</tspan>")
         return (
             f"<text x='{at[0]:.1f}' y='{at[1]:.1f}' text-anchor='{place}' style='{style}'>"
-            f"{said}</text>"
+            f"{markup}</text>"
         )
 
 

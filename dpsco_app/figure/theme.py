@@ -20,7 +20,7 @@ class Size:
     gap: int = 26  # between panels
     ladder: bool = True  # a phone has it below the figure, as a table
     several: bool = True  # whether two panels have room beside one another
-    scale: float = 1.0  # of type and marks, for a projector
+    scale: float = 1.0  # the scale of type and marks, for a projector
 
 
 COMPACT = Size(

@@ -36,9 +36,9 @@ class Line:
     width: float = 1.9  # none if 0: marks alone
     dash: Dash = "solid"
     symbol: str = ""  # Plotly's name of the mark at each point; none if empty
-    size: float = 6.5  # of the marks
+    size: float = 6.5  # the size of the marks
     half: Sequence[float] = ()  # half of the interval at each point, upwards
-    down: Sequence[float] = ()  # and downwards, where that is another one
+    down: Sequence[float] = ()  # the same downwards, where that is another one
     hover: Sequence[str] = ()  # what each point says
     opacity: float = 1.0
     fill: float = 0.0  # opacity of the area inside a line that returns to its beginning

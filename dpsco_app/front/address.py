@@ -13,7 +13,7 @@ from dpsco_core.scenario import Scenario
 NONE = "none"  # an empty list, in the address
 
 
-def held(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
+def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
     """Return a field of a view: its default, and the check of what it may hold.
 
     The check takes the field's name, its value and `allowed`, as those of `base.parsing` do.

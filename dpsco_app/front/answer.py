@@ -18,7 +18,7 @@ from dpsco_core.results.price import Ratio, paired_ratio
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
-LOOSE = 2.5  # and beyond this only its lower end is
+LOOSE = 2.5  # the same ratio, beyond which only the lower end is said
 MOST = 100.0
 NOTHING = "no measurable cost"
 USELESS = "no private algorithm here beats not looking at the data"

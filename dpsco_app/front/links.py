@@ -60,10 +60,10 @@ def _with_losses(problem: str, names: Sequence[str], given: Mapping[str, str]) -
 
 
 def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
-    found = Scenario.from_query(dict(given), BASE)
+    scenario = Scenario.from_query(dict(given), BASE)
     if "grid" not in given:  # nobody has asked for its largest points
-        found = with_fitting_grid(found, DASHBOARD)
+        scenario = with_fitting_grid(scenario, DASHBOARD)
     # A control that is given a larger one shows its default, without a word.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
-    require(found.seed <= LARGEST_SEED, "seed", must, found.seed)
-    return found.validate(DASHBOARD, sampling=sampling)
+    require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)
+    return scenario.validate(DASHBOARD, sampling=sampling)

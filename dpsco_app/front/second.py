@@ -25,7 +25,7 @@ LONGEST = 2000  # characters of a pinned scenario in the address
 class Beside:
     """What is run beside the scenario of the controls."""
 
-    second: Scenario | None = None  # of the second panel
+    second: Scenario | None = None  # the scenario of the second panel
     role: str = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
@@ -99,7 +99,7 @@ def _parsed(text: str) -> Scenario:
 
 def in_short(there: Scenario, here: Scenario) -> str:
     """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
-    said = []
+    texts = []
     for difference in differences(here, there):
         if difference.field == "methods":
             kind = words_for(there.problem).method
@@ -108,13 +108,13 @@ def in_short(there: Scenario, here: Scenario) -> str:
             parts = [f"with {method_names(more)}"] * bool(more)
             parts += [f"without {method_names(fewer)}"] * bool(fewer)
             alike = set(there.methods) & set(here.methods)
-            said.append(" and ".join(parts) if alike else f"other {kind}s")
+            texts.append(" and ".join(parts) if alike else f"other {kind}s")
         elif difference.field in SYMBOLS:
-            said.append(f"{difference.name} = {difference.there}")
+            texts.append(f"{difference.name} = {difference.there}")
         elif difference.field == "trials":
-            said.append(f"{difference.there} trials")
+            texts.append(f"{difference.there} trials")
         elif difference.field in ("problem", "distribution", "geometry"):
-            said.append(inside(difference.there))
+            texts.append(inside(difference.there))
         else:
-            said.append(f"{difference.name.lower()} {difference.there}")
-    return ", ".join(said)
+            texts.append(f"{difference.name.lower()} {difference.there}")
+    return ", ".join(texts)

@@ -14,7 +14,7 @@ from dpsco_core.scenario import Scenario
 
 Measure = Literal["error", "price"]
 Role = Literal["own", "hardest", "tail", "set", "pin"]
-MIDDLE = 1.0  # of the axis that a single point has
+MIDDLE = 1.0  # the middle of the axis that a single point has
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +51,7 @@ class Asked:
     """What the figure is asked to draw beside what it always has."""
 
     measure: Measure = "error"
-    views: tuple[str, ...] = ()  # of bounds: of `VIEWS`
+    views: tuple[str, ...] = ()  # the views of bounds: some of `VIEWS`
     bound: str = ""  # slug of a bound that is drawn by name
     formulas: tuple[str, ...] = ()
     leads: Mapping[Role, str] = field(default_factory=dict)  # the best private method, by panel

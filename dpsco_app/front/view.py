@@ -29,7 +29,7 @@ from dpsco_core.scenario import Scenario
 @dataclass(frozen=True, kw_only=True)
 class View:
     measure: str = MEASURES[0]  # what the vertical axis shows
-    panel: str = PANELS[0]  # which panels are drawn
+    panel: str = PANELS[0]  # the panels that are drawn
     against: str = HARDEST  # what the second panel shows
     show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept to be compared, as a query of its own

@@ -29,7 +29,7 @@ DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.08
 AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
-CACHED_SECONDS = 3e-4  # of a cell that has run before
+CACHED_SECONDS = 3e-4  # the time of a cell that has run before
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
@@ -42,8 +42,8 @@ class Result:
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False  # whether that is all of this scenario
-    beside: Result | None = None  # that of the second panel
-    overlay: Result | None = None  # that of a pinned run, which is drawn into the first panel
+    beside: Result | None = None  # the result of the second panel
+    overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
     _made: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -85,8 +85,8 @@ class Result:
         """Return what is made of the outcomes, once for every number of them."""
         if name not in self._made or self._made[name][0] != self.finished:
             self._made[name] = (self.finished, make())
-        found: Made = self._made[name][1]
-        return found
+        made: Made = self._made[name][1]
+        return made
 
     def own(self) -> Result:
         """Return a copy for one run of the page to add cells to.
@@ -130,13 +130,13 @@ def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
     """Return the work of scenarios without the cells that have run before, by any session."""
-    found = [
+    costs = [
         cost(scenario, known=lambda *at: _trials(*at)[0], exact=False) for scenario in scenarios
     ]
     return Cost(
-        cells=sum(c.cells for c in found),
-        seconds=sum(c.seconds for c in found),
-        largest_cell=max(c.largest_cell for c in found),
+        cells=sum(c.cells for c in costs),
+        seconds=sum(c.seconds for c in costs),
+        largest_cell=max(c.largest_cell for c in costs),
     )
 
 

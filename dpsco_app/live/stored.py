@@ -25,7 +25,7 @@ from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
 ENVIRONMENT = "DPSCO_STUDY"  # names the results file that a server offers to every visitor
-MEGABYTES = 32  # of a visitor's file: about 30,000 cells
+MEGABYTES = 32  # the size of a visitor's file: about 30,000 cells
 MOST_STUDIES = 1000
 LONGEST_TEXT = 2000  # characters of a remark in a file
 MOST_REMARKS = 50
@@ -57,10 +57,10 @@ class Shelf:
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
         """Return `studies`, and how many more there are that another version has begun."""
         with self._opened() as store:
-            found = tuple(as_controls(scenario) for scenario in store.scenarios())
+            scenarios = tuple(as_controls(scenario) for scenario in store.scenarios())
             unreadable = len(store.unknown())
-        require(bool(found), "file", "one that holds a study", self.name)
-        return tuple(dict.fromkeys(found)), unreadable
+        require(bool(scenarios), "file", "one that holds a study", self.name)
+        return tuple(dict.fromkeys(scenarios)), unreadable
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what the file holds of a study that can be shown, in the order of its cells."""
@@ -72,8 +72,8 @@ class Shelf:
     def _read(self, scenario: Scenario) -> list[Outcome]:
         with self._opened() as store:
             try:
-                found = [(cell, store.get(cell)) for cell in cells(scenario)]
-                return [checked(outcome, cell) for cell, outcome in found if outcome is not None]
+                stored = [(cell, store.get(cell)) for cell in cells(scenario)]
+                return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
                 if isinstance(problem, StoreError):
                     raise
@@ -98,7 +98,7 @@ class Shelf:
             path = Path(folder) / "results.sqlite"
             if isinstance(self.source, bytes):
                 path.write_bytes(self.source)
-            else:  # and what SQLite has put beside it
+            else:  # what SQLite has put beside the file is copied too
                 shutil.copyfile(self.source, path)
                 if _newest(self.source).exists():
                     shutil.copyfile(_newest(self.source), _newest(path))
@@ -117,8 +117,8 @@ class Shelf:
                 f"file must be a results file of this program, got file={self.name} ({problem})."
             ) from problem
         except StoreError as problem:
-            said = str(problem).replace(f"store={path}", f"file={self.name}")
-            raise StoreError(said.replace("store must", "file must")) from problem
+            sentence = str(problem).replace(f"store={path}", f"file={self.name}")
+            raise StoreError(sentence.replace("store must", "file must")) from problem
 
 
 def served() -> Shelf | None:
@@ -140,14 +140,14 @@ def guard(path: Path) -> None:
         base.execute("PRAGMA trusted_schema = OFF")
         version = base.execute("PRAGMA user_version").fetchone()[0]
         made = base.execute("SELECT sql FROM sqlite_master").fetchall()
-        found = {" ".join(str(sql).split()) for (sql,) in made}
+        tables = {" ".join(str(sql).split()) for (sql,) in made}
         ours = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
         if not made:
             why = "is empty: if `dpsco study` was killed, start it again"
             refuse("with a study in it", why)
         if version != VERSION:
             return  # the store says which one it is
-        if found != ours:
+        if tables != ours:
             refuse("of this program", "holds another program's data")
         studies = base.execute("SELECT count(*) FROM studies").fetchone()[0]
         if studies > MOST_STUDIES:
@@ -231,8 +231,8 @@ def _kept(shelf: Shelf, scenario: Scenario, state: tuple[int, ...]) -> tuple[Out
 
 def _state(path: Path) -> tuple[int, ...]:
     """Return what changes when a file, or what was written to it last, changes."""
-    found = []
+    stamps = []
     for part in (path, _newest(path)):
         known = part.stat() if part.exists() else None
-        found += [0, 0] if known is None else [known.st_mtime_ns, known.st_size]
-    return tuple(found)
+        stamps += [0, 0] if known is None else [known.st_mtime_ns, known.st_size]
+    return tuple(stamps)

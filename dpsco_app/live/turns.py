@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, local
 
-SLICE_SECONDS = 0.4  # of computing, after which another run takes its turn: most runs end within
-SHOW_SECONDS = 0.05  # of computing, after which a run shows how far it is, and can be stopped
+SLICE_SECONDS = 0.4  # computing after which another run takes its turn: most runs end within
+SHOW_SECONDS = 0.05  # computing after which a run shows how far it is, and can be stopped
 WAIT_SECONDS = 0.1  # after which a run that waits shows that it is there, so that it can be stopped
 # While figures are drawn a run may take a slice so long after the slice before.
 SHARE_SECONDS = 0.3
@@ -108,7 +108,7 @@ class Turn:
         self._turns = turns
         self._asked: Event | None = None
         self._began = 0.0
-        self._left = SLICE_SECONDS  # of the slice
+        self._left = SLICE_SECONDS  # seconds of the slice
         self._next = False  # whether it goes on before all others
 
     def come(self) -> bool:

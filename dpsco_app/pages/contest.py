@@ -53,17 +53,17 @@ def where(plane: Plane, row: int, column: int) -> str:
     return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
 
 
-def winner(found: Contest, point: Scenario, reading: Reading) -> str:
+def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     """Return which method is best in the cell of the point, and on how much of the map."""
-    row, column = nearest_cell(found.plane, point)
-    best, here = int(found.smallest[row, column]), where(found.plane, row, column)
-    if not found.known[row, column]:
+    row, column = nearest_cell(contest.plane, point)
+    best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
+    if not contest.known[row, column]:
         return f"Measuring, from {here} outwards"
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
-    name, share = method_card(found.methods[best]).name, 100 * found.share(best)
-    tie = "in a tie, best" if found.ties[row, column] else "as"
+    name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
+    tie = "in a tie, best" if contest.ties[row, column] else "as"
     return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
 
 
@@ -76,19 +76,19 @@ def value_text(value: float, *, holds: bool) -> str:
     return rounded(value) if holds else f"({rounded(value)})"
 
 
-def contest_figure(found: Contest, point: Scenario, reading: Reading) -> Figure:
+def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figure:
     """Return the map; the ladder has each method's value at the point, and its share of the map."""
-    plane = found.plane
+    plane = contest.plane
     titles = {a: axis_title(replace(point, axis=a)) for a in (plane.x_axis, plane.y_axis)}
     ends = [cell_edges(list(values)) for values in (plane.x, plane.y)]
     x, y = (
         log_axis(titles[axis], edges[0], edges[-1])
         for axis, edges in zip((plane.x_axis, plane.y_axis), ends, strict=True)
     )
-    names = list(short_names(found.methods).values())
+    names = list(short_names(contest.methods).values())
 
     def texts(row: int, column: int) -> list[str]:
-        pairs = zip(found.values[:, row, column], found.holds[:, row, column], strict=True)
+        pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
     def says(row: int, column: int) -> str:
@@ -98,54 +98,54 @@ def contest_figure(found: Contest, point: Scenario, reading: Reading) -> Figure:
     cells = Cells(
         x=list(plane.x),
         y=list(plane.y),
-        kinds=[(name, colour_of(m)) for name, m in zip(names, found.methods, strict=True)],
-        shows=found.smallest.tolist(),
-        hatched=(found.ties & found.known).tolist(),
+        kinds=[(name, colour_of(m)) for name, m in zip(names, contest.methods, strict=True)],
+        shows=contest.smallest.tolist(),
+        hatched=(contest.ties & contest.known).tolist(),
         hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
         chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
     )
     return Figure(
         panels=[Panel(title="", x=x, cells=cells)],
         y=y,
-        ladder=_ladder(found, point, texts),
-        alt=winner(found, point, reading),
+        ladder=_ladder(contest, point, texts),
+        alt=winner(contest, point, reading),
     )
 
 
-def _ladder(found: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
-    at = nearest_cell(found.plane, point)
-    values = found.values[:, *at]
-    names = short_names(found.methods)
+def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
+    at = nearest_cell(contest.plane, point)
+    values = contest.values[:, *at]
+    names = short_names(contest.methods)
     rows: list[LadderRow] = []
-    for k in np.argsort(np.where(found.holds[:, *at], values, np.inf), kind="stable"):
-        method = found.methods[k]
+    for k in np.argsort(np.where(contest.holds[:, *at], values, np.inf), kind="stable"):
+        method = contest.methods[k]
         rows.append(
             LadderRow(
                 key=method,
                 name=f"■ {names[method]}",
                 colour=colour_of(method),
-                values=[texts(*at)[k], f"{100 * found.share(int(k)):.0f} %"],
+                values=[texts(*at)[k], f"{100 * contest.share(int(k)):.0f} %"],
                 end=-float(len(rows)),  # below the axis: in this order, and without leaders
                 swatch="none",
             )
         )
-    return Ladder(title=f"At {where(found.plane, *at)}", columns=["value", "best on"], rows=rows)
+    return Ladder(title=f"At {where(contest.plane, *at)}", columns=["value", "best on"], rows=rows)
 
 
-def contest_table(found: Contest) -> pd.DataFrame:
+def contest_table(contest: Contest) -> pd.DataFrame:
     """Return every method's value over the map, a point a row, and which is best."""
-    x, y = np.meshgrid(found.plane.x, found.plane.y)
-    names = [method_card(m).name for m in found.methods]
+    x, y = np.meshgrid(contest.plane.x, contest.plane.y)
+    names = [method_card(m).name for m in contest.methods]
     columns: dict[str, object] = {
-        SYMBOL[found.plane.x_axis]: x.ravel(),
-        SYMBOL[found.plane.y_axis]: y.ravel(),
-        "Best": [names[i] if i >= 0 else "none" for i in found.smallest.ravel()],
-        "Tied": found.ties.ravel(),
+        SYMBOL[contest.plane.x_axis]: x.ravel(),
+        SYMBOL[contest.plane.y_axis]: y.ravel(),
+        "Best": [names[i] if i >= 0 else "none" for i in contest.smallest.ravel()],
+        "Tied": contest.ties.ravel(),
     }
     for k, name in enumerate(names):
-        values = found.values[k].ravel()
+        values = contest.values[k].ravel()
         columns[name] = np.where(np.isfinite(values), values, np.nan)
-        columns[f"{name}, holds"] = found.holds[k].ravel()
+        columns[f"{name}, holds"] = contest.holds[k].ravel()
     return pd.DataFrame(columns)
 
 
@@ -164,11 +164,11 @@ def draw_contest(
     """Draw a contest again and again as it fills in, and below the last one its numbers."""
     status = screen.foot.empty()
     pace = Pace.of_figures(HEAD_START_SECONDS)
-    found = next(stages)
-    whole = bool(found.known.all())
+    contest = next(stages)
+    whole = bool(contest.known.all())
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
-        figure = contest_figure(found, point, reading)
+        figure = contest_figure(contest, point, reading)
         screen.say(question, figure.alt, f"{small}{ABOUT[reading]} A click moves the point.")
         screen.draw(figure, on_click)
         return figure
@@ -177,12 +177,12 @@ def draw_contest(
         # A coarse map is whole, and drawn at once; of one that grows, now and then.
         if whole or pace.due():
             draw()
-            share = float(found.known.mean())
-            status.progress(share, f"{int(found.known.sum())} of {found.known.size} cells")
-        found, whole = later, False
+            share = float(contest.known.mean())
+            status.progress(share, f"{int(contest.known.sum())} of {contest.known.size} cells")
+        contest, whole = later, False
     status.empty()
-    figure = draw(lambda key: move_point(key, found.plane, limits or {}))
-    screen.draw_files(figure, lambda: contest_table(found), setting=setting)
+    figure = draw(lambda key: move_point(key, contest.plane, limits or {}))
+    screen.draw_files(figure, lambda: contest_table(contest), setting=setting)
 
 
 def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]]) -> None:

@@ -22,7 +22,7 @@ from dpsco_app.parts.options import number_text, rounded
 from dpsco_app.shell import window
 from dpsco_core.catalogue import method_card
 
-SIZE = {"height": 500, "left": 58, "right": 330}  # of a figure with controls above it
+SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
 PHONE = {"left": 54}
 MOST_TICKS = 10
 

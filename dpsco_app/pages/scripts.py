@@ -83,9 +83,9 @@ def anatomy_script(
             "\n# %%\n"
             'show("gradient norms", {"norm": gradient_norms(point)})\n'
             f"splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]\n"
-            "found = gather(point, FACTORS, splits)\n"
+            "split = gather(point, FACTORS, splits)\n"
             'names = ("radii", "optimisation", "bias", "sampling", "noise", "total")\n'
-            'show("parts of the error", {name: getattr(found, name) for name in names})\n'
+            'show("parts of the error", {name: getattr(split, name) for name in names})\n'
         )
     return text
 
@@ -109,10 +109,10 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
         + f'    y=axis_values("{y}", {ENDS[y][0]}, {ENDS[y][1]}, {rows}, through=point.{y}),\n'
         + ")\n\n# %%\n"
         + ("plane = measured_plane(point, plane, DASHBOARD)\n" if reading == "measured" else "")
-        + f'found = contest(point, plane, "{reading}")\n'
-        + "names = found.methods\n"
-        + 'rows = {"best": [names[i] if i >= 0 else "" for i in found.smallest.ravel()]}\n'
-        + "rows |= {name: found.values[k].ravel() for k, name in enumerate(names)}\n"
+        + f'result = contest(point, plane, "{reading}")\n'
+        + "names = result.methods\n"
+        + 'rows = {"best": [names[i] if i >= 0 else "" for i in result.smallest.ravel()]}\n'
+        + "rows |= {name: result.values[k].ravel() for k, name in enumerate(names)}\n"
         + 'show("the best over the plane, row by row", rows)\n'
     )
 
@@ -132,8 +132,8 @@ def geometry_script(view: GeometryView) -> str:
 
 GEOMETRY = """
 # %%
-found = nearest(shape, point)
-show("projection", {"point": found.point, "projection": found.nearest})
+projected = nearest(shape, point)
+show("projection", {"point": projected.point, "projection": projected.nearest})
 
 # %%
 few = few_directions(shape, seed)
@@ -193,10 +193,10 @@ for method in scenario.methods:
     columns = {{"m": errors.items, "mean": errors.mean, "se": errors.standard_error}}
     show(f"crossover, {{method}}", columns)
 """
-SHOW_MAP = """rows = [(n, m) for n in found.plane.y for m in found.plane.x]
+SHOW_MAP = """rows = [(n, m) for n in regions.plane.y for m in regions.plane.x]
 map_ = pd.DataFrame(rows, columns=["n", "m"])
-for k, method in enumerate(found.methods):
-    map_[method] = found.values[k].ravel()
+for k, method in enumerate(regions.methods):
+    map_[method] = regions.values[k].ravel()
 show("map", map_)
 """
 MEASURED_MAP = (
@@ -208,7 +208,7 @@ from dpsco_core.explain.contest import contest_cells, measured_contest
 from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells
 
 budget = (point.d, point.epsilon, point.delta, point.seed)
-found = measured_contest(
+regions = measured_contest(
     MEASURED_PLANE,
     MEASURED,
     {{
@@ -226,7 +226,7 @@ BOUNDS_MAP = (
 from dpsco_core.explain.users.regions import bounds_map
 
 made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, {condition!r})
-found = list(made)[-1]
+regions = list(made)[-1]
 """
     + SHOW_MAP
 )

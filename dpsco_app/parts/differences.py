@@ -23,12 +23,12 @@ class Difference(NamedTuple):
 
 def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
     """Return the fields that are neither equal nor swept in both, in the order of `Scenario`."""
-    found = []
+    changed = []
     for field, known in TABLE.items():
         if getattr(here, field) != getattr(there, field) and not here.axis == there.axis == field:
             values = (_value(s, field) for s in (here, there))
-            found.append(Difference(field, known.short_name, *values))
-    return tuple(found)
+            changed.append(Difference(field, known.short_name, *values))
+    return tuple(changed)
 
 
 def method_names(methods: tuple[str, ...]) -> str:

@@ -31,7 +31,7 @@ class Place:
         if self._drawn is None:
             self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
         after = self._drawn.plotly_chart(figure, key=key, **options)
-        if isinstance(after, DeltaGenerator):  # and not a selection of points
+        if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
             self._drawn = after
 
 
@@ -48,7 +48,7 @@ class Plain(BaseFigure):
 def theme() -> Theme:
     """Return the theme and the size of this window's figures."""
     size = SIZES[window.size()]
-    if teaching.held().large and size.ladder:
+    if teaching.current().large and size.ladder:
         size = enlarged(size)
     return Theme(dark=is_dark(), size=size)
 

@@ -49,14 +49,14 @@ def _of_the_class(point: Scenario) -> tuple[Span, ...]:
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
     """Return the largest error that nobody can stay below on these data, at every point."""
-    found = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
-    return [(x, one[0]) for x, one in found] if all(one for _, one in found) else []
+    floors = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
+    return [(x, one[0]) for x, one in floors] if all(one for _, one in floors) else []
 
 
 def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
     """Return between which errors the best guarantee for all data is, at every point."""
-    found = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
-    return [(x, one[0]) for x, one in found] if all(one for _, one in found) else []
+    windows = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
+    return [(x, one[0]) for x, one in windows] if all(one for _, one in windows) else []
 
 
 def _of_any_law(point: Scenario) -> Scenario:

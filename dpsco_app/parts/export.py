@@ -73,10 +73,10 @@ def _runs_csv(result: Result, table: Callable[[Result], pd.DataFrame]) -> str:
 
 def json_text(result: Result) -> str:
     """Return scenario, results and bounds as `dpsco run --json`; a second run is ``beside``."""
-    found = run_json(result.scenario, result.outcomes)
+    document = run_json(result.scenario, result.outcomes)
     if result.beside is not None:
-        found["beside"] = run_json(result.beside.scenario, result.beside.outcomes)
-    return json.dumps(found, indent=2)
+        document["beside"] = run_json(result.beside.scenario, result.beside.outcomes)
+    return json.dumps(document, indent=2)
 
 
 def python(result: Result) -> str:
@@ -129,15 +129,15 @@ def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
     fields = ["n", "d", "p", "epsilon", "delta", "rho"]
     fields += ["m"] if scenario.m > 1 or axis == "m" else []
     values = {name: getattr(scenario, name) for name in fields}
-    said = {k: f"{SYMBOL[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
+    texts = {k: f"{SYMBOL[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
     if axis is not None and scenario.grid:
         ends = (scenario.grid[0], scenario.grid[-1])
-        said[axis] = f"{SYMBOL[axis]} = {' to '.join(map(number_text, ends))}"
+        texts[axis] = f"{SYMBOL[axis]} = {' to '.join(map(number_text, ends))}"
     parts = [
         problem_card(scenario.problem).name,
         distribution_card(scenario.distribution).name,
         "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q),
-        *said.values(),
+        *texts.values(),
         f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}" if runs else "",
         f"seed {scenario.seed}" if runs else "",
     ]

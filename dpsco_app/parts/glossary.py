@@ -345,8 +345,8 @@ def matching(query: str) -> tuple[Term, ...]:
             return 0
         return 1 if wanted[0] in term.name.casefold() else 2
 
-    found = [term for term in GLOSSARY if all(word in text(term) for word in wanted)]
-    return tuple(sorted(found, key=rank))
+    terms = [term for term in GLOSSARY if all(word in text(term) for word in wanted)]
+    return tuple(sorted(terms, key=rank))
 
 
 @st.fragment
@@ -359,12 +359,12 @@ def draw_glossary() -> None:
 @st.dialog("Glossary", width="large", icon=":material/menu_book:")
 def _show() -> None:
     query = st.text_input("Find a symbol or a word", key=QUERY, placeholder="epsilon, packing, G …")
-    found = matching(query)
-    st.caption(f"{len(found)} of {len(GLOSSARY)} entries")
-    if not found:
+    terms = matching(query)
+    st.caption(f"{len(terms)} of {len(GLOSSARY)} entries")
+    if not terms:
         st.markdown("Nothing fits. Try a single word, or the name of a Greek letter.")
         return
-    st.markdown("\n".join(entry(term) for term in found))
+    st.markdown("\n".join(entry(term) for term in terms))
 
 
 def entry(term: Term) -> str:

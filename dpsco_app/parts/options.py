@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpsco_core.fields import TABLE
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
-LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
+LARGEST_SEED = 2**53 - 1  # the largest of the integers that a browser tells apart
 
 
 # The values that sliders go through, and the letters of fields that have one.
@@ -15,17 +15,17 @@ OPTIONS = {name: known.offered for name, known in TABLE.items() if known.offered
 SYMBOL = {name: known.symbol for name, known in TABLE.items() if known.symbol}
 NOTIONS = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure"}
 SHOW = "show"  # the state and the URL parameter of the bounds that are drawn beside the window
-AGAINST = "against"  # and of what the second panel shows
+AGAINST = "against"  # the parameter of what the second panel shows
 HARDEST = "hardest"  # the hardest case known
 TAIL = "tail"  # a light or a heavy tail
 NO_SET = "none"
-PANEL = "panel"  # and of the panels that are drawn
+PANEL = "panel"  # the parameter of the panels that are drawn
 PANELS = ("auto", "both", "first", "second")  # the second one by itself where it is quick
-MEASURE = "measure"  # and of what is drawn
+MEASURE = "measure"  # the parameter of what is drawn
 MEASURES = ("error", "price")
-PIN = "pin"  # and of the scenario that is kept to be compared, as a query of its own
-BOUND = "bound"  # and of a bound that is drawn by name
-FORMULA = "formula"  # and of a formula that is drawn
+PIN = "pin"  # the parameter of the scenario that is kept to be compared, as a query of its own
+BOUND = "bound"  # the parameter of a bound that is drawn by name
+FORMULA = "formula"  # the parameter of a formula that is drawn
 VIEWS = ("upper bounds", "lower bounds", "rates")
 
 
@@ -127,7 +127,7 @@ def with_letters(text: str) -> str:
     >>> with_letters("rho n^2 >= d R^2, beta <= n^(5/2) epsilon^3")
     'ρ n² ≥ d R², β ≤ n^(5/2) ε³'
     """
-    return LETTER.sub(lambda found: LETTERS[found[0]], text)
+    return LETTER.sub(lambda match: LETTERS[match[0]], text)
 
 
 def number_text(value: float) -> str:

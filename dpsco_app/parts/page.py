@@ -98,8 +98,8 @@ def _apart(difference: Difference) -> str:
 
 def draw_wrong(sentences: Sequence[str]) -> None:
     for sentence in sentences:
-        said = f"In the address: {unmarked(sentence)} Defaults are used instead."
-        st.warning(said, icon=":material/link:")
+        warning = f"In the address: {unmarked(sentence)} Defaults are used instead."
+        st.warning(warning, icon=":material/link:")
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
@@ -188,7 +188,7 @@ HIDDEN_NAMES = {
 
 def choose_hidden(key: str) -> Teaching:
     """Draw what a link can hide, and the size of its type: at first as it is shown here."""
-    now = teaching.held()
+    now = teaching.current()
     hide = st.pills(
         "Hide",
         list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *now.hide))),

@@ -26,10 +26,10 @@ class Refusal:
         return " · ".join(catalogue.method_card(m).name for m in self.methods)
 
 
-def grouped(found: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
+def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
     """Return one refusal a reason from (method, reason, changes)."""
     groups: dict[tuple[str, Changes], list[str]] = {}
-    for method, reason, changes in found:
+    for method, reason, changes in refused:
         groups.setdefault((reason, changes), []).append(method)
     return tuple(
         Refusal(methods=tuple(methods), reason=with_names(reason), changes=changes)
@@ -47,8 +47,8 @@ def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
     point = canonical(replace(scenario, axis=None, grid=()))
     known = catalogue.methods_for(scenario.problem, several_items(scenario))
     others = [m for m in known if m not in scenario.methods]
-    found = ((m, refusal(point, m)) for m in others)
-    return grouped((m, r[0], r[1]) for m, r in found if r is not None)
+    refused = ((m, refusal(point, m)) for m in others)
+    return grouped((m, r[0], r[1]) for m, r in refused if r is not None)
 
 
 @lru_cache(maxsize=4096)
@@ -69,17 +69,17 @@ def with_names(text: str) -> str:
     return text
 
 
-def changed(scenario: Scenario, found: Refusal) -> Scenario:
+def changed(scenario: Scenario, refused: Refusal) -> Scenario:
     """Return the scenario with the change of a refusal, its methods among those that run.
 
     On the scenario's axis the points that are too small go; an axis of exponents becomes one of
     records, at the exponent that is chosen. A new problem keeps the methods that serve it.
     """
-    values: dict[str, Any] = dict(found.changes)
-    wanted = {*scenario.methods, *found.methods}
+    values: dict[str, Any] = dict(refused.changes)
+    wanted = {*scenario.methods, *refused.methods}
     instead = values.pop("method", None)
     if instead is not None:
-        wanted = wanted - {*found.methods} | {instead}
+        wanted = wanted - {*refused.methods} | {instead}
     problem, level = values.get("problem", scenario.problem), several_items(scenario)
     chosen = tuple(m for m in catalogue.methods_for(problem, level) if m in wanted)
     values["methods"] = chosen or catalogue.default_methods(problem, level)

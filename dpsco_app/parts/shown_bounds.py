@@ -30,10 +30,10 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     return _smallest_class(problem, lower)
 
 
-def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
+def _smallest_class(problem: str, candidates: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
     """Return the bounds of the smallest class of losses that holds the problem, if any."""
     own = problem_card(problem).loss_class
-    binding = [c for c in found if c.applies_to(own)]
+    binding = [c for c in candidates if c.applies_to(own)]
     return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
 
 

@@ -78,16 +78,16 @@ def chunks() -> tuple[str, ...]:
     """Return the files of `ELEMENTS`, and what they import, that Streamlit's page does not name."""
     folder = STATIC / "static" / "js"
     named = (STATIC / "index.html").read_text(encoding="utf-8")
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     todo = [path.name for element in ELEMENTS for path in sorted(folder.glob(f"{element}.*.js"))]
     while todo:
         name = todo.pop(0)
-        if name in found or name in named or not (folder / name).exists():
+        if name in names or name in named or not (folder / name).exists():
             continue
-        found[name] = None
+        names[name] = None
         with (folder / name).open(encoding="utf-8") as file:
             todo += IMPORT.findall(file.read(8192))  # a file's imports are its first words
-    return tuple(found)
+    return tuple(names)
 
 
 MIDDLEWARE = (Middleware(Preload),)

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.front.address import Address, PageView, V, held
+from dpsco_app.front.address import Address, PageView, V, checked
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
-__all__ = ["PageState", "PageView", "V", "held"]
+__all__ = ["PageState", "PageView", "V", "checked"]
 PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
 # The address that a page writes when it is opened is known to the browser a moment later. Who
 # clicks again before that asks for the page at the address it had.
@@ -25,7 +25,7 @@ UNHEARD_SECONDS = 3.0
 class PageState(Address[V]):
     """A view in the address and in the widgets of a page."""
 
-    name: str  # of the page, for its keys in the session
+    name: str  # the name of the page, for its keys in the session
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
     # puts the values that follow from the visit's scenario into a view
@@ -54,8 +54,8 @@ class PageState(Address[V]):
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
         """Change some of the widgets' state, and a scenario for this page; a callback."""
         for name, value in changes.items():
-            held = [part for part in value.split(",") if part] if name in self.lists else value
-            st.session_state[self.key(name)] = held
+            kept = [part for part in value.split(",") if part] if name in self.lists else value
+            st.session_state[self.key(name)] = kept
         if scenario and self.use is not None:
             self._show(self.use.fit(replace(controls.read(), **scenario)))
 
@@ -65,10 +65,10 @@ class PageState(Address[V]):
 
     def current(self, scenario: Scenario | None = None) -> V:
         """Return what the widgets hold, filled from a scenario."""
-        held = {name: st.session_state[self.key(name)] for name in self.names}
+        values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
-            held[name] = ",".join(held[name])
-        view = replace(self.default, **held)
+            values[name] = ",".join(values[name])
+        view = replace(self.default, **values)
         if self.fill is not None and scenario is not None:
             view = self.fill(view, scenario)
         return view.validate()

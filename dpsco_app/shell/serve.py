@@ -77,4 +77,4 @@ def warm_up() -> None:
     studies = [replace(s, outcomes=[run_cell(c) for c in cells(s.scenario)]) for s in studies]
     answer(studies, {s.role: lead_of(s) for s in studies})
     plotly(front_figure(studies, Asked()), Theme())
-    summary(frame(studies[0].outcomes))  # of the tables below
+    summary(frame(studies[0].outcomes))  # the tables below

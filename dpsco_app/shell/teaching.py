@@ -17,7 +17,7 @@ from dpsco_core.fields import NAMES as FIELDS
 HIDE, TYPE = "hide", "type"
 NONE = "none"
 SIZES = ("normal", "large")
-SCALE = 1.25  # of text, on a page and in its figures
+SCALE = 1.25  # the scale of text, on a page and in its figures
 HELD = "teaching"
 
 MAIN = "[data-testid=stMain]"
@@ -57,9 +57,9 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)))
 
 
-def read(query: Mapping[str, str], held: Teaching) -> tuple[Teaching, list[str]]:
+def read(query: Mapping[str, str], teaching: Teaching) -> tuple[Teaching, list[str]]:
     """Return what an address says over what is held, and what is wrong with it."""
-    hide, large, wrong = held.hide, held.large, []
+    hide, large, wrong = teaching.hide, teaching.large, []
     if HIDE in query:
         given = [name.strip() for name in query[HIDE].split(",") if name.strip()]
         hide = tuple(dict.fromkeys(name for name in given if name in names()))
@@ -82,23 +82,23 @@ def read(query: Mapping[str, str], held: Teaching) -> tuple[Teaching, list[str]]
 def apply() -> None:
     """Apply what the address or the session says, before a page is drawn; say what is wrong."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    found, wrong = read(query, held())
-    st.session_state[HELD] = found
-    if query != found.to_query():
+    teaching, wrong = read(query, current())
+    st.session_state[HELD] = teaching
+    if query != teaching.to_query():
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
-        st.query_params.from_dict(others | found.to_query())
-        said = st.session_state["teaching_wrong"] = wrong
+        st.query_params.from_dict(others | teaching.to_query())
+        sentences = st.session_state["teaching_wrong"] = wrong
     else:
-        said = st.session_state.get("teaching_wrong", [])
-    if found != Teaching():
-        st.html(f"<style>{style(found)}</style>")
-    for sentence in said:
+        sentences = st.session_state.get("teaching_wrong", [])
+    if teaching != Teaching():
+        st.html(f"<style>{style(teaching)}</style>")
+    for sentence in sentences:
         st.warning(f"In the address: {sentence} It is left out.", icon=":material/link:")
 
 
-def held() -> Teaching:
-    found: Teaching = st.session_state.get(HELD, Teaching())
-    return found
+def current() -> Teaching:
+    kept: Teaching = st.session_state.get(HELD, Teaching())
+    return kept
 
 
 def style(teaching: Teaching) -> str:

@@ -29,8 +29,8 @@ class Use:
 
 
 def mine() -> Scenario:
-    found: Scenario = st.session_state.get(MINE, BASE)
-    return found
+    scenario: Scenario = st.session_state.get(MINE, BASE)
+    return scenario
 
 
 def shown(page: str, use: Use) -> Scenario:

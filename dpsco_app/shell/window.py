@@ -15,7 +15,7 @@ from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.modules import component
 
 Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
-Size = Literal["compact", "medium", "wide", "large"]  # of the page
+Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
 
 SEEN = "window_seen"
 KEY = "window"

@@ -75,14 +75,14 @@ def _choices(control: Control, scenario: Scenario) -> list[str]:
 def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
     """Return a slider as HTML, at the place `at` of its values."""
     texts = [number_text(value) for value in values]
-    held = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
+    attributes = escape(json.dumps(values), quote=True), escape(json.dumps(texts), quote=True)
     words = f"<small aria-hidden='true'><span>{ends[0]}</span><span>{ends[1]}</span></small>"
     return (
         f"<div class='slider'><label for='field-{field}'>{escape(label)}</label>"
         f"<output for='field-{field}'>{texts[at]}</output>"
         f"<input type='range' id='field-{field}' data-field='{field}' min='0' "
         f"max='{len(values) - 1}' step='1' value='{at}' aria-valuetext='{texts[at]}' "
-        f'data-values="{held[0]}" data-texts="{held[1]}">'
+        f'data-values="{attributes[0]}" data-texts="{attributes[1]}">'
         f"{words if any(ends) else ''}</div>"
     )
 

@@ -63,13 +63,13 @@ def places(scenario: Scenario, over: Sequence[str]) -> dict[str, list[float]]:
     for name in over:
         good = name in known and name != scenario.axis
         require(good, "over", f"one of {', '.join(known)}, and not the axis", name)
-    found = {
+    values = {
         name: sorted({*default_grid(name, scenario.geometry), _own(scenario, name)})
         for name in over
     }
     if scenario.axis is not None:
-        found = {scenario.axis: list(scenario.grid)} | found
-    return found
+        values = {scenario.axis: list(scenario.grid)} | values
+    return values
 
 
 def _own(scenario: Scenario, name: str) -> float:
@@ -116,18 +116,18 @@ def sliders_page(
 
 def _parts(visit: Visit, names: dict[str, str]) -> dict[str, list[str]]:
     """Return what is drawn at one place of the sliders, by where it stands."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     screens = {name: visit.screen(Theme(size=size)) for name, size in SIZES.items()}
     for name, size in SIZES.items():
         for panel in [name] if name == "wide" else _panels(visit):
             shown = screens[name] if panel != "second" else _second(visit, size)
             drawing = SvgDrawing(shown["figure"], size.width)
             names |= drawing.names
-            found[panel] = drawing.elements
-    found["head"] = [in_both_themes(screens["wide"]["head"], names)]
-    found["table"] = [in_both_themes(screens["compact"]["table"], names)]
-    found["bounds"] = _bounds(visit.scenario)
-    return found
+            parts[panel] = drawing.elements
+    parts["head"] = [in_both_themes(screens["wide"]["head"], names)]
+    parts["table"] = [in_both_themes(screens["compact"]["table"], names)]
+    parts["bounds"] = _bounds(visit.scenario)
+    return parts
 
 
 def _panels(visit: Visit) -> list[str]:
@@ -137,9 +137,9 @@ def _panels(visit: Visit) -> list[str]:
 def _second(visit: Visit, size: Size) -> dict[str, Any]:
     own = visit.view
     visit.view = replace(own, panel="second")
-    found = visit.screen(Theme(size=size))
+    shown = visit.screen(Theme(size=size))
     visit.view = own
-    return found
+    return shown
 
 
 def _bounds(scenario: Scenario) -> list[str]:

@@ -194,12 +194,12 @@ class Visit:
             self.leads = leads
         several = theme.size.several and self.view.panel != "second"
         only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
-        said = answer(told, leads)
+        reply = answer(told, leads)
         asked = self.view.asked(studies[0].scenario, leads, faded=stale)
-        figure = front_figure(studies, asked, said.plain, only)
+        figure = front_figure(studies, asked, reply.plain, only)
         made = {
             "address": self.address,
-            "head": head(QUESTION, said.headline, said.small, theme, before=stale),
+            "head": head(QUESTION, reply.headline, reply.small, theme, before=stale),
             "figure": _plain(plotly(figure, theme)),
             "alt": figure.alt.strip() or QUESTION,
             "table": ladder_table(figure, theme),
@@ -227,9 +227,9 @@ class Visit:
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
         made = [self._study(part) for part in self.parts]
-        found = [run_json(one.scenario, list(one.outcomes)) for one in made]
-        more = {"beside": found[1]} if len(found) > 1 else {}
-        return json.dumps(found[0] | more, indent=2) if found else "{}"
+        documents = [run_json(one.scenario, list(one.outcomes)) for one in made]
+        more = {"beside": documents[1]} if len(documents) > 1 else {}
+        return json.dumps(documents[0] | more, indent=2) if documents else "{}"
 
     def python(self) -> str:
         """Return the runs as a script."""

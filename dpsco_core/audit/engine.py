@@ -42,12 +42,12 @@ MOST_RUNS = 10_000_000
 CONFIDENCE = 0.999
 RHO_DELTA = 0.05  # at which a zCDP claim is turned into one about epsilon
 UNCLIPPED = 1e9  # times the claimed clip: no record of a stage reaches it
-STEPS = 2  # of descents whose number of steps is free: privacy holds for any
+STEPS = 2  # steps of descents whose number of steps is free: privacy holds for any
 A_STEP = 50  # runs on each data set
-SETS = 3  # of two pairs, which share one
+SETS = 3  # data sets of two pairs, which share one
 BOOKED = 5  # releases of a run whose booked noise is looked at
 TIMED_RUNS = 3
-MOST_NUMBERS = 60  # of a run's path that are looked at
+MOST_NUMBERS = 60  # the numbers of a run's path that are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Audit:
     # A single point with one private method; `dpsco_core.audit.stages.stage` has good ones. Its
     # number of trials is not used.
     point: Scenario
-    runs: int = 20_000  # of the mechanism, on the two neighbours of a pair together; even
+    runs: int = 20_000  # runs of the mechanism, on the two neighbours of a pair together; even
     fault: Fault = "none"  # how the mechanism is broken on purpose
     # that no bound of the audit is above the true epsilon, all looks together
     confidence: float = CONFIDENCE
@@ -114,7 +114,7 @@ class Found:
     delta: float
     evidence: tuple[Evidence, ...]  # one for every look so far, in order
     neighbours: str  # the data sets, in words
-    entries: tuple[Entry, ...]  # of the ledger of one run
+    entries: tuple[Entry, ...]  # the ledger of one run
     flaws: tuple[str, ...]  # where the ledger itself says that the noise is too small
     booked: str  # how the ledgers of the last look's neighbours differ, in a sentence; or empty
     # shape (runs so far, k): what was let out on the neighbours of the last look
@@ -218,7 +218,7 @@ def seconds_a_run(task: Audit) -> float:
 def _claim(ledger: Ledger, delta: float) -> float:
     """Return the epsilon that the ledger says one run has spent, at `delta`."""
     spent = ledger.spent()
-    if isinstance(spent, ZCDP):  # of Gaussian releases alone by their exact curve
+    if isinstance(spent, ZCDP):  # Gaussian releases alone have an exact curve
         spent = compose(ledger.entries, ApproxDP(epsilon=EPSILON_MAX, delta=delta))
     assert isinstance(spent, PureDP | ApproxDP)
     return spent.epsilon
@@ -253,8 +253,8 @@ class _LetOut:
     def __init__(self, mechanism: _Mechanism, data: object, rng: np.random.Generator) -> None:
         self._mechanism, self._data, self._rng = mechanism, data, rng
         self._values, self._books = list[Vector](), list[Vector]()
-        self.ledger: Ledger | None = None  # of the last run that came to an end
-        self.problem: InvalidInput | None = None  # that ended the last one that did not
+        self.ledger: Ledger | None = None  # the ledger of the last run that came to an end
+        self.problem: InvalidInput | None = None  # the problem that ended the last run that did not
 
     def run(self, count: int) -> None:
         """Run the mechanism `count` times. That a run fails is seen by everybody, and kept."""

@@ -22,7 +22,7 @@ class Samples:
     # shape (bins,): runs on the two neighbours; what is further out is in the bins at the ends
     one: NDArray[np.intp]
     two: NDArray[np.intp]
-    threshold: float  # of the last look's event, in the same units
+    threshold: float  # the edge of the last look's event, in the same units
     above: bool  # whether the event lies above it
 
 

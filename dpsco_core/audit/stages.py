@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 FAR = 1e6  # how far out the record is: beyond every clip of a stage
 # The neighbours of two pairs that share the first.
 FAR_SIDES = "at +{place} in every coordinate, against -{place} and against 0; all others are 0"
-ITEMS = 4  # of a user
+ITEMS = 4  # items of a user
 
 Data = DenseRows | UserRows | Sample | ItemSample
 

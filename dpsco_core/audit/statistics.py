@@ -21,7 +21,7 @@ Counts = NDArray[np.intp]
 
 LEAST_RUNS = 40  # in all: ten a neighbour and a half
 CUTS = 256  # thresholds that are tried
-RIDGE = 1e-9  # of the scatter, for features that repeat each other
+RIDGE = 1e-9  # a share of the scatter, for features that repeat each other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,8 @@ class Evidence:
     epsilon_lower_bound: float  # at least 0; 0 where the runs prove nothing
     delta: float  # at which delta
     confidence: float  # the probability, at least, that the true epsilon is not below the bound
-    threshold: float  # of the statistic; the event is to be above it, or not
-    above: bool  # which of the two
+    threshold: float  # a value of the statistic; the event is to be above it, or not
+    above: bool  # whether the event is above the threshold
     # how often the event happened on the likelier neighbour and on the other
     hits: int
     false_hits: int

@@ -40,7 +40,7 @@ def one_blas_thread() -> Iterator[None]:
             if _Limit.inside == 0:
                 _take_control()
                 _Limit.limiter.restore_original_limits()
-                _take_control()  # and give it up
+                _take_control()  # control is given up again
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,7 @@ class Paper:
     key: str
     title: str
     authors: str
-    year: int  # of publication, where that is later than the key's
+    year: int  # the year of publication, where that is later than the key's
     venue: str
     doi: str = ""
 

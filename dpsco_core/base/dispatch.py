@@ -28,7 +28,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks; those of a run share something
 
-RESTARTS = 3  # of an executor that broke, with one call or in a row, before the work is given up
+RESTARTS = 3  # broken executors, with one call or in a row, after which the work is given up
 CHECK_EVERY = 5.0  # seconds without a result, before an executor is asked for its workers
 A_WORKER = 3  # calls that are waiting or running, for each worker
 SHORT, LONG = 0.1, 10.0  # seconds that a call with several tasks should take, and may take
@@ -133,7 +133,7 @@ class _Calls(Generic[Label, Argument, Result]):
     running: dict[Future[Result], _Call[Label, Argument]] = field(default_factory=dict)
     again: deque[_Call[Label, Argument]] = field(default_factory=deque)
     aside: deque[_Call[Label, Argument]] = field(default_factory=deque)
-    done: SimpleQueue[Future[Result]] = field(default_factory=SimpleQueue)  # and maybe lost since
+    done: SimpleQueue[Future[Result]] = field(default_factory=SimpleQueue)  # done, maybe lost since
 
     def submit(self) -> bool:
         """Give the executor what it may hold; False if it holds nothing and nothing is left."""

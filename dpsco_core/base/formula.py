@@ -46,7 +46,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))"
     r"|(?P<name>[^\W\d_]+)|(?P<sign>\*\*|[-+*/^(),]))"
 )
-Value = Callable[[Mapping[str, float]], float]  # of the letters
+Value = Callable[[Mapping[str, float]], float]  # a function of the letters
 
 
 @dataclass(frozen=True, kw_only=True)

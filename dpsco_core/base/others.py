@@ -21,7 +21,7 @@ def nothing_wrong(*_: Any) -> str:
 def guarded(
     call: Callable[..., Any],
     what: str,  # the kind and the slug, as "bound=upper.mean.mine"
-    path: str,  # of the file that it is in
+    path: str,  # the file that it is in
     check: Check = nothing_wrong,
     passes: tuple[type[Exception], ...] = (),  # what it may raise: a refusal of its own
 ) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 from dpsco_core.base.errors import InvalidInput, require
 
 LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220  # characters
-LISTED = 5  # of a longer list
+LISTED = 5  # items of a longer list
 WHOLE = 1e15  # floats from here on are written as such, whole or not
 
 

@@ -144,7 +144,7 @@ def bound_like(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     letters: tuple[Letter, ...] = (),
     optimal: Frontier | None = None,
-    **changes: Any,  # of the card's fields
+    **changes: Any,  # fields of the card
 ) -> Bound:
     """Return a bound whose card is `card` but for some changes."""
     return Bound(

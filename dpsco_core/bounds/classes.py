@@ -10,7 +10,7 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP, concentrated_rho, pure_epsilon
 from dpsco_core.problems.base import Setting
 
-ROUNDING = 1e-12  # of a certified constant, relative
+ROUNDING = 1e-12  # the relative rounding of a certified constant
 _MOMENTS = (COORDINATE, DIRECTIONAL, VARIANCE, BOUNDED)
 
 

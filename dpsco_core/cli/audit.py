@@ -22,7 +22,7 @@ from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
-FLAW_DELTA = 0.2  # of a printed constant, where no budget is given: 20,000 runs refute it there
+FLAW_DELTA = 0.2  # for a printed constant, where no budget is given: 20,000 runs refute it there
 
 
 def add_audit(commands: Any) -> None:

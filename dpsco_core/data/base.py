@@ -277,7 +277,7 @@ class ScaledLaw(Distribution):
     symmetric: ClassVar[bool] = False  # about the mean: sharpens `direction_factor`
 
     d: int = 20
-    moment_order: float = 3.0  # of the moment that is 1; finite
+    moment_order: float = 3.0  # the order of the moment that is 1; finite
     # Positive: a law with a finite tail index gets p + margin. The others ignore it.
     margin: float = 0.5
     unit: Unit = "moment"  # what is 1: the p-th moment of a coordinate, or its variance

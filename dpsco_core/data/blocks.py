@@ -20,7 +20,7 @@ Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 
 BLOCK_ENTRIES = 3 << 15  # part of what defines a sample: another number gives other samples
-STEP = 210306068529402873165736369884012333109  # that of PCG64DXSM.jumped
+STEP = 210306068529402873165736369884012333109  # the step of PCG64DXSM.jumped
 
 
 class Law(Protocol):

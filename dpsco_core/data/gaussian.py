@@ -83,7 +83,7 @@ class Gaussian(ScaledLaw):
         return log_normal_moment(k)
 
 
-CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))  # of a standard normal score: 1 to 9
+CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))  # levels of a standard normal score: 1 to 9
 
 
 def _beyond(level: float) -> float:

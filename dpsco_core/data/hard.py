@@ -112,7 +112,7 @@ class TwoPoint(HardInstance):
     Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
     """
 
-    # of length d; None until it is drawn: `mean` and `sample` need it
+    # a vector of length d; None until it is drawn: `mean` and `sample` need it
     pattern: tuple[int, ...] | None = None
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.ziggurat import PART
 
-DECAY_MAX = 3.0  # of the exponent with which they fall
+DECAY_MAX = 3.0  # the largest exponent with which they fall
 
 
 @lru_cache(maxsize=256)

@@ -33,11 +33,11 @@ from dpsco_core.scenario import Scenario
 
 LOOKING_RUNS = 40
 LOOKING_SECONDS = 3.0
-SHOWN_POINTS = 40  # of a path: every one costs an evaluation of the risk
+SHOWN_POINTS = 40  # points of a path: every one costs an evaluation of the risk
 LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
-FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the chosen radius
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen radius
 TOGETHER = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
 
 

@@ -45,10 +45,10 @@ class Point:
     """A budget, in the notion in which it is given, with the delta at which epsilon is read."""
 
     kind: Kind
-    epsilon: float = 1.0  # of the first and the last; not used by zCDP
+    epsilon: float = 1.0  # epsilon of the first and the last; not used by zCDP
     # In (0, 1). Of a pure or a zCDP budget, where it is converted to (epsilon, delta)-DP.
     delta: float = 1e-6
-    rho: float = 0.5  # of zCDP; not used by the others
+    rho: float = 0.5  # rho of zCDP; not used by the others
 
     def __post_init__(self) -> None:
         one_of("budget", self.kind, KINDS)
@@ -196,7 +196,7 @@ class Composed:
     # the smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that are
     # pure the optimal composition of `repeated_pure_epsilon`
     exact: float
-    rho: float  # of one release
+    rho: float  # rho of one release
     # where `basic` is read: 0 for pure releases, whose epsilons add up without a delta
     basic_delta: float
 

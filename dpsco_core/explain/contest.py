@@ -24,9 +24,9 @@ from dpsco_core.scenario import Scenario
 
 Reading = Literal["rates", "proven", "measured"]
 READINGS: tuple[Reading, ...] = ("rates", "proven", "measured")
-TRIALS = 5  # of a measured cell, at least
-LEVEL = 0.95  # of the interval of a paired difference
-MEASURED_SECONDS = 12.0  # of a measured map, on the reference machine
+TRIALS = 5  # the least trials of a measured cell
+LEVEL = 0.95  # the level of the interval of a paired difference
+MEASURED_SECONDS = 12.0  # the time of a measured map, on the reference machine
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

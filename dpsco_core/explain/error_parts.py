@@ -61,7 +61,7 @@ class ClippedLaw:
     radii: Vector  # shape (k,): positive, rising
     bias: Vector  # shape (k,): the squared distance of the clipped record's mean from the true one
     variance: Vector  # shape (k,): the trace of the clipped record's covariance
-    whole: float  # that trace without clipping
+    whole: float  # the same trace without clipping
 
     def parts(self, n: int, radius: float, noise_std: float) -> SquaredParts:
         """Return the parts for n records at a radius, which may be infinite.

@@ -33,7 +33,7 @@ from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
 MEASURED_TRIALS = 10
-_ELEMENTS = 2_000_000  # of one data set, up to which errors are measured beside the proof
+_ELEMENTS = 2_000_000  # elements of one data set, up to which errors are measured beside the proof
 
 
 def no_floor(point: Scenario) -> str:

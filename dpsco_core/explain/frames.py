@@ -25,15 +25,15 @@ from dpsco_core.scenario import Scenario
 Risk = Callable[[Vector], ExcessRisk]
 
 ASPECT = 4 / 3  # width over height of the plane that is seen
-MARGIN = 0.12  # of its size, around what it has to hold
-NODES = 7  # a side, where a risk is an average over many records and takes milliseconds,
-ROWS = 1 << 15  # and of which so many are enough: contours move by a few per cent
+MARGIN = 0.12  # a share of the size, around what it has to hold
+NODES = 7  # a side, where a risk is an average over many records and takes milliseconds
+ROWS = 1 << 15  # rows that are enough for such an average: contours move by a few per cent
 FINE = 37  # points a side, from which contours are drawn
 DEEPEST = 60.0  # the highest contour over the lowest
 DIRECTIONS = 120  # in which the edge of the constraint set is sought
-SHOWN_RECORDS = 400  # whose gradients a frame shows
-LATE = 1 / 3  # of the run has gone where a closer look begins
-CLOSER = 0.6  # of the width: a closer look that shows more than that is none
+SHOWN_RECORDS = 400  # the records whose gradients a frame shows
+LATE = 1 / 3  # the share of the run that has gone where a closer look begins
+CLOSER = 0.6  # a share of the width: a closer look that shows more than that is none
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,8 +140,8 @@ def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
         second = _widest(rest - np.outer(rest @ first, first), first)
     axes = np.array([first, second])
     total = float((moved**2).sum())
-    held = float(((moved @ axes.T) ** 2).sum()) / total if total else 1.0
-    return RunPlane(origin=origin, axes=axes, held=min(held, 1.0))
+    share = float(((moved @ axes.T) ** 2).sum()) / total if total else 1.0
+    return RunPlane(origin=origin, axes=axes, held=min(share, 1.0))
 
 
 def _widest(rows: Vector, beside: Vector | None = None) -> Vector:

@@ -34,7 +34,7 @@ class Spending(Entry):
 class Account:
     """What one run has released."""
 
-    outcome: Outcome  # of the run; `not_applicable` where it could not run
+    outcome: Outcome  # the outcome of the run; `not_applicable` where it could not run
     budget: Budget  # what it was allowed
     spendings: tuple[Spending, ...]  # its entries, neighbours that are alike as one, in order
     entries: tuple[Entry, ...]  # all of them

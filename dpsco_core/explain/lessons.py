@@ -45,10 +45,10 @@ Experiment = Literal["tails", "neighbours", "radius", "look"]
 EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius", "look")
 TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10, "look": 20}
 
-SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # of the running maximum
+SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # sizes of the running maximum
 TAILS = Scenario(methods=("mean.sample",), d=1, p=2, n=SIZES[-1], offset=0)
 
-ANSWERS = 100  # of yes or no, whose average is released
+ANSWERS = 100  # answers yes or no, whose average is released
 GUESSES = 100  # a part
 GAME_EPSILON = 1.0
 

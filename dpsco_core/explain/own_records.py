@@ -30,7 +30,7 @@ MEAN = MeanEstimation.card.slug
 class Public:
     """What is known of the numbers without a look at them, in their unit."""
 
-    guess: float  # of their mean
+    guess: float  # a guess of their mean
     within: float  # so far from the guess the true mean is at most
     unit: float  # the p-th root of a bound on their p-th central moment
 
@@ -125,7 +125,7 @@ def fresh_releases(values: Vector, public: Public, point: Scenario) -> Sequence[
 def own_releases(
     values: Vector,
     public: Public,
-    point: Scenario,  # of `point_of`
+    point: Scenario,  # the scenario of `point_of`
     rng: np.random.Generator,
 ) -> Sequence[OwnRelease]:
     """Return what every method of `point` releases of the numbers; each spends the whole budget."""

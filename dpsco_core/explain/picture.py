@@ -35,7 +35,7 @@ CHOICES = 40
 USUAL_DELTA = 1e-6
 REACH = (0.25, 30.0)  # the least and the largest clip radius, where no method chooses a larger one
 RADII = 241  # at which averages and the parts of the error are known
-FEW = 0.01  # of the records that are drawn are clipped at first, at least
+FEW = 0.01  # the share of the drawn records that is clipped at first, at least
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

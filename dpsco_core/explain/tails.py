@@ -22,13 +22,13 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 
 FEWEST = 100
-LARGEST = 1e100  # of a number: powers of sums stay finite
+LARGEST = 1e100  # the size of a number: powers of sums stay finite
 LIGHT = 20.0  # a tail index that no sample tells from a light tail
 HEAVY = 4.0  # a tail is called light where an index of this is out of the question
 CARE = 2.5  # standard errors that it takes for that: more than 1.96, for the bias
 LEAST_FARTHEST, MOST_FARTHEST = 10, 2000
-THRESHOLDS = 24  # of the plot
-ONE_SIDED = 0.9  # of the tail on one side
+THRESHOLDS = 24  # thresholds of the plot
+ONE_SIDED = 0.9  # a share of the tail on one side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +186,7 @@ def _shape(
         return math.nan
     places = np.arange(1, 30 + int(math.sqrt(k)) + 1)
     theta = 1 / excess[-1] + (1 - np.sqrt(len(places) / (places - 0.5))) / (3 * quartile)
-    shapes = np.mean(np.log1p(-theta[:, None] * excess), axis=1)  # of at most a megabyte
+    shapes = np.mean(np.log1p(-theta[:, None] * excess), axis=1)  # one array of at most a megabyte
     likelihood = k * (np.log(-theta / shapes) - shapes - 1)
     weights = np.exp(likelihood - np.max(likelihood))
     best = float(weights @ theta / weights.sum())

@@ -26,7 +26,7 @@ from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-ELEMENTS = 4_000_000  # of one data set, up to which the spy is put to work
+ELEMENTS = 4_000_000  # elements of one data set, up to which the spy is put to work
 _WORK = 24_000_000  # elements in all
 _PER_TRIAL = 60  # records that are scored in one data set
 

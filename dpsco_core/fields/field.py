@@ -30,7 +30,7 @@ class Sign(NamedTuple):
     latex: str
     name: str
     meaning: str  # one plain sentence
-    pages: str = "any"  # which pages of the dashboard use it: a name of its table of pages
+    pages: str = "any"  # the pages of the dashboard that use it: a name of its table of pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Field:
     # What it means: after its name in a table, in a docstring and in the help of a flag, with
     # `{choices}` for the list of these.
     meaning: str
-    label: Words  # of its control
+    label: Words  # the label of its control
     help: Words  # what its control says when it is pointed at
     group: str  # the group of controls that it is in
     shown: Callable[[Any], bool] = lambda _: True  # whether its control is, in a scenario
@@ -49,7 +49,7 @@ class Field:
     ends: tuple[str, str] = ("", "")  # what the ends of its slider mean, in a word
     name: str = ""  # in a list of differences; without one, its symbol or its label
     symbol: str = ""  # as in ε = 1; empty if it has none
-    sign: Sign | None = None  # of its symbol
+    sign: Sign | None = None  # the sign of its symbol
     # the range of a number, both ends included; None for both where other fields decide
     low: float | None = None
     high: End = None

@@ -26,10 +26,10 @@ from dpsco_core.base.errors import require
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e12  # of every epsilon up to EPSILON_MAX, epsilon^2/2 is a rho
+RHO_MAX = 1e12  # epsilon^2/2 is a rho for every epsilon up to EPSILON_MAX
 # The exact Gaussian curve is computed to this relative accuracy, and inverted on the safe side.
 CURVE_ACCURACY = 1e-12
-BINOMIAL_ACCURACY = 1e-9  # of sums of binomial probabilities
+BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
 
 
 def _positive(name: str, value: float, largest: float) -> None:

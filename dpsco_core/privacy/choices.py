@@ -76,7 +76,7 @@ class GridMedians:
     columns: Iterable[Integers]  # shape (n,): all of the same records; read once
     size: int  # how many there are
     most: int  # the grid is -most to most; numbers beyond count as its ends
-    epsilon: float  # of each median
+    epsilon: float  # epsilon of each median
 
     def entry(self, label: str) -> Entry:
         check_positive("epsilon", self.epsilon)
@@ -103,7 +103,7 @@ def median_groups(column: Integers, most: int) -> tuple[Integers, Integers, NDAr
     upto = np.cumsum(counts)
     n = len(column)
     edges = np.concatenate([[-most - 1], values, [most + 1]])
-    before = np.concatenate([[0], upto])  # of every gap, the numbers below it
+    before = np.concatenate([[0], upto])  # the numbers below every gap
     starts = np.concatenate([values, edges[:-1] + 1])
     widths = np.concatenate([np.ones_like(values), np.diff(edges) - 1])
     below = np.concatenate([upto - counts, before])

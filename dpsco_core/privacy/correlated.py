@@ -69,8 +69,8 @@ class Encoding:
 
     steps: int  # T
     size: int  # coordinates of a step
-    l2_sensitivity: float  # of the value of one step
-    rho: float  # of all steps together
+    l2_sensitivity: float  # the sensitivity of the value of one step
+    rho: float  # rho of all steps together
 
     def __post_init__(self) -> None:
         check_positive("l2_sensitivity", self.l2_sensitivity)

@@ -38,7 +38,7 @@ Shares = tuple[tuple[float, int], ...]
 
 CELLS = 24
 MOST_RECURSIVE = 2  # the cost grows by a factor 48 with each
-MOST_POINTS = 1024  # of a law of privacy losses, beyond which its lattice becomes coarser
+MOST_POINTS = 1024  # points of a law of privacy losses, beyond which its lattice becomes coarser
 TAIL = 1e-40  # what is cut off, and counted as if it gave everything away
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
@@ -83,7 +83,7 @@ def _mills(x: Vector) -> Vector:
 @lru_cache(maxsize=4096)
 def selection_delta(
     epsilon: float,  # at least 0
-    rho: float,  # of all Gaussian releases together, at least 0
+    rho: float,  # rho of all Gaussian releases together, at least 0
     choices: Choices,  # the exponential mechanisms, in their order
     *,
     # whether every Gaussian release runs after every exponential mechanism; otherwise the recursion

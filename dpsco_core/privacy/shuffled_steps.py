@@ -31,7 +31,7 @@ from dpsco_core.privacy.entries import Entry
 
 Curve = Literal["gaussian", "zcdp"]
 
-CLONES_SHARE = 0.9  # of delta; the rest pays for the steps that are only approximately private
+CLONES_SHARE = 0.9  # share of delta; the rest pays for steps that are only approximately private
 
 
 @dataclass(frozen=True, kw_only=True)

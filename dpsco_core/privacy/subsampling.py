@@ -16,7 +16,7 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
-LARGEST_RATIO = 30.0  # of sensitivity to noise: beyond, batches are not counted
+LARGEST_RATIO = 30.0  # the ratio of sensitivity to noise: beyond, batches are not counted
 _gauss_legendre = cache(np.polynomial.legendre.leggauss)  # not at import, which it would slow down
 
 

@@ -46,11 +46,11 @@ class Constants:
     # twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
     # symmetric, at least that otherwise
     diameter: float = math.inf
-    smoothness: float = math.inf  # of the population risk: the Lipschitz constant of its gradient
+    smoothness: float = math.inf  # Lipschitz constant of the population risk's gradient
     # of the loss of every record; infinite where features are unbounded
     sample_smoothness: float = math.inf
-    strong_convexity: float = 0.0  # of the population risk
-    sample_strong_convexity: float = 0.0  # of the loss of every record
+    strong_convexity: float = 0.0  # strong convexity of the population risk
+    sample_strong_convexity: float = 0.0  # strong convexity of the loss of every record
     lipschitz: float = math.inf  # bound on :math:`\|\nabla\ell(w, z)\|_2` for every record
     # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False

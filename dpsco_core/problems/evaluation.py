@@ -14,7 +14,7 @@ from dpsco_core.problems.base import ExcessRisk
 EVALUATION_SEED = 20_221_104
 EVALUATION_ELEMENTS = 4_000_000  # 32 MB
 EVALUATION_ROWS = 1 << 17
-KEPT_BYTES = 1 << 27  # of the samples that are kept: a sweep of d or p comes back to each in turn
+KEPT_BYTES = 1 << 27  # all samples that are kept: a sweep of d or p comes back to each in turn
 
 _kept: dict[Distribution, DenseRows] = {}  # the last one that was asked for is the last
 _lock = Lock()

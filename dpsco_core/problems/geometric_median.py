@@ -84,7 +84,7 @@ def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
     return kernel @ (r * (left - right)), kernel @ (left + right)
 
 
-HALVINGS = 60  # of the interval that holds a number between 0 and 1
+HALVINGS = 60  # halvings of the interval that holds a number between 0 and 1
 ON_BOUNDARY = 1e-12  # relative to the set, as in `mean_inside`: a mean there is not outside
 
 

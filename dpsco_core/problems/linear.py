@@ -9,7 +9,7 @@ from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
 
-ROUNDING = 1e-12  # of the largest excess risk: what is smaller is a rounding error
+ROUNDING = 1e-12  # a share of the largest excess risk: what is smaller is a rounding error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,7 +149,7 @@ class LinearModelProblem(OptimisationProblem):
         self,
         *,
         curvature: float,  # bound on the second derivative of the conditional risk in the margin
-        strong_convexity: float = 0.0,  # of the population risk
+        strong_convexity: float = 0.0,  # strong convexity of the population risk
         squared_slope: float | None = None,  # bound on E‖g‖² that is better than the one below
         twice_differentiable: bool = False,  # whether the link is
     ) -> Constants:

@@ -35,7 +35,7 @@ LEAST_TABLED = 0.1
 class Noise:
     """The law of ``Y - origin``, for a Y of `univariate`."""
 
-    law: Distribution  # of dimension 1 and mean 0: what is sampled
+    law: Distribution  # the law that is sampled, of dimension 1 and mean 0
     univariate: Univariate  # the same law before it is centred
     origin: float  # where the noise is 0
 

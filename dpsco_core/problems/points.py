@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.points import PointSample
 class PointProblem(OptimisationProblem):
     """Records Z from a law, and a loss of the parameter and the record."""
 
-    # of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
+    # the law of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
     distribution: Distribution
     loss: ClassVar[PointLoss]
 

@@ -21,7 +21,7 @@ class Measurement:
     x: float | None  # value on the axis
     trials: int  # 0 where the method refuses to run
     mean: float  # NaN where it refuses
-    standard_error: float  # of the mean; NaN with a single trial
+    standard_error: float  # the standard error of the mean; NaN with a single trial
     # the quantiles of the trials at 10 % and 90 %
     low: float
     high: float

@@ -52,7 +52,7 @@ class Evaluation:
     terms: dict[str, float]
     failures: tuple[str, ...]
     applies: bool = True
-    binds: str = ""  # which algorithms a lower bound binds, after "every" or "no"
+    binds: str = ""  # the algorithms that a lower bound binds, after "every" or "no"
     note: str = ""  # what a reader of the value must know of it beside; empty if nothing
     # the classes of laws on which an upper bound holds at the point; see `classes.covered`
     covers: tuple[LawClass, ...] = ()
@@ -99,7 +99,7 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
             plan = planned(point, which.card.method)
         except NotApplicable as refusal:
             refusals = (str(refusal),)
-    unequal = point.decay > 0 and which.card.law_class != VARIANCE  # which is about their sum
+    unequal = point.decay > 0 and which.card.law_class != VARIANCE  # variance is about their sum
     terms = which.terms(setting, plan)  # once: some take a search
     if refusals:
         terms = dict.fromkeys(terms, math.inf)

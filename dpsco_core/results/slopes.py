@@ -53,7 +53,7 @@ COLUMNS = [
 # Axes that an error is a power of. p and q stand in exponents: there is no such slope.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
-DIGITS = 2  # of a slope on the screen, at which it is compared: a verdict and its numbers agree
+DIGITS = 2  # a slope is compared as the screen shows it: a verdict and its numbers agree
 WIDEST = 0.5  # an interval of this width does not tell a square root from a proportion
 LEAST_BEND = 0.15  # a difference of slopes that can be seen
 
@@ -137,7 +137,7 @@ def line_slope(
 
 
 def fit_slope(
-    # of a method, as `frame` returns them
+    # cells of a method, as `frame` returns them
     cells: pd.DataFrame,
     method: str,
 ) -> FittedSlope | None:
@@ -182,7 +182,7 @@ def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
 
 def verdict(
     fit: FittedSlope,
-    # of `rate_range`
+    # the ends of `rate_range`
     low: float,
     high: float,
     *,

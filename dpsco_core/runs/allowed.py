@@ -34,7 +34,7 @@ def refusal(scenario: Scenario, limits: Limits, beside: Beside = nobody) -> str:
 
 
 def nearest_allowed(
-    scenario: Scenario,  # that `refusal` refuses
+    scenario: Scenario,  # a scenario that `refusal` refuses
     # The place's largest sizes. Its seconds are compared with an upper prediction, so that a change
     # that is found is never refused.
     limits: Limits,

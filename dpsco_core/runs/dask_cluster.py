@@ -100,7 +100,7 @@ def cluster(
             kept = _said("a scheduler that stays", address, "it was lost", True)
             raise WorkersLost(kept) from problem
     finally:
-        with suppress(TimeoutError):  # of a scheduler that does not answer any more
+        with suppress(TimeoutError):  # the scheduler may not answer any more
             client.close(timeout=PATIENCE)
 
 

@@ -15,7 +15,7 @@ NUMBER = 8  # bytes
 # with one entry a row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
-USERS_MEANS = 3.4  # of the rows, by methods for users: means, bounded means, and gradients
+USERS_MEANS = 3.4  # times the rows, by methods for users: means, bounded means, and gradients
 WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
 STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
 GROUP = 4  # bytes, of a record's secret group

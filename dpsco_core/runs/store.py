@@ -25,7 +25,7 @@ from dpsco_core.runs.study import Cell, Outcome, canonical, cells
 from dpsco_core.scenario import Scenario
 
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
-VERSION = 1  # of the tables
+VERSION = 1  # the version of the tables
 PATIENCE = 60.0  # seconds that a writer waits for another one
 PAUSE = 0.01  # seconds
 SCHEMA = """
@@ -38,7 +38,7 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-NUMBERS = ("error", "seconds", "error_uncertainty")  # of an outcome
+NUMBERS = ("error", "seconds", "error_uncertainty")  # the numbers of an outcome
 # What reading a text raises that is no outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 KINDS = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
@@ -66,7 +66,7 @@ class Store:
 
     def __init__(
         self,
-        path: str | Path,  # of the file; made if it is not there
+        path: str | Path,  # the path of the file; made if it is not there
         *,
         read_only: bool = False,  # open a file that must exist, without changing it
     ) -> None:
@@ -274,7 +274,7 @@ def outcome_text(outcome: Outcome) -> str:
     del values["failed"]  # what has failed is not kept
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
-    return json.dumps(values, default=lambda number: number.item())  # of numpy
+    return json.dumps(values, default=lambda number: number.item())  # for numpy's numbers
 
 
 def outcome_from(text: str) -> Outcome:

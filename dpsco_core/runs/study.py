@@ -66,7 +66,7 @@ class Outcome:
     trial: int  # from 0
     # l2 error of the mean, or excess population risk; NaN where the method does not apply
     error: float
-    # of the release alone, without the sampling; with it where records are drawn as they are read
+    # seconds of the release, without the sampling but where records are drawn as they are read
     seconds: float
     spent: Budget | None  # what the ledger spent; None for a method without privacy
     # the classes of lower bounds that bind the run: see `Ledger.bound_by`

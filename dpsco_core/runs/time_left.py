@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-WEIGHT = 1e-3  # of the prediction as it was: that of a cell of 3 % of the largest one's seconds
+WEIGHT = 1e-3  # the prediction as it was weighs as a cell of 3 % of the largest one's seconds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,5 +45,5 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
     monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)  # every run waits for its button
-    monkeypatch.setattr(runs, "BESIDE_SECONDS", inf)  # and brings its second panel, on any machine
+    monkeypatch.setattr(runs, "BESIDE_SECONDS", inf)  # it brings its second panel, on any machine
     monkeypatch.setattr(explore, "when_there", rerun)

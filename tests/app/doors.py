@@ -25,7 +25,7 @@ from tests.app.thumbnails import middle
 
 WIDTH, HEIGHT, EDGE = 360, 180, 10
 RECORDS = 200  # like those of the story
-INSIDE = 0.95  # of the records, within the circle
+INSIDE = 0.95  # the share of the records within the circle
 MARGIN = 1.9  # radii from the middle to the edge, where the circle is
 
 

@@ -116,8 +116,8 @@ def status(page: AppTest) -> str:
 
 
 def _part(page: AppTest, pattern: str) -> str:
-    (found,) = re.findall(pattern, html(page), re.DOTALL)
-    return str(found)
+    (text,) = re.findall(pattern, html(page), re.DOTALL)
+    return str(text)
 
 
 def _plain(text: str) -> str:

@@ -116,18 +116,18 @@ JSON_VALUES = st.recursive(
 def objects(draw: st.DrawFn) -> dict[str, Any]:
     """A JSON object that looks like a scenario, its values typed or as text."""
     names = draw(st.lists(st.sampled_from(FIELDS), max_size=7, unique=True))
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in names:
         kind = draw(st.integers(0, 9))
         if kind < 4:
-            found[name] = draw(LIKELY[name])
+            fields[name] = draw(LIKELY[name])
         elif kind < 7 and name in NUMBERS:
-            found[name] = draw(picked(NUMBERS[name]))
+            fields[name] = draw(picked(NUMBERS[name]))
         else:
-            found[name] = draw(JSON_VALUES)
+            fields[name] = draw(JSON_VALUES)
     if draw(st.integers(0, 9)) == 0:
-        found[draw(ANY_TEXT)] = draw(JSON_VALUES)
-    return found
+        fields[draw(ANY_TEXT)] = draw(JSON_VALUES)
+    return fields
 
 
 WHOLE_FILES = objects().map(lambda values: dumps(values))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KEY = "dGhlIHNhbXBsZSBub25jZQ=="  # of a WebSocket's handshake; any 16 bytes will do
+KEY = "dGhlIHNhbXBsZSBub25jZQ=="  # the key of a WebSocket's handshake; any 16 bytes will do
 
 
 @contextmanager

@@ -143,7 +143,7 @@ print(peak() - before)
 def test_no_study_needs_more_than_was_predicted(
     problem: str, method: str, n: int, d: int, m: int
 ) -> None:
-    law = "hypercube" if m > 100 else "student-t"  # of which users' means are drawn at once
+    law = "hypercube" if m > 100 else "student-t"  # the hypercube draws users' means at once
     scenario = Scenario(
         problem=problem, distribution=law, methods=(method,), n=n, d=d, m=m, trials=1
     )

@@ -51,19 +51,19 @@ print(json.dumps([seen, said]))
 
 def texts(count: int) -> list[str]:
     """Return hostile TOML: the fixed list, and `count` that hypothesis makes."""
-    found = [f"problem = {json.dumps(t)}" for t in NASTY if len(t) < 2000 and t.isprintable()]
-    found += ["a = " + "[" * 5000 + "]" * 5000, "x" * 1_000_001, "n = 5\nn = 6", "n = nan"]
-    found += ["[[n]]\n[[n]]", "n = 5\x00", 'methods = ["../../x"]', "seed = 1e999"]
+    contents = [f"problem = {json.dumps(t)}" for t in NASTY if len(t) < 2000 and t.isprintable()]
+    contents += ["a = " + "[" * 5000 + "]" * 5000, "x" * 1_000_001, "n = 5\nn = 6", "n = nan"]
+    contents += ["[[n]]\n[[n]]", "n = 5\x00", 'methods = ["../../x"]', "seed = 1e999"]
     readable = objects().map(
         lambda values: toml_of({k: v for k, v in values.items() if isinstance(v, str | float)})
     )
     made = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
 
     def keep(text: str) -> None:
-        found.append(text)
+        contents.append(text)
 
     made(given(readable | TOML_FILES | st.just("n = 100"))(keep))()
-    return found
+    return contents
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(2000, marks=pytest.mark.slow)])

@@ -189,12 +189,12 @@ def made_from_constants(source: str) -> list[int]:
 
 
 def test_no_generator_is_made_from_a_constant_where_noise_is_drawn() -> None:
-    found = {
+    modules = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "dpsco_core").rglob("*.py")
         if MAKER.search(source := path.read_text(encoding="utf-8")) and made_from_constants(source)
     }
-    assert found <= SEEDED.keys()
+    assert modules <= SEEDED.keys()
     assert made_from_constants("rng = np.random.default_rng(0)") == [1]
     assert made_from_constants("np.random.default_rng(SEED)") == [1]
     assert made_from_constants("np.random.default_rng()\nnp.random.default_rng(seed)") == []

@@ -55,7 +55,7 @@ from tests.attack.nasty import (
 FEW, MANY = 40, 10_000
 QUIET = list(HealthCheck)
 LONGEST_SHOWN = 700  # characters of a warning on a page
-DASHBOARD_BYTES = 450e6  # of one sample there, at most: ten million items, and a solver's copies
+DASHBOARD_BYTES = 450e6  # one sample there, at most: ten million items, and a solver's copies
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
     "errata": (errata.STATE, errata),
     "one-run": (anatomy_state.STATE, anatomy_state),
@@ -284,9 +284,9 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
 
     def check(query: dict[str, str]) -> None:
-        found, said = teaching.read(query, teaching.Teaching())
+        hidden, said = teaching.read(query, teaching.Teaching())
         assert all(is_sentence(sentence) for sentence in said), said
-        style = teaching.style(found)
+        style = teaching.style(hidden)
         assert "<" not in style and len(style) < 100_000
 
     hunt(count, queries({"hide": hide, "type": picked(["large", "normal", "x"])}), check)

@@ -124,7 +124,7 @@ def test_an_upload_needs_the_token_of_the_page(port: int) -> None:
     assert "SameSite=none" not in str(headers.get("Set-Cookie", ""))
 
 
-SECRET = b"[build-system]"  # of a file that is there, and is not the server's to give
+SECRET = b"[build-system]"  # a line of a file that is there, and is not the server's to give
 PATHS = (
     *("/../pyproject.toml", "/../../../../etc/passwd", "/./../app.py", "//etc/passwd"),
     *("/static/../../../../../../etc/passwd", "/static/..%2f..%2f..%2fpyproject.toml"),

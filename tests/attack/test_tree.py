@@ -87,14 +87,14 @@ def requirements() -> list[tuple[str, Requirement]]:
     extras = PROJECT["project"]["optional-dependencies"]
     every = {"": PROJECT["project"]["dependencies"], **extras}
     every["build"] = PROJECT["build-system"]["requires"]
-    return [(extra, Requirement(text)) for extra, found in every.items() for text in found]
+    return [(extra, Requirement(text)) for extra, group in every.items() for text in group]
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
     """Neither a version with a known hole nor one that nobody has tried is taken unasked."""
-    found = requirements()
-    assert len(found) > 10
-    for extra, requirement in found:
+    listed = requirements()
+    assert len(listed) > 10
+    for extra, requirement in listed:
         kinds = {s.operator for s in requirement.specifier}
         assert kinds & {">=", ">", "==", "~="}, (extra, str(requirement))
         assert kinds & {"<", "<=", "==", "~="}, (extra, str(requirement))
@@ -103,8 +103,8 @@ def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
 
 def test_no_tracked_file_holds_a_secret() -> None:
     here = Path(__file__).relative_to(ROOT).as_posix()
-    found = {name: wrong for name, text in texts() if (wrong := secrets_in(text)) and name != here}
-    assert not found
+    leaks = {name: wrong for name, text in texts() if (wrong := secrets_in(text)) and name != here}
+    assert not leaks
     assert not [p for p in tracked() if p.name in ("secrets.toml", ".env", "id_rsa", ".netrc")]
 
 
@@ -137,19 +137,21 @@ def strings(source: str) -> Iterator[str]:
 def hosts(source: str) -> set[str]:
     """Return the hosts that a module's values name."""
     named = (re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>`)]+", text) for text in strings(source))
-    return {urlsplit(address).hostname or "" for found in named for address in found} - NAMES
+    return {
+        urlsplit(address).hostname or "" for addresses in named for address in addresses
+    } - NAMES
 
 
 def callers(source: str) -> set[str]:
     """Return the modules that a source imports and that open connections."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+            modules |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     known = CALLERS | {"urllib.request", "socket"}
-    return {name for name in found if name in known or name.split(".")[0] in CALLERS}
+    return {name for name in modules if name in known or name.split(".")[0] in CALLERS}
 
 
 def test_the_program_names_no_other_host_and_opens_no_connection() -> None:

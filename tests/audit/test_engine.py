@@ -84,10 +84,10 @@ def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
 def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
     """theory/kamath-liu-zhang.md, 8, item 1: 16/9 of the rho that is claimed."""
     point = replace(stage("mean.smoothed"), epsilon=None, delta=None, rho=gaussian_rho(1.0, 0.2))
-    found = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
-    assert found.claimed_epsilon == pytest.approx(1.0)
-    assert found.caught_at is not None
-    assert "1.78 times less private" in found.flaws[0]
+    result = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
+    assert result.claimed_epsilon == pytest.approx(1.0)
+    assert result.caught_at is not None
+    assert "1.78 times less private" in result.flaws[0]
     honest = audited(Audit(point=point, runs=20_000, delta=0.2))
     assert honest.caught_at is None and not honest.flaws
 
@@ -115,10 +115,10 @@ def test_noise_that_is_scaled_to_the_largest_norm_is_refuted_by_default(
     """Far neighbours on two sides have one norm: a record at 0 tells, and so do the books."""
     monkeypatch.setattr(SimpleClipping, "release", scaled_to_the_largest_norm(least))
     assert main(["audit", "--method", "mean.clipped", "--trials", "500", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "refuted" and found["caught_at"] <= 500
-    assert found["looks"][-1]["against"] == "0"
-    assert said in found["notes"][0]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["verdict"] == "refuted" and printed["caught_at"] <= 500
+    assert printed["looks"][-1]["against"] == "0"
+    assert said in printed["notes"][0]
 
 
 def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
@@ -133,8 +133,8 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
         return Release(value=value, ledger=ledger)
 
     monkeypatch.setattr(SimpleClipping, "release", release)
-    found = audited(Audit(point=stage("mean.clipped"), runs=500, looks=False))
-    assert found.verdict == "refuted" and "so it is chosen from the data" in found.booked
+    result = audited(Audit(point=stage("mean.clipped"), runs=500, looks=False))
+    assert result.verdict == "refuted" and "so it is chosen from the data" in result.booked
 
 
 def test_the_verdict_is_refuted_or_not_refuted_and_never_more(
@@ -161,10 +161,10 @@ def test_a_refused_fault_names_a_method_for_the_same_problem(method: str) -> Non
 
 def test_the_bound_rises_and_repeats() -> None:
     looked = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
-    bounds = [found.epsilon_lower_bound for found in looked]
+    bounds = [result.epsilon_lower_bound for result in looked]
     assert bounds == sorted(bounds) and bounds[0] < 0.2 < bounds[-1] < 1
     again = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
-    assert [found.epsilon_lower_bound for found in again] == bounds
+    assert [result.epsilon_lower_bound for result in again] == bounds
     other = replace(stage("mean.clipped"), seed=1)
     assert audited(Audit(point=other, runs=20_000)).epsilon_lower_bound != bounds[-1]
 
@@ -224,12 +224,12 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
             ),
             "tested": lambda b: _passed(b.tested_gaussian(tested, size=3, rng=rng, label="x")),
         }
-        found = {}
+        drawn = {}
         for name, draw in kinds.items():
             book = ledger(budget, **more)
-            found[name] = draw(book)
-            found[f"{name} entries"] = book.entries
-        return found
+            drawn[name] = draw(book)
+            drawn[f"{name} entries"] = book.entries
+        return drawn
 
     right, wrong = noises(Ledger), noises(WrongNoise, factor=0.25)
     for name, noise in right.items():
@@ -243,8 +243,8 @@ def _passed(opened: object) -> np.ndarray:
     steps_ = opened
     while not steps_.passes(1e6):  # type: ignore[attr-defined]
         raise AssertionError("a score this large passes")
-    found: np.ndarray = steps_.noisy(np.zeros(3))  # type: ignore[attr-defined]
-    return found
+    noise: np.ndarray = steps_.noisy(np.zeros(3))  # type: ignore[attr-defined]
+    return noise
 
 
 @each("method", AUDITED)
@@ -258,8 +258,8 @@ def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method:
     assert changed.tolist() == list(range(point.m))
     if method in SLOW:
         return
-    found = audited(Audit(point=point, runs=40, looks=False))
-    assert found.claimed_epsilon == 1.0 and found.delta == (point.delta or 0.0)
+    result = audited(Audit(point=point, runs=40, looks=False))
+    assert result.claimed_epsilon == 1.0 and result.delta == (point.delta or 0.0)
 
 
 @pytest.mark.parametrize(
@@ -304,12 +304,12 @@ def test_an_audit_tells_how_far_it_is_and_how_long_it_takes() -> None:
 def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["audit", "--method", "mean.cwme-cdp", "--trials", "2000", "--fault", "half-noise"]
     assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     direct = audited(Audit(point=stage("mean.cwme-cdp"), runs=2000, fault="half-noise"))
     expected = {"method": "mean.cwme-cdp", "claimed_epsilon": 1.0, "delta": 0.05, "trials": 2000}
-    assert expected.items() <= found.items()
-    assert found["epsilon_lower_bound"] == direct.epsilon_lower_bound
-    assert found["confidence"] == 0.999 and "1,000,000" in found["neighbours"]
+    assert expected.items() <= printed.items()
+    assert printed["epsilon_lower_bound"] == direct.epsilon_lower_bound
+    assert printed["confidence"] == 0.999 and "1,000,000" in printed["neighbours"]
     assert main(words) == 0
     assert "is refuted after" in capsys.readouterr().out
     assert main(["audit", "--method", "mean.sample"]) == 2

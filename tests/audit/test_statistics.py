@@ -44,18 +44,18 @@ def test_the_limits_agree_with_their_closed_forms_at_the_ends() -> None:
 
 
 def test_what_is_proven_is_never_negative_and_falls_with_delta() -> None:
-    found = [float(proven_epsilon(300, 30, 500, delta, 0.001)) for delta in (0.0, 0.05, 0.2, 0.59)]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == 0 and found[0] < math.log(10)
+    bounds = [float(proven_epsilon(300, 30, 500, delta, 0.001)) for delta in (0.0, 0.05, 0.2, 0.59)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] == 0 and bounds[0] < math.log(10)
 
 
 def alarms(one: np.ndarray, two: np.ndarray, claim: float, delta: float, level: float) -> int:
     """Count the audits, one a row of the samples, that refute a claim."""
-    found = (
+    evidence = (
         audit(a[:, None], b[:, None], delta=delta, confidence=1 - level)
         for a, b in zip(one, two, strict=True)
     )
-    return sum(e.epsilon_lower_bound > claim for e in found)
+    return sum(e.epsilon_lower_bound > claim for e in evidence)
 
 
 def most_alarms(audits: int, level: float) -> int:
@@ -114,10 +114,10 @@ def test_either_neighbour_may_be_the_likelier_and_the_event_either_side() -> Non
         cut, side, first = best_event(one, two, 0.0, 0.001)
         rate = [((x > cut) == side).mean() for x in (one, two)]
         assert (rate[0] > rate[1]) == first
-        found = audit(one[:, None], two[:, None], delta=0.0, confidence=0.999)
+        evidence = audit(one[:, None], two[:, None], delta=0.0, confidence=0.999)
         swapped = audit(two[:, None], one[:, None], delta=0.0, confidence=0.999)
-        assert found.epsilon_lower_bound == pytest.approx(swapped.epsilon_lower_bound)
-        assert found.epsilon_lower_bound > 3
+        assert evidence.epsilon_lower_bound == pytest.approx(swapped.epsilon_lower_bound)
+        assert evidence.epsilon_lower_bound > 3
         assert {(side, first), (not side, not first)} >= {(above, likelier)}
 
 

@@ -33,8 +33,8 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
         seen[threading.get_ident()].append(task)
         return -task
 
-    found = dict(in_groups(threads, work, range(100 * RUN), alike))
-    assert found == {task: -task for task in range(100 * RUN)}
+    results = dict(in_groups(threads, work, range(100 * RUN), alike))
+    assert results == {task: -task for task in range(100 * RUN)}
     ran = list(seen.values())
     assert sum(map(len, ran)) == 100 * RUN
     drawn = sum(1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in ran)
@@ -69,15 +69,15 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
         return 1 / task
 
     calls = iter([(0, 0), (1, 1)])
-    found = []
+    labels = []
 
     def read() -> None:
         for label, _ in finished(Watched(), work, lambda: next(calls, None), 2):
-            found.append(label)
+            labels.append(label)
 
     with pytest.raises(ZeroDivisionError):
         read()
-    assert found == [1]
+    assert labels == [1]
     assert all(future.done() for future in submitted)
 
 
@@ -123,10 +123,10 @@ class Deadly(Executor):
 def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
     executor = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
-    found: list[int] = []
+    labels: list[int] = []
     with pytest.raises(WorkersLost, match=r"got 4 deaths with the same call; what had finished is"):
-        found.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
-    assert sorted(found) == [number for number in range(100) if number != 8]
+        labels.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
+    assert sorted(labels) == [number for number in range(100) if number != 8]
     assert executor.restarts == 3
     assert executor.held[-1][-1] == 8  # alone, and last
 
@@ -134,11 +134,11 @@ def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_
 def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
     once = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
-    found: list[int] = []
+    labels: list[int] = []
     for label, _ in finished(once, abs, lambda: next(calls, None), 6):
-        found.append(label)
+        labels.append(label)
         once.deadly = () if once.restarts else once.deadly
-    assert sorted(found) == list(range(100))
+    assert sorted(labels) == list(range(100))
     always = Deadly(*range(100))
     with pytest.raises(WorkersLost, match="got 4 deaths in a row"):
         list(in_order(always, abs, range(100)))

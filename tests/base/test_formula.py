@@ -112,8 +112,8 @@ def test_random_texts_are_read_or_refused_and_never_run() -> None:
             plain = text.strip().replace("^", "**")
             names = AT | {letter: AT[name] for letter, name in LETTERS.items()}
             numbers = re.sub(r"(?<![\w.])0+(?=\d)", "", plain)  # Python refuses 007
-            found = eval(numbers, {"__builtins__": {}}, names)
-            assert found == pytest.approx(value)
+            expected = eval(numbers, {"__builtins__": {}}, names)
+            assert expected == pytest.approx(value)
             reread += 1
     assert reread > 500
 

@@ -82,9 +82,9 @@ class Pressed(Future[int]):
         if name == self.at:
             self.at = ""
             press_ctrl_c()
-        found = call()
+        result = call()
         self.whole.append(name)
-        return found
+        return result
 
     def cancel(self) -> bool:
         return bool(self._note("cancel", super().cancel))
@@ -93,10 +93,10 @@ class Pressed(Future[int]):
         return int(self._note("result", lambda: super(Pressed, self).result(timeout)))
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        found: BaseException | None = self._note(
+        error: BaseException | None = self._note(
             "exception", lambda: super(Pressed, self).exception(timeout)
         )
-        return found
+        return error
 
     def add_done_callback(self, fn: Callable[[Future[int]], object]) -> None:
         self._note("callback", lambda: super(Pressed, self).add_done_callback(fn))

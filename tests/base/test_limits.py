@@ -12,9 +12,9 @@ from dpsco_core.base.limits import DASHBOARD, changed
 
 
 def test_the_environment_changes_the_named_limits_only() -> None:
-    found = changed(DASHBOARD, "seconds=30, n=200000")
-    assert (found.seconds, found.n) == (30, 200_000)
-    assert (found.d, found.cells, found.where) == (DASHBOARD.d, DASHBOARD.cells, DASHBOARD.where)
+    limits = changed(DASHBOARD, "seconds=30, n=200000")
+    assert (limits.seconds, limits.n) == (30, 200_000)
+    assert (limits.d, limits.cells, limits.where) == (DASHBOARD.d, DASHBOARD.cells, DASHBOARD.where)
     assert changed(DASHBOARD, "") == DASHBOARD
 
 

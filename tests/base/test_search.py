@@ -77,8 +77,8 @@ def test_a_search_between_two_numbers_finds_the_valley() -> None:
 
 @pytest.mark.parametrize("wall", [math.inf, math.nan])
 def test_grids_find_a_valley_behind_values_that_are_not_finite(wall: float) -> None:
-    found = best_count(lambda k: wall if k < 10 else abs(k - 37.2), 1000, of="number of steps")
-    assert found == 37
+    best = best_count(lambda k: wall if k < 10 else abs(k - 37.2), 1000, of="number of steps")
+    assert best == 37
     least, where = best_log(lambda x: wall if x < 0.5 else (x - 0.7) ** 2, 0.0, 1.0)
     assert where == pytest.approx(0.7, abs=1e-2)
     assert least < 1e-4

@@ -106,7 +106,7 @@ def random_settings(count: int, seed: int):
         )
 
 
-GRID = 2e-3  # of the searches for the best spike probability; tracing has none
+GRID = 2e-3  # the error of searches for the best spike probability; tracing has none
 
 
 def check_order(count: int, seed: int) -> None:
@@ -201,13 +201,13 @@ def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
     energy = law.mean_norm**2 / (1 + law.shape)
     share = energy / (energy + norm**2 * law.spike_probability / point.n + law.d * noise**2)
     rng = np.random.default_rng(7)
-    found = np.empty((trials, 3))
+    errors = np.empty((trials, 3))
     for trial in range(trials):
         drawn = law.draw(rng)
         release = drawn.sample(point.n, rng).x.mean(axis=0) + noise * rng.standard_normal(law.d)
         for column, factor in enumerate((1.0, share, 0.0)):
-            found[trial, column] = np.linalg.norm(factor * release - drawn.mean)
-    return found.mean(axis=0)
+            errors[trial, column] = np.linalg.norm(factor * release - drawn.mean)
+    return errors.mean(axis=0)
 
 
 def check_tuned(at, trials: int) -> None:

@@ -208,17 +208,17 @@ class Case:
         scale = max(self.G, math.sqrt(self.variance))
         rooms = scale * np.exp(np.linspace(-5, 15, 120))
         rooms = np.append(rooms, [self.G, *([self.L - self.G] if self.L < INF else [])])
-        found = []
+        values = []
         for order in orders:
             batch = energy / allowed(self.epsilon, self.delta) if order == "batch" else INF
             single = INF
             if order == "record":
                 single = grown / record_rho(self.n, self.epsilon, self.delta, allowed)
-            found.append(float(np.min(self.b4(steps, rooms, batch, single))))
-        return min(found)
+            values.append(float(np.min(self.b4(steps, rooms, batch, single))))
+        return min(values)
 
     def printed_b4(self, orders):
-        energy, found = self.energy("printed", smooth=True), []
+        energy, values = self.energy("printed", smooth=True), []
         x = self.n * self.epsilon
         if "record" in orders:
             level = math.sqrt(x) / (self.printed**2 * self.size) ** 0.25
@@ -239,8 +239,8 @@ class Case:
                 rho = closed_record_rho(self.n, self.epsilon, self.delta)
                 single = energy * self.plus / rho if rho > 0 else INF
             if min(batch, single) < INF:
-                found.append(float(self.b4(steps, room, batch, single, weight)))
-        return min(found, default=INF)
+                values.append(float(self.b4(steps, room, batch, single, weight)))
+        return min(values, default=INF)
 
 
 SMALL = [1.0, 1.05, 1.2, 1.5, 1.8, 2.0]
@@ -360,14 +360,14 @@ def gap(at, weight, noise, total):
             break
         lengths.append(wanted)
         left -= wanted
-    found = []
+    values = []
     for stages in (lengths, [total]):
         square = reach**2
         for n in stages:
             value = 2 * smooth * square / (n * (n + 1)) + 8 * variance / (weight * (n + 1))
             square = 2 * value / weight
-        found.append(value)
-    return min(found)
+        values.append(value)
+    return min(values)
 
 
 def erm_terms(at, users, weights, totals, noises, failure):
@@ -398,9 +398,9 @@ def user_case(seed):
     )
 
 
-def plan(found, at):
+def plan(bound, at):
     """The phases of a schedule, and their users, which halve."""
-    phases = found.schedule.phases
+    phases = bound.schedule.phases
     users = [at.n >> i for i in range(1, len(phases))]
     users.append(at.n - sum(users))
     assert [p.users for p in phases] == users
@@ -411,16 +411,16 @@ def plan(found, at):
 def test_phased_sgd_of_users(seed):
     at = user_case(seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    found = explicit.one_chain_risk(at, distance=at.diameter / 2)
-    phases, users = plan(found, at)
+    bound = explicit.one_chain_risk(at, distance=at.diameter / 2)
+    phases, users = plan(bound, at)
     steps = [p.step_size for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
     noises = [min(at.diameter, 2 * step * unit * m) / ratio for step in steps]
     expected = sgd_terms(at, steps, [n * m for n in users], noises, 0.0)
-    assert found.terms == pytest.approx(expected, rel=1e-6)
+    assert bound.terms == pytest.approx(expected, rel=1e-6)
 
-    found = explicit.calibrated_sgd_risk(at, distance=at.diameter / 2)
-    phases, users = plan(found, at)
+    bound = explicit.calibrated_sgd_risk(at, distance=at.diameter / 2)
+    phases, users = plan(bound, at)
     steps = [p.step_size for p in phases]
     assert max(steps) * at.smoothness <= 2 * (1 + 1e-8)
     failure = 0.1 / math.sqrt(at.n * m)
@@ -433,26 +433,26 @@ def test_phased_sgd_of_users(seed):
     spread /= gaussian_ratio(0.6 * epsilon, delta / 2)
     radii = [2 * s * unit * math.sqrt(t / 3) * tail for s, t in zip(steps, counts, strict=True)]
     expected = sgd_terms(at, steps, counts, [r * spread for r in radii], failure)
-    assert found.terms == pytest.approx(expected, rel=1e-6)
+    assert bound.terms == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_phased_erm_of_users(seed):
     at = user_case(50 + seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
-    found = explicit.full_batch_risk(at, distance=at.diameter / 2)
-    phases, users = plan(found, at)
+    bound = explicit.full_batch_risk(at, distance=at.diameter / 2)
+    phases, users = plan(bound, at)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     ratio = gaussian_ratio(epsilon, delta)
     noises = [2 * unit / n * math.sqrt(t) / ratio for n, t in zip(users, totals, strict=True)]
     expected = erm_terms(at, users, weights, totals, noises, 0.0)
-    assert found.terms == pytest.approx(expected, rel=1e-6)
+    assert bound.terms == pytest.approx(expected, rel=1e-6)
 
-    found = explicit.mode_a_risk(at, distance=at.diameter / 2)
-    if found.schedule is None:
-        assert found.value == INF
+    bound = explicit.mode_a_risk(at, distance=at.diameter / 2)
+    if bound.schedule is None:
+        assert bound.value == INF
         return
-    phases, users = plan(found, at)
+    phases, users = plan(bound, at)
     weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
     failure, share = 0.1 / math.sqrt(at.n * m), 0.3 * epsilon
     halt, spread = failure / (2 * len(phases)), failure / 2
@@ -466,4 +466,4 @@ def test_phased_erm_of_users(seed):
         moved = filter_sensitivity(n - lost - 2, n) / gaussian_ratio(0.7 * epsilon, delta / 2)
         noises.append(2 * tau * moved * math.sqrt(t))
     expected = erm_terms(at, users, weights, totals, noises, failure)
-    assert found.terms == pytest.approx(expected, rel=1e-6)
+    assert bound.terms == pytest.approx(expected, rel=1e-6)

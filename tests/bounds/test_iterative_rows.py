@@ -47,9 +47,9 @@ def test_where_the_hypothesis_holds_no_direction_is_better_than_the_one_that_is_
         grid = np.column_stack([np.cos(angles), np.sin(angles)])
     for left_out in (1, points // 3, points // 2):
         offsets = rng.standard_t(3, (points, d)) + 0.3
-        found, _ = furthest_direction(offsets, left_out, rng)
+        ascended, _ = furthest_direction(offsets, left_out, rng)
         best = quantile_of_projections(offsets, grid, left_out).max()
-        assert best - 1e-12 <= found <= best + 1e-2
+        assert best - 1e-12 <= ascended <= best + 1e-2
 
 
 def test_where_it_fails_the_search_misses_the_best_direction():

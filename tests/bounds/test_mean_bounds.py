@@ -199,7 +199,7 @@ def test_no_bound_rises_with_more_records_or_budget(bound):
         if printed and bound.failures(at):
             continue  # tau is floored at 10 there, and its bias stays
         if bound.parameters == "run" and bound.failures(more):
-            continue  # of what the run does at more records or budget nothing is proven
+            continue  # nothing is proven of the run at more records or budget
         assert bound.value(more) <= value * (1 + 1e-6) or math.isinf(value)
 
 

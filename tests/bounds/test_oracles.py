@@ -52,10 +52,10 @@ def least_error(n, patterns, outputs, p, k, epsilon):
     shape = (len(rows), cost.size)
     ratio = coo_matrix((values, (np.tile(rows, 2), np.concatenate(columns))), shape).tocsr()
     total = np.kron(np.eye(len(data)), np.ones(count))
-    found = linprog(
+    solution = linprog(
         cost.ravel(), A_ub=ratio, b_ub=np.zeros(len(rows)), A_eq=total, b_eq=np.ones(len(data))
     )
-    return float(found.fun)
+    return float(solution.fun)
 
 
 @each(("d", "n"), [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2)])
@@ -103,13 +103,13 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
     std = 2 * spike * math.sqrt(d) / n / math.sqrt(2 * rho)
     released = count * spike / n + std * rng.normal(size=(trials, d))  # all signs +, by symmetry
     wrong = size * (1 - np.tanh(released * count * spike / n / std**2))
-    for found, bound in (
+    for error, bound in (
         (np.linalg.norm(wrong, axis=1), hypercube.hypercube_cdp),
         (np.sum(wrong**2, axis=1), partial(hypercube.hypercube_cdp, squared=True)),
     ):
         # Six standard errors: a false alarm has probability below 1e-8.
-        slack = 6 * found.std() / math.sqrt(trials)
-        assert bound(p, n, d, k, rho) <= found.mean() + slack
+        slack = 6 * error.std() / math.sqrt(trials)
+        assert bound(p, n, d, k, rho) <= error.mean() + slack
     assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)  # outputting 0
 
 

@@ -134,8 +134,8 @@ def test_tracing_with_the_sharper_constant_is_reproduced(at, printed):
     n, d, k, epsilon, delta, q, u = at
     leakage = approximate_leakage(epsilon, delta, d)
     bounds = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
-    found = (leakage.kappa(d), bounds.at("l2", q, u), bounds.at("squared", q, u))
-    np.testing.assert_allclose(found, printed, rtol=2e-6)
+    numbers = (leakage.kappa(d), bounds.at("l2", q, u), bounds.at("squared", q, u))
+    np.testing.assert_allclose(numbers, printed, rtol=2e-6)
 
 
 def test_at_the_default_scenario_privacy_is_felt_under_every_budget():
@@ -188,11 +188,11 @@ def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
     whole = lil_matrix((hypotheses, len(cost)))
     for i in range(hypotheses):
         whole[i, i * answers : (i + 1) * answers] = 1
-    found = linprog(
+    solution = linprog(
         cost, A_ub=above.tocsr(), b_ub=limit, A_eq=whole.tocsr(), b_eq=np.ones(hypotheses)
     )
-    assert found.status == 0
-    return float(found.fun)
+    assert solution.status == 0
+    return float(solution.fun)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.05])
@@ -280,8 +280,8 @@ def test_the_mean_cube_above_a_threshold_is_that_of_plain_sums(d):
         else:
             weight = mass / 2.0**d
         plain = float(np.sum(weight * np.maximum(w - tau, 0) ** 3))
-        found = float(np.exp(expectiles.log_cube(np.array(tau), d)))
-        assert found == pytest.approx(plain, rel=1e-9, abs=1e-300)
+        mean_cube = float(np.exp(expectiles.log_cube(np.array(tau), d)))
+        assert mean_cube == pytest.approx(plain, rel=1e-9, abs=1e-300)
 
 
 @each("tau", [-3.0, 0.0, 1.5, 8.0, 19.9, 20.1, 35.0])
@@ -329,7 +329,7 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
         c = expectile(epsilon)
         most = max(most, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
     assert most <= 1 + 1e-9
-    assert most >= 0.99  # which it attains
+    assert most >= 0.99  # the largest value is attained
 
 
 # -- shape, class and edges ----------------------------------------------------------------------

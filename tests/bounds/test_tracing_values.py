@@ -135,8 +135,8 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
     p = rate_distortion.best(n, d, k, rho, 1.0)
     assert rate_distortion.distortion(p, n, d, k, rho) == pytest.approx(l2, rel=2e-3)
     p = rate_distortion.best(n, d, k, rho, 1.0, squared=True)
-    found = rate_distortion.distortion(p, n, d, k, rho, squared=True)
-    assert found == pytest.approx(squared, rel=6e-4)
+    bound_value = rate_distortion.distortion(p, n, d, k, rho, squared=True)
+    assert bound_value == pytest.approx(squared, rel=6e-4)
     at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho))
     largest = largest_tracing_probability(d, k, math.inf, CONCENTRATED)
     q, u = at.best_l2(largest)
@@ -152,13 +152,13 @@ def test_the_bounds_of_the_default_scenario():
         at = TracingBounds(
             n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta, 20)
         )
-        found = float(at.l2_at(*map(one, at.best_l2(1.0)))[0])
-        assert found == pytest.approx(0.0472760, rel=1e-5)
+        bound_l2 = float(at.l2_at(*map(one, at.best_l2(1.0)))[0])
+        assert bound_l2 == pytest.approx(0.0472760, rel=1e-5)
     p = assouad.best("l2", 1000, 2, 1.0, 1e-6, 1.0)
     pure = hypercube.best_pure(1000, 1, 2, 1.0, 1.0)
-    found = assouad.assouad("l2", p, 1000, 1, 2, 1.0, 1e-6)
+    bound_l2 = assouad.assouad("l2", p, 1000, 1, 2, 1.0, 1e-6)
     assert hypercube.hypercube_pure(pure, 1000, 1, 2, 1.0) == pytest.approx(0.0194784, rel=1e-5)
-    assert found == pytest.approx(0.0206649, rel=1e-5)  # the group curve: 6 % more
+    assert bound_l2 == pytest.approx(0.0206649, rel=1e-5)  # the group curve: 6 % more
 
 
 # -- the same formulas, one number at a time -----------------------------------------------------
@@ -166,13 +166,13 @@ def test_the_bounds_of_the_default_scenario():
 
 def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[float, float]]:
     """(c, m delta zeta) of Lemmas A and A', by numerical search for M and the expectile."""
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda t: -((r * r - t * t) ** 2) / (1 - t),
         bounds=(0, r),
         method="bounded",
         options={"xatol": 1e-12},
     )
-    m = math.sqrt(-found.fun)
+    m = math.sqrt(-minimum.fun)
     zeta = 2 * (1 - math.sqrt(1 - r * r))
     first = (math.exp(epsilon) - 1) / math.sqrt(2 * (math.exp(epsilon) + 1)) * m
     second = math.sqrt(2 * max(0.5, epsilon)) * r * r
@@ -357,11 +357,11 @@ def test_the_moment_factor_solves_its_equation(x):
     assert k - 1 - math.log(k) == pytest.approx(2 * x, rel=1e-6, abs=1e-15)
     if x < 100:
         # min over tau of (2 x - ln(1 - tau)) / tau, of which it is the value
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda tau: (2 * x - math.log1p(-tau)) / tau, bounds=(1e-9, 1 - 1e-12), method="bounded"
         )
-        assert k <= found.fun * (1 + 1e-9)
-        assert k == pytest.approx(found.fun, rel=1e-4)
+        assert k <= minimum.fun * (1 + 1e-9)
+        assert k == pytest.approx(minimum.fun, rel=1e-4)
 
 
 @cache
@@ -389,34 +389,34 @@ def plain_mixture(d: int, s: float) -> float:
 def test_the_lines_of_the_distance_are_those_of_the_integral(d):
     lines = math.sqrt(d) * np.geomspace(2e-3, 60, 240)
     chosen = [40, 100, 140, 180, 220]
-    found = rate_distortion.l2_envelope(d)
+    envelope = rate_distortion.l2_envelope(d)
     for i in chosen:
         s = float(lines[i])
         mixture = plain_mixture(d, s)
         at = np.linspace(0, d * math.log(2), 50)
-        assert (found.at(at) >= (-at - mixture) / s * (1 - 1e-6) - 1e-6).all()
-        index = int(np.argmin(np.abs(found.slopes + 1 / s)))
-        if found.slopes[index] == pytest.approx(-1 / s, rel=1e-12):
-            assert found.heights[index] == pytest.approx(-mixture / s, rel=2e-5)
+        assert (envelope.at(at) >= (-at - mixture) / s * (1 - 1e-6) - 1e-6).all()
+        index = int(np.argmin(np.abs(envelope.slopes + 1 / s)))
+        if envelope.slopes[index] == pytest.approx(-1 / s, rel=1e-12):
+            assert envelope.heights[index] == pytest.approx(-mixture / s, rel=2e-5)
 
 
 def test_an_envelope_is_the_largest_line():
     rng = np.random.default_rng(3)
     slopes = np.sort(rng.uniform(-3, -0.1, 40))
     heights = rng.uniform(0, 2, 40)
-    found = rate_distortion.envelope(heights, slopes)
+    lines = rate_distortion.envelope(heights, slopes)
     x = np.linspace(0, 5, 1001)
     expected = np.maximum(0, (heights[:, None] + slopes[:, None] * x).max(axis=0))
-    np.testing.assert_allclose(found.at(x), expected, rtol=1e-12, atol=1e-12)
-    assert all(a < b for a, b in pairwise(found.breaks))
+    np.testing.assert_allclose(lines.at(x), expected, rtol=1e-12, atol=1e-12)
+    assert all(a < b for a, b in pairwise(lines.breaks))
 
 
 @pytest.mark.parametrize("size", [0.1, 0.5, 0.50001, 0.6, 1.0, 5.0, 300.0])
 def test_the_largest_mean_is_the_maximum_over_points(size):
     y = np.linspace(0, 1.2, 400_001)
     expected = float((-size * (1 + y * y) + np.logaddexp(2 * size * y, -2 * size * y)).max())
-    found = float(rate_distortion.log_largest_mean(one(math.log(size)))[0])
-    assert found == pytest.approx(expected - math.log(2), rel=1e-8)
+    log_mean = float(rate_distortion.log_largest_mean(one(math.log(size)))[0])
+    assert log_mean == pytest.approx(expected - math.log(2), rel=1e-8)
 
 
 def test_distances_at_no_information_are_those_of_the_best_constant():
@@ -451,14 +451,14 @@ def shares(epsilon: float, delta: float, most: int):
     if delta == 0:
         once = (once[0][[0, 1, 3]], once[1][[0, 1, 3]])
     curve = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    found = []
+    values = []
     for _ in range(most + 1):
         x, y = curve
         p, q = np.diff(y), np.diff(x)
         both = np.where(p + q > 0, p + q, 1.0)
-        found.append((float(np.min(1 - y + x)), float(np.sum(2 * p * q / both))))
+        values.append((float(np.min(1 - y + x)), float(np.sum(2 * p * q / both))))
         curve = composed(once, curve)
-    return found
+    return values
 
 
 def plain_assouad(form, q, n, d, k, epsilon, delta):
@@ -492,8 +492,8 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     law = binom.pmf(np.arange(n + 1), n, q)
     lines = rate_distortion.l2_envelope(d)
     distance = sum(p * float(lines.at(one(rho * b * b))[0]) for b, p in enumerate(law))
-    found = rate_distortion.distortion(q, n, d, k, rho)
-    assert found == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
+    bound_value = rate_distortion.distortion(q, n, d, k, rho)
+    assert bound_value == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 
     def square(b):
         def negative(log_size):
@@ -504,8 +504,8 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
         return max(0.0, d - 2 * rho * b * b, -inner.fun)
 
     squares = sum(p * square(b) for b, p in enumerate(law) if p > 1e-13)
-    found = rate_distortion.distortion(q, n, d, k, rho, squared=True)
-    assert found == pytest.approx(q ** (2 - 2 / k) * squares, rel=1e-5)
+    bound_value = rate_distortion.distortion(q, n, d, k, rho, squared=True)
+    assert bound_value == pytest.approx(q ** (2 - 2 / k) * squares, rel=1e-5)
 
 
 # -- the class, and the edges --------------------------------------------------------------------
@@ -600,6 +600,6 @@ def test_the_sums_of_a_large_dimension_leave_out_only_what_no_double_keeps(d):
     nodes = np.linspace(math.log(0.5), math.log(40.0), 16_000)
     common = d * rate_distortion.log_largest_mean(nodes) - nodes / 2
     inverse, squares = np.exp(-nodes) / 4, d * np.geomspace(2e-3, 60, 40) ** 2
-    found = rate_distortion._log_sums(common, inverse, squares)
+    sums = rate_distortion._log_sums(common, inverse, squares)
     expected = [float(logsumexp(common - square * inverse)) for square in squares]
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(sums, expected, rtol=1e-13, atol=1e-12)

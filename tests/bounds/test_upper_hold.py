@@ -168,23 +168,23 @@ SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # the search among 2397 points
 
 def errors(which, at, method, trials, seed):
     rng = np.random.default_rng(seed)
-    found = []
+    values = []
     for _ in range(trials):
         drawn = which.draw(rng)
         rows = drawn.sample(at.n, rng)
         release = method.release(rows, method.plan(at), Ledger(at.budget), rng)
-        found.append(drawn.error(release.value))
-    return np.array(found)
+        values.append(drawn.error(release.value))
+    return np.array(values)
 
 
-def assert_holds(bound, at, found):
-    value, trials = bound.value(at), len(found)
+def assert_holds(bound, at, measured):
+    value, trials = bound.value(at), len(measured)
     if bound.card.guarantee == "expectation":
-        deviation = found.std(ddof=1) / math.sqrt(trials)
-        assert found.mean() - 6 * deviation <= value
+        deviation = measured.std(ddof=1) / math.sqrt(trials)
+        assert measured.mean() - 6 * deviation <= value
         return
     beta = 1 - float(bound.card.guarantee.removeprefix("probability "))
-    assert np.sum(found > value) <= binom.isf(1e-9, trials, beta)
+    assert np.sum(measured > value) <= binom.isf(1e-9, trials, beta)
 
 
 def test_every_explicit_upper_bound_has_a_run():
@@ -203,8 +203,8 @@ def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
     if slug == SLOW_IN_THE_PLANE and at.d == 2:
         return
     trials = TRIALS if n <= 1000 else 12
-    found = errors(which, at, METHODS[slug](at), trials, 1000 + EXPLICIT.index(slug))
-    assert_holds(bound, at, found)
+    measured = errors(which, at, METHODS[slug](at), trials, 1000 + EXPLICIT.index(slug))
+    assert_holds(bound, at, measured)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -214,8 +214,8 @@ def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(sl
     at = which.setting(n, ZCDP(rho=rho))
     method = CoordinatewiseCDP() if slug == "cwme-cdp" else CoordinatewisePure()
     trials = TRIALS if n <= 1000 else 12
-    found = errors(which, at, method, trials, 77)
-    assert_holds(BY_SLUG[f"upper.mean.{slug}-expected"], at, found)
+    measured = errors(which, at, method, trials, 77)
+    assert_holds(BY_SLUG[f"upper.mean.{slug}-expected"], at, measured)
 
 
 def test_a_tuning_for_which_a_bound_is_not_stated_can_err_more():

@@ -218,13 +218,13 @@ def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
 def test_no_mean_in_the_ball_has_a_larger_bias_than_the_joint_bound(k, d):
     rng = np.random.default_rng(3)
     for level, radius in ((3.0, 2.5), (10.0, 2.0), (2.0, 0.1)):
-        found = joint_bias(level, radius, d, k)
+        joint = joint_bias(level, radius, d, k)
         means = np.abs(rng.normal(size=(400, d))) ** rng.choice([0.2, 1.0, 8.0], size=(400, 1))
         means *= radius / np.linalg.norm(means, axis=1, keepdims=True)
         even = np.full((1, d), radius / math.sqrt(d))
         for mean in np.vstack([means, even, np.eye(d)[:1] * radius]):
-            assert math.hypot(*(hinge_bias(level - m, k) for m in mean)) <= found * (1 + 1e-12)
-        assert found <= math.sqrt(d) * hinge_bias(level - radius, k) * (1 + 1e-12)
+            assert math.hypot(*(hinge_bias(level - m, k) for m in mean)) <= joint * (1 + 1e-12)
+        assert joint <= math.sqrt(d) * hinge_bias(level - radius, k) * (1 + 1e-12)
     assert joint_bias(1.0, 1.0, d, k) == math.inf
 
 

@@ -46,7 +46,7 @@ RULES = {
     "dark": {**DEFAULT_OPTIONS, "runOnly": COLOURS},
 }
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
-HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # of the other kind of window
+HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # the figure for the other kind of window
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 
 
@@ -77,7 +77,7 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     for other, title in next((views for views in VIEWS if slug in views), {}).items():
         link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
         led = urlsplit(str(link.evaluate("e => e.href"))).path
-        assert led == f"/{other}" or other == EXPLORE  # whose link names no path
+        assert led == f"/{other}" or other == EXPLORE  # the link to Explore names no path
     expect_to_fit(page, ready, name)
     ground = page.get_by_test_id("stApp").evaluate(BACKGROUND)
     assert (max(map(int, re.findall(r"\d+", ground)[:3])) < 128) == (scheme == "dark")

@@ -425,7 +425,7 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     assert page.evaluate(STRETCH_OFF_ITS_LINE) < 0.1
     part.blur()
     expect(stretch).to_have_count(0)
-    part.press("Enter")  # and where it is pressed it stays lit
+    part.press("Enter")  # where it is pressed it stays lit
     part.blur()
     expect(stretch).to_have_count(1)
     assert Axe().run(page).violations_count == 0

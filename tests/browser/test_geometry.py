@@ -26,8 +26,8 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
     points = [*np.random.default_rng(0).uniform(-2, 2, (60, 2)).round(2).tolist(), *grid]
     body = f"{script('sets.js')}\nreturn sets.map((set) => points.map((x) => seenFrom(set, x)))"
     given: dict[str, Any] = {"sets": [outline(shape) for shape in shapes], "points": points}
-    found = page.evaluate(f"({{sets, points}}) => {{ {body} }}", given)
-    for shape, seen in zip(shapes, found, strict=True):
+    answers = page.evaluate(f"({{sets, points}}) => {{ {body} }}", given)
+    for shape, seen in zip(shapes, answers, strict=True):
         for x, here in zip(points, seen, strict=True):
             truth, where = nearest(shape, tuple(x)), f"{shape} {x}"
             pairs = {
@@ -43,7 +43,7 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
                 if value is not None:
                     got = np.reshape(np.array(here[name], dtype=float), np.shape(value))
                     assert got == pytest.approx(value, abs=1e-9, rel=0), (name, where)
-    assert len(found) == len(shapes) > 20
+    assert len(answers) == len(shapes) > 20
 
 
 @pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures

@@ -144,7 +144,7 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
     assert page.evaluate(size) == pytest.approx(16 * SCALE)
     label = figure(page, "learn").locator(".annotation-text").first
     size_of_name = label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
-    assert size_of_name == pytest.approx(12 * SCALE)  # that of the axis, the smallest
+    assert size_of_name == pytest.approx(12 * SCALE)  # the name of the axis is the smallest text
     page.get_by_role("link", name="Explore", exact=True).first.click()
     page.wait_for_url(lambda url: "hide=sidebar" in url and "learn" not in url, timeout=SLOW)
     ready(page, seconds=60)

@@ -69,15 +69,15 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     expect(summary).to_contain_text("Path and error are still those of R =")
     expect(page.locator("section.run")).to_have_class(re.compile(r"\bold\b"))
     page.mouse.up()
-    found = re.search(r"At radius ([\d.]+), ([\d.]+) %", summary.inner_text())
-    assert found is not None
-    expect(sentence(page)).to_contain_text(f"At radius {found[1]} ", timeout=20_000)
+    match = re.search(r"At radius ([\d.]+), ([\d.]+) %", summary.inner_text())
+    assert match is not None
+    expect(sentence(page)).to_contain_text(f"At radius {match[1]} ", timeout=20_000)
     ready(page)
     assert summary.inner_text().startswith("Excess risk after 3 steps")
     expect(page.locator("section.run")).not_to_have_class(re.compile(r"\bold\b"))
     headline = page.get_by_role("heading", level=2).first
-    expect(headline).to_contain_text(f"At R = {found[1]}")
-    expect(summary).to_contain_text(f"private run (R = {found[1]})")
+    expect(headline).to_contain_text(f"At R = {match[1]}")
+    expect(summary).to_contain_text(f"private run (R = {match[1]})")
 
     before = panels[0].inner_html()
     page.get_by_role("button", name="Look closer").click()

@@ -165,19 +165,21 @@ def test_the_numbers_at_ten_radii_are_those_of_numpy_and_the_stack_adds_up(alone
         low, high = shown.clipped.radii[[0, -1]]
         radius = low * (high / low) ** (tick / 200)
         noise_std = gaussian_noise_std(2 * radius / shown.n, shown.rho)
-        found = shown.clipped.parts(shown.n, radius, noise_std)
+        expected = shown.clipped.parts(shown.n, radius, noise_std)
         clipped = int((np.linalg.norm(shown.records, axis=1) > radius).sum())
         expect(alone.locator("p.summary")).to_contain_text(
-            f"{clipped} of 500 records are clipped. A typical release is {found.error:.2g} from"
+            f"{clipped} of 500 records are clipped. A typical release is {expected.error:.2g} from"
         )
-        assert squares(alone) == pytest.approx([found.sampling, found.bias, found.noise], rel=1e-6)
+        assert squares(alone) == pytest.approx(
+            [expected.sampling, expected.bias, expected.noise], rel=1e-6
+        )
         # Each part begins where the one below it ends, on one scale that no radius changes.
         bars = alone.locator("svg.bars rect.part").all()
         tops = [number(bar.get_attribute("y")) for bar in bars]
         ends = [y + number(bar.get_attribute("height")) for y, bar in zip(tops, bars, strict=True)]
         assert ends[1:] == pytest.approx(tops[:-1], abs=0.01)
         if tops[-1] > min(tops) + 1e-9 or ends[0] - tops[-1] < 0.99 * (ends[0] - TOP):
-            scales.append((ends[0] - tops[-1]) / found.total)
+            scales.append((ends[0] - tops[-1]) / expected.total)
     assert len(scales) >= 2 and scales == pytest.approx([scales[0]] * len(scales), rel=1e-3)
 
 

@@ -50,7 +50,7 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
         before = heading.inner_text()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(before, timeout=20_000)
-        if slug != EXPLORE:  # which is left before it is whole
+        if slug != EXPLORE:  # Explore is left before it is whole
             expect_scenario(page, ready, 3)
             page.wait_for_url(
                 lambda url, at=slug: f"/{at}?" in url and "n=2000&" in url and "&d=3&" in url,

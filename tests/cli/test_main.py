@@ -87,14 +87,14 @@ def test_the_same_command_gives_the_same_numbers_in_another_process(
     one = command(*ACCEPTANCE)
     assert (one.returncode, one.stderr) == (0, "")
     assert without_seconds(one.stdout) == without_seconds(printed(capsys, *ACCEPTANCE))
-    found = json.loads(one.stdout)
-    assert [row["method"] for row in found["results"]] == ["mean.clipped", "mean.cwme-cdp"]
-    for row in found["results"]:
+    document = json.loads(one.stdout)
+    assert [row["method"] for row in document["results"]] == ["mean.clipped", "mean.cwme-cdp"]
+    for row in document["results"]:
         assert row["trials"] == 20
         assert 0 < row["mean_error"] < 2
         assert row["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
         assert row["not_applicable"] is None
-    assert found["scenario"]["methods"] == ["mean.clipped", "mean.cwme-cdp"]
+    assert document["scenario"]["methods"] == ["mean.clipped", "mean.cwme-cdp"]
 
 
 def test_bad_input_ends_a_process_with_status_2_and_one_sentence() -> None:
@@ -157,8 +157,8 @@ def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> No
     text = printed(capsys, "catalogue")
     for slug in (*METHOD_SLUGS, *PROBLEM_SLUGS, *DISTRIBUTION_SLUGS, *BOUND_SLUGS):
         assert re.search(rf"^{re.escape(slug)} ", text, re.MULTILINE)
-    found = json.loads(printed(capsys, "catalogue", "--json"))
-    assert [row["slug"] for row in found["methods"]] == list(METHOD_SLUGS)
+    catalogue = json.loads(printed(capsys, "catalogue", "--json"))
+    assert [row["slug"] for row in catalogue["methods"]] == list(METHOD_SLUGS)
 
 
 # -- run ------------------------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
     ]
     assert "lower.sco.hypercube-cdp" in explicit
     assert re.findall(r"^(?:lower|upper)\.\S+", text, re.MULTILINE) == explicit
-    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))
-    averaged = any(row["evaluation_standard_error"] > 0 for row in found["results"])
+    document = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))
+    averaged = any(row["evaluation_standard_error"] > 0 for row in document["results"])
     assert ("note: the risk is an average over a fixed evaluation sample" in text) == averaged
     assert averaged == (problem not in ("quadratic", "linear", "least-squares"))
 
@@ -244,11 +244,11 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
 def test_a_run_of_an_optimisation_problem_takes_default_methods(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = json.loads(printed(capsys, "run", *SMALL, "--problem", "linear", "--json"))
-    methods = [row["method"] for row in found["results"]]
-    assert methods == found["scenario"]["methods"] == list(default_methods("linear"))
-    assert found["scenario"]["problem"] == "linear"
-    assert {row["quantity"] for row in found["bounds"]} == {"excess risk"}
+    document = json.loads(printed(capsys, "run", *SMALL, "--problem", "linear", "--json"))
+    methods = [row["method"] for row in document["results"]]
+    assert methods == document["scenario"]["methods"] == list(default_methods("linear"))
+    assert document["scenario"]["problem"] == "linear"
+    assert {row["quantity"] for row in document["bounds"]} == {"excess risk"}
 
 
 def test_a_swept_run_of_optimisers_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,13 +265,13 @@ def test_an_optimiser_that_does_not_apply_prints_its_reason(
     text = printed(capsys, "run", *SMALL, *chosen)
     assert "The method needs a strongly convex population risk" in text
     assert "nan" not in text
-    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))["results"]
-    assert [row["not_applicable"] is None for row in found] == [False, True]
+    results = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))["results"]
+    assert [row["not_applicable"] is None for row in results] == [False, True]
 
 
 def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(capsys, "run", *SMALL, "--rho", "0.5", "--json"))
-    assert Scenario.from_dict(found["scenario"]) == Scenario(
+    document = json.loads(printed(capsys, "run", *SMALL, "--rho", "0.5", "--json"))
+    assert Scenario.from_dict(document["scenario"]) == Scenario(
         n=200, d=3, trials=2, epsilon=None, delta=None, rho=0.5
     )
 
@@ -315,8 +315,8 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
     line = next(x for x in text.splitlines() if x.startswith("lower.mean.tracing-cdp "))
     assert re.search(r"coordinate moments; mean estimation +every zCDP algorithm \(rho=", line)
     assert "DP-SCO Explorer, approx-lower-bounds, section 3, (T1) with Lemma B" in line
-    found = json.loads(printed(capsys, "bounds", *large, "--json"))
-    assert [row["slug"] for row in found["bounds"]] == own
+    document = json.loads(printed(capsys, "bounds", *large, "--json"))
+    assert [row["slug"] for row in document["bounds"]] == own
     assert "n times d must be at most" in refused(capsys, "run", *large)
 
 
@@ -536,12 +536,12 @@ def test_without_its_extra_the_dashboard_says_what_to_install(
 def test_experiments_of_errata_run_when_they_are_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = []
+    blank = []
     for more in ((), ("--run",)):
         assert main(("errata", "--severity", "misprint", "--json", *more)) == 0
         rows = json.loads(capsys.readouterr().out)["errata"]
-        found.append([row.get("finding") is None for row in rows])
-    assert all(found[0]) and not all(found[1])
+        blank.append([row.get("finding") is None for row in rows])
+    assert all(blank[0]) and not all(blank[1])
 
 
 @pytest.mark.parametrize(

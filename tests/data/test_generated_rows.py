@@ -191,10 +191,10 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
     alive: list[weakref.ref[Vector]] = []
 
     def part(piece: Any) -> Vector:
-        found = np.full(3, float(piece))
-        alive.append(weakref.ref(found))
+        total = np.full(3, float(piece))
+        alive.append(weakref.ref(total))
         assert sum(ref() is not None for ref in alive) <= 2
-        return found
+        return total
 
     class Fifty(GeneratedRows):
         def pieces(self) -> Any:

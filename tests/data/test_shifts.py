@@ -32,9 +32,9 @@ Function = Callable[[Vector], Vector]
 
 
 def shifts(law: ScaledLaw) -> Shifts:
-    found = law.shifts
-    assert found is not None
-    return found
+    known = law.shifts
+    assert known is not None
+    return known
 
 
 def masses(law: ScaledLaw) -> tuple[Vector, Vector, Vector]:
@@ -97,7 +97,7 @@ def test_the_score_of_student_data_is_strictly_sub_gaussian(order: float) -> Non
 def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, nu: float) -> None:
     # Even moments of <v, s>/sqrt(lambda): those of a beta law, compared with a normal variable.
     k = np.arange(1, 40)
-    a, b = d / 2, nu / 2  # of r^2/(nu s^2 + r^2)
+    a, b = d / 2, nu / 2  # the beta law of r^2/(nu s^2 + r^2)
     beta = [math.exp(log_beta(a + i, b + i) - log_beta(a, b)) for i in k]
     direction = [math.exp(log_beta(0.5 + i, (d - 1) / 2) - log_beta(0.5, (d - 1) / 2)) for i in k]
     scale = (nu + d) ** 2 / nu / ((nu + d) / (nu + d + 2))
@@ -123,10 +123,10 @@ def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
     kind: type[ScaledLaw],
 ) -> None:
     law = kind(d=4, moment_order=3.0)
-    found = shifts(law)
+    known = shifts(law)
     _, mass, score = masses(law)
-    root = math.sqrt(found.information)
-    for cut in found.cuts[:: max(1, len(found.cuts) // 4)]:
+    root = math.sqrt(known.information)
+    for cut in known.cuts[:: max(1, len(known.cuts) // 4)]:
         level = cut.size / math.sqrt(law.d) * root
         if cut.rest == 0:
             assert float(np.max(np.abs(score))) <= level * (1 + 1e-12)

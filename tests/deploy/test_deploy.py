@@ -40,8 +40,8 @@ def instructions(text: str) -> list[Instruction]:
     """Return the instructions of a Dockerfile: the word, and the rest on one line."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     joined = "\n".join(lines).replace("\\\n", " ")
-    found = [line.strip().partition(" ") for line in joined.splitlines() if line.strip()]
-    return [(word.upper(), " ".join(rest.split())) for word, _, rest in found]
+    texts = [line.strip().partition(" ") for line in joined.splitlines() if line.strip()]
+    return [(word.upper(), " ".join(rest.split())) for word, _, rest in texts]
 
 
 def last(text: str, word: str) -> str:
@@ -107,8 +107,8 @@ def compose_faults(compose: dict[str, Any]) -> list[str]:
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     """Return the compose file as a parser of YAML reads it."""
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
-    return found
+    settings: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    return settings
 
 
 # -- lint -------------------------------------------------------------------------------------
@@ -205,9 +205,9 @@ def variables(folder: Path) -> dict[str, str]:
         for pair in shlex.split(rest)
     )  # fmt: skip
     assert pairs.pop("PATH").startswith("/opt/dpsco/bin")
-    found = {name: value.replace("/tmp", str(folder)) for name, value in pairs.items()}
+    environment = {name: value.replace("/tmp", str(folder)) for name, value in pairs.items()}
     path = f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin"
-    return found | {"PATH": path, "TMPDIR": str(folder), **PROXIES}
+    return environment | {"PATH": path, "TMPDIR": str(folder), **PROXIES}
 
 
 def read_only(folder: Path) -> list[str]:

@@ -61,7 +61,8 @@ def test_without_clipping_or_noise_the_descent_reaches_the_empirical_mean() -> N
     descent, _ = clipped_plan(POINT)
     long = replace(descent, steps=200, step_size=0.5, averaged=1)
     problem, sample = draw_problem(POINT)
-    mean = sample.mean_gradient(np.zeros(3)) * -1  # of half the squared distance, at 0
+    # The gradient of half the squared distance, at 0.
+    mean = sample.mean_gradient(np.zeros(3)) * -1
     expected = problem.excess_risk(mean).value
     assert descent_path(POINT, long, None).final == pytest.approx(expected, rel=1e-9)
     assert descent_path(POINT, long, 1e9).final == pytest.approx(expected, rel=1e-9)

@@ -44,16 +44,16 @@ def test_converting_there_and_back_is_the_identity(epsilon: float, delta: float)
     there = conversions(Point(kind="approx", epsilon=epsilon, delta=delta))
     assert [c.name for c in there] == ["paper", "tight", "gaussian"]
     assert there[0].rho < there[1].rho < there[2].rho
-    for index, found in enumerate(there):
-        back = conversions(Point(kind="zcdp", rho=found.rho, delta=delta))[index]
+    for index, conversion in enumerate(there):
+        back = conversions(Point(kind="zcdp", rho=conversion.rho, delta=delta))[index]
         assert back.epsilon == pytest.approx(epsilon, rel=1e-6)
     assert gaussian_delta(there[2].rho, epsilon) == pytest.approx(delta, rel=1e-6)
 
 
 def test_a_pure_budget_never_reads_back_as_more() -> None:
     for epsilon in (0.1, 1.0, 10.0):
-        for found in conversions(Point(kind="pure", epsilon=epsilon, delta=1e-6)):
-            assert found.rho == epsilon**2 / 2 and found.epsilon <= epsilon
+        for conversion in conversions(Point(kind="pure", epsilon=epsilon, delta=1e-6)):
+            assert conversion.rho == epsilon**2 / 2 and conversion.epsilon <= epsilon
     names = [c.name for c in conversions(Point(kind="pure", epsilon=0.01, delta=1e-6))]
     assert names == ["paper", "tight"]  # no Gaussian curve: such noise is not Gaussian
 
@@ -73,8 +73,8 @@ def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> N
     alone = composed(_zcdp(0.01), 1)
     assert alone.basic == pytest.approx(alone.exact) and alone.zcdp > alone.exact
     for k in (2, 10, 100, 1000):
-        found = composed(_zcdp(0.01), k)
-        assert found.exact < found.zcdp < min(found.basic, found.advanced)
+        composition = composed(_zcdp(0.01), k)
+        assert composition.exact < composition.zcdp < min(composition.basic, composition.advanced)
     # Order k against order sqrt(k): a hundred times the releases.
     few, many = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
     assert many.basic / few.basic > 90
@@ -85,14 +85,14 @@ def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> N
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-2])
 def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) -> None:
-    found = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
-    assert (found.basic, found.basic_delta, found.rho) == (10.0, 0.0, 0.5)
+    composition = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
+    assert (composition.basic, composition.basic_delta, composition.rho) == (10.0, 0.0, 0.5)
     # Only ten true answers of ten randomised responses have a loss above 8.
     all_true = (math.e / (1 + math.e)) ** 10
-    assert found.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
+    assert composition.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
     by_hand = math.sqrt(20 * math.log(1 / delta)) + 10 * (math.e - 1)
-    assert found.advanced == pytest.approx(by_hand, rel=1e-12)
-    assert found.zcdp == zcdp_epsilon(5.0, delta)
+    assert composition.advanced == pytest.approx(by_hand, rel=1e-12)
+    assert composition.zcdp == zcdp_epsilon(5.0, delta)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,11 @@ def test_dp_accounting_agrees_on_releases_of_pure_dp(
     width = epsilon / 1000  # a divisor: the losses are on its grid, so that nothing is rounded
     loss = pld.from_privacy_parameters(one, value_discretization_interval=width)
     oracle = loss.self_compose(releases).get_epsilon_for_delta(delta)
-    found = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
-    assert found.exact == pytest.approx(oracle, rel=1e-5)
-    assert found.exact <= min(found.basic, found.advanced, found.zcdp) * (1 + 1e-9)
+    composition = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
+    assert composition.exact == pytest.approx(oracle, rel=1e-5)
+    assert composition.exact <= min(composition.basic, composition.advanced, composition.zcdp) * (
+        1 + 1e-9
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 1), (1.0, 10), (0.1, 200)])
@@ -116,17 +118,17 @@ def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
     epsilon: float, releases: int
 ) -> None:
     point = Point(kind="approx", epsilon=epsilon)
-    found = composed(point, releases)
-    assert found.rho == gaussian_rho(epsilon, 1e-6)
-    assert found == composed(_zcdp(found.rho), releases)
-    assert found.exact == gaussian_epsilon(releases * found.rho, 1e-6)
-    assert found.basic_delta == 1e-6
-    sigma = 1 / math.sqrt(2 * found.rho)
+    composition = composed(point, releases)
+    assert composition.rho == gaussian_rho(epsilon, 1e-6)
+    assert composition == composed(_zcdp(composition.rho), releases)
+    assert composition.exact == gaussian_epsilon(releases * composition.rho, 1e-6)
+    assert composition.basic_delta == 1e-6
+    sigma = 1 / math.sqrt(2 * composition.rho)
     loss = pld.from_gaussian_mechanism(sigma, value_discretization_interval=epsilon / 1000)
     oracle = loss.self_compose(releases).get_epsilon_for_delta(1e-6)
-    assert found.exact == pytest.approx(oracle, rel=5e-3)
+    assert composition.exact == pytest.approx(oracle, rel=5e-3)
     if releases == 1:
-        assert found.basic == pytest.approx(epsilon, rel=1e-6)
+        assert composition.basic == pytest.approx(epsilon, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -145,15 +147,15 @@ def test_where_advanced_composition_beats_basic_is_what_trying_every_number_find
 ) -> None:
     every = {k: composed(point, k) for k in range(1, 251)}
     below = [k for k, at in every.items() if at.advanced < at.basic]
-    found = advanced_range(point, 250)
-    assert found == ((below[0], below[-1]) if below else None)
-    assert len(below) == (0 if found is None else found[1] - found[0] + 1)
+    advanced = advanced_range(point, 250)
+    assert advanced == ((below[0], below[-1]) if below else None)
+    assert len(below) == (0 if advanced is None else advanced[1] - advanced[0] + 1)
     # A pure budget: sqrt(2 ln(1/delta)/k) + e^epsilon - 1 < 1, so never from ln 2 on.
     if point.epsilon == 1.0 and point.kind != "zcdp":
-        assert found is None
+        assert advanced is None
     if point.kind == "pure" and point.epsilon == 0.5:
         least = 2 * math.log(1e6) / (2 - math.exp(0.5)) ** 2
-        assert found == (math.floor(least) + 1, 250)
+        assert advanced == (math.floor(least) + 1, 250)
 
 
 def test_the_exact_composition_is_what_a_ledger_says() -> None:
@@ -203,28 +205,33 @@ def scenario(method: str, problem: str, **more: object) -> Scenario:
 
 def test_the_account_is_that_of_the_same_cell() -> None:
     point = scenario("sco.clipped", "logistic")
-    found = account(point)
+    account_of_run = account(point)
     (cell,) = cells(point)
-    assert found.outcome.error == run_cell(cell).error
-    assert found.outcome.spent == found.budget == point.budget
-    (row,) = found.spendings
-    assert row.count == len(found.entries) > 1
+    assert account_of_run.outcome.error == run_cell(cell).error
+    assert account_of_run.outcome.spent == account_of_run.budget == point.budget
+    (row,) = account_of_run.spendings
+    assert row.count == len(account_of_run.entries) > 1
     assert row.share == pytest.approx(1.0)
     assert row.noise / row.sensitivity == pytest.approx(1 / math.sqrt(2 * row.rho))
-    assert not row.flawed and not found.outcome.flaws and not found.parallel
+    assert not row.flawed and not account_of_run.outcome.flaws and not account_of_run.parallel
 
 
 def test_disjoint_blocks_may_each_spend_everything() -> None:
-    found = account(scenario("sco.phased-sgd", "logistic"))
-    assert found.parallel and len(found.spendings) > 1
-    assert [row.share for row in found.spendings] == pytest.approx([1.0] * len(found.spendings))
-    assert found.outcome.spent == found.budget
+    account_of_run = account(scenario("sco.phased-sgd", "logistic"))
+    assert account_of_run.parallel and len(account_of_run.spendings) > 1
+    assert [row.share for row in account_of_run.spendings] == pytest.approx(
+        [1.0] * len(account_of_run.spendings)
+    )
+    assert account_of_run.outcome.spent == account_of_run.budget
 
 
 def test_shares_in_two_notions_add_up() -> None:
-    found = account(scenario("sco.objective-perturbation", "logistic"))
-    assert [row.mechanism for row in found.spendings] == ["objective perturbation", "gaussian"]
-    assert sum(row.share for row in found.spendings) == pytest.approx(1.0)
+    account_of_run = account(scenario("sco.objective-perturbation", "logistic"))
+    assert [row.mechanism for row in account_of_run.spendings] == [
+        "objective perturbation",
+        "gaussian",
+    ]
+    assert sum(row.share for row in account_of_run.spendings) == pytest.approx(1.0)
     tested = account(scenario("user.phased-sgd", "quadratic", n=2000, m=10))
     assert tested.parallel
     assert tested.spendings[0].share + tested.spendings[1].share == pytest.approx(1.0)
@@ -246,9 +253,9 @@ def test_the_ledger_shows_the_batches_that_a_method_draws() -> None:
 
 
 def test_a_refusal_has_no_entries() -> None:
-    found = account(scenario("sco.clipped", "logistic", delta=0.0))
-    assert found.outcome.not_applicable is not None
-    assert found.entries == () and found.spendings == ()
+    account_of_run = account(scenario("sco.clipped", "logistic", delta=0.0))
+    assert account_of_run.outcome.not_applicable is not None
+    assert account_of_run.entries == () and account_of_run.spendings == ()
     assert spendings((), PureDP(epsilon=1.0)) == ()
 
 
@@ -257,8 +264,8 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
     from dpsco_core.audit.stages import stage
 
     for method in ("mean.clipped", "mean.cwme-pure"):
-        *_, found = run_audit(Audit(point=stage(method), runs=2000))
-        shown = samples(found)
+        *_, last = run_audit(Audit(point=stage(method), runs=2000))
+        shown = samples(last)
         assert shown.one.sum() == shown.two.sum() == 1000
         assert shown.edges[0] < shown.threshold < shown.edges[-1]
 
@@ -268,19 +275,19 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
     assert main(["budget", *words, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
-    return found
+    document: dict[str, object] = json.loads(capsys.readouterr().out)
+    return document
 
 
 def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
+    document = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
     titles = ["budget", "conversions", "composition", "shuffling", "subsampling", "batches"]
-    assert list(found) == titles
-    assert found["batches"]["epsilon"] == batched(1.0, 1e-6, 10, 1000, 10)  # type: ignore[index]
+    assert list(document) == titles
+    assert document["batches"]["epsilon"] == batched(1.0, 1e-6, 10, 1000, 10)  # type: ignore[index]
     rows = conversions(Point(kind="approx"))
-    assert [c["rho"] for c in found["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]
+    assert [c["rho"] for c in document["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]
     exact = {"accounting": "exact", "epsilon": composed(Point(kind="approx"), 10).exact}
-    assert found["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
+    assert document["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
     pure = printed(capsys, "--epsilon", "2", "--delta", "0")
     assert pure["budget"] == {"kind": "pure", "delta": 1e-6, "epsilon": 2.0}
     assert printed(capsys, "--rho", "0.5")["budget"] == {"kind": "zcdp", "delta": 1e-6, "rho": 0.5}

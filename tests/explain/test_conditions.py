@@ -46,11 +46,11 @@ def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
             m = 50 if level == "user" else 1
             point = canonical_point(replace(base, n=n, d=d, p=p, m=m, **budget))
             every = conditions(point, which)
-            for found in (c for c in every if c.sides):
-                numbered.add(found.text)
-                agrees = compared(found) != bool(found.failure)
-                if not agrees and (found.failure or not any(c.failure for c in every)):
-                    wrong.append((which.card.slug, found))
+            for condition in (c for c in every if c.sides):
+                numbered.add(condition.text)
+                agrees = compared(condition) != bool(condition.failure)
+                if not agrees and (condition.failure or not any(c.failure for c in every)):
+                    wrong.append((which.card.slug, condition))
     assert not wrong
     assert len(numbered) >= 25
 
@@ -58,6 +58,6 @@ def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
 def test_numbers_stand_on_both_sides() -> None:
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20))
     every = conditions(point, bound("upper.mean.smoothed"))
-    (found,) = [c for c in every if c.text == "n >= 100 sqrt(d/rho)"]
+    (condition,) = [c for c in every if c.text == "n >= 100 sqrt(d/rho)"]
     needed = 100 * math.sqrt(20 / point.setting.gaussian_rho)
-    assert found.sides == (500, ">=", pytest.approx(needed)) and "500" in found.failure
+    assert condition.sides == (500, ">=", pytest.approx(needed)) and "500" in condition.failure

@@ -47,30 +47,30 @@ def plane(columns: int = 5, rows: int = 4) -> Plane:
 def test_the_winner_is_the_smallest_bound_whose_conditions_all_hold(
     scenario: Scenario, reading: Reading
 ) -> None:
-    found = bounds_contest(scenario, plane(), reading)
-    for i, epsilon in enumerate(found.plane.y):
-        for j, n in enumerate(found.plane.x):
+    plane_map = bounds_contest(scenario, plane(), reading)
+    for i, epsilon in enumerate(plane_map.plane.y):
+        for j, n in enumerate(plane_map.plane.x):
             setting = replace(scenario, n=int(n), epsilon=float(epsilon)).setting
             values = {
                 m: min(
                     (b.value(setting) for b in bounds if not b.failures(setting)), default=np.inf
                 )
-                for m in found.methods
+                for m in plane_map.methods
                 for bounds in [bounds_of(m, reading, scenario)]
             }
             best = min(values, key=lambda m: values[m])
-            k = int(found.smallest[i, j])
+            k = int(plane_map.smallest[i, j])
             if values[best] == np.inf:
                 assert k == -1
             else:
-                assert found.methods[k] == best
-                assert found.values[k, i, j] == pytest.approx(values[best])
-    assert not found.ties.any() and found.known.all()
+                assert plane_map.methods[k] == best
+                assert plane_map.values[k, i, j] == pytest.approx(values[best])
+    assert not plane_map.ties.any() and plane_map.known.all()
     if (
         scenario is RISKS and reading == "rates"
     ):  # a theorem fails somewhere although its value is the smallest
-        value = found.values.argmin(axis=0)
-        assert (value != found.smallest).any()
+        value = plane_map.values.argmin(axis=0)
+        assert (value != plane_map.smallest).any()
 
 
 def test_a_method_stands_for_its_own_rate_or_its_proven_mean_errors() -> None:
@@ -95,12 +95,12 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     at = point_at(small, plane(), 2, 1)
     assert (at.n, at.epsilon) == (int(plane().x[1]), plane().y[2])
     outcomes = [run_cell(c) for c in cells]
-    found = measured_contest(plane(), small.methods, {(2, 1): outcomes})
+    plane_map = measured_contest(plane(), small.methods, {(2, 1): outcomes})
     errors = np.array([[o.error for o in outcomes if o.method == m] for m in small.methods])
-    assert found.values[:, 2, 1] == pytest.approx(errors.mean(axis=1))
-    assert found.ties[2, 1] == is_tied(errors)
-    assert found.known.sum() == 1 and found.smallest[2, 1] == errors.mean(axis=1).argmin()
-    assert found.share(int(found.smallest[2, 1])) == 1.0
+    assert plane_map.values[:, 2, 1] == pytest.approx(errors.mean(axis=1))
+    assert plane_map.ties[2, 1] == is_tied(errors)
+    assert plane_map.known.sum() == 1 and plane_map.smallest[2, 1] == errors.mean(axis=1).argmin()
+    assert plane_map.share(int(plane_map.smallest[2, 1])) == 1.0
 
 
 def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:

@@ -26,8 +26,8 @@ from tests.folded import each
 RUNS = [e for e in ERRATA if e.experiment is not None]
 
 
-def column(found: Finding, name: str) -> list[float]:
-    return [float(row[found.columns.index(name)]) for row in found.rows]
+def column(finding: Finding, name: str) -> list[float]:
+    return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
 def test_the_list_covers_the_five_papers_and_names_each_entry_once() -> None:
@@ -53,33 +53,33 @@ def test_every_entry_is_whole() -> None:
 @each("entry", RUNS, ids=[e.slug for e in RUNS])
 def test_an_experiment_shows_its_error(entry: Erratum) -> None:
     assert entry.experiment is not None
-    found = entry.experiment.run()
-    assert found.shows, found.sentence
-    assert found.sentence.endswith(".")
-    for row in found.rows:
+    finding = entry.experiment.run()
+    assert finding.shows, finding.sentence
+    assert finding.sentence.endswith(".")
+    for row in finding.rows:
         assert all(isinstance(v, str) or not math.isnan(v) for v in row)
 
 
 def test_the_printed_noise_of_smoothing_spends_what_the_note_says() -> None:
-    found = kamath.smoothing_noise()
-    factors = dict(zip(column(found, "c"), column(found, "ρ spent / claimed"), strict=True))
+    finding = kamath.smoothing_noise()
+    factors = dict(zip(column(finding, "c"), column(finding, "ρ spent / claimed"), strict=True))
     expected = {0.01: 1.7778, 0.1: 1.7722, 0.25: 1.6196, 0.5: 1.2625, 0.75: 1.0048, 1: 0.8286}
     for c, factor in expected.items():
         assert factors[c] == pytest.approx(factor, abs=1e-4)
-    excess = column(found, "δ / claimed δ")
+    excess = column(finding, "δ / claimed δ")
     # Private exactly where the factor is at most 1.
-    assert [e > 1 for e in excess] == [f > 1 for f in column(found, "ρ spent / claimed")]
+    assert [e > 1 for e in excess] == [f > 1 for f in column(finding, "ρ spent / claimed")]
 
 
 def test_the_literal_steps_have_the_noise_of_the_theory() -> None:
-    found = kamath.literal_steps()
-    assert column(found, "literal T")[1] == pytest.approx(5.35e6, rel=1e-3)
-    assert column(found, "E‖noise‖² of a step")[1] == pytest.approx(8.4e6, rel=0.01)
+    finding = kamath.literal_steps()
+    assert column(finding, "literal T")[1] == pytest.approx(5.35e6, rel=1e-3)
+    assert column(finding, "E‖noise‖² of a step")[1] == pytest.approx(8.4e6, rel=0.01)
 
 
 def test_only_the_volume_normalises_the_density() -> None:
-    found = column(su.surface_area(), "normalising constant")
-    assert found == pytest.approx([7.416299, 7.416299, 7.017698], abs=1e-5)
+    constants = column(su.surface_area(), "normalising constant")
+    assert constants == pytest.approx([7.416299, 7.416299, 7.017698], abs=1e-5)
 
 
 def test_one_step_has_the_delta_of_the_theory() -> None:
@@ -89,15 +89,15 @@ def test_one_step_has_the_delta_of_the_theory() -> None:
 
 
 def test_the_noise_of_theorem_6_is_that_of_the_theory() -> None:
-    found = arora.noise_of_the_theorem()
-    assert column(found, "no amplification")[0] == pytest.approx(72.609, abs=2e-3)
-    assert column(found, "sound shuffling")[::2] == pytest.approx([18.212, 8.318], abs=2e-3)
+    finding = arora.noise_of_the_theorem()
+    assert column(finding, "no amplification")[0] == pytest.approx(72.609, abs=2e-3)
+    assert column(finding, "sound shuffling")[::2] == pytest.approx([18.212, 8.318], abs=2e-3)
 
 
 def test_the_hub_and_its_petals_keep_two_fifths() -> None:
-    found = lowy.kept_points()
-    assert column(found, "kept / K") == pytest.approx([0.4] * 3)
-    assert column(found, "score / K") == pytest.approx([0.7] * 3)
+    finding = lowy.kept_points()
+    assert column(finding, "kept / K") == pytest.approx([0.4] * 3)
+    assert column(finding, "score / K") == pytest.approx([0.7] * 3)
 
 
 def test_the_hidden_constants_are_those_of_the_theory() -> None:
@@ -105,11 +105,11 @@ def test_the_hidden_constants_are_those_of_the_theory() -> None:
 
 
 def test_the_gaussian_definition_fails_from_nine_on() -> None:
-    found = lowy.gaussian_definition()
-    over = dict(zip(column(found, "ε"), column(found, "δ over claim"), strict=True))
+    finding = lowy.gaussian_definition()
+    over = dict(zip(column(finding, "ε"), column(finding, "δ over claim"), strict=True))
     assert over[5.0] < 1 < over[12.0] < over[20.0]
     # Too little noise and too much delta are the same thing.
-    short = np.array(column(found, "σ/Δ printed")) < np.array(column(found, "σ/Δ exact"))
+    short = np.array(column(finding, "σ/Δ printed")) < np.array(column(finding, "σ/Δ exact"))
     assert list(short) == [value > 1 for value in over.values()]
 
 

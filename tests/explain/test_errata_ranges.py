@@ -32,16 +32,16 @@ RUNS = [e for e in ERRATA if e.paper in (KAMATH_2022, ZHAO_2024) and e.experimen
 DELTA = 1e-6
 
 
-def column(found: Finding, name: str) -> list[float]:
-    return [float(row[found.columns.index(name)]) for row in found.rows]
+def column(finding: Finding, name: str) -> list[float]:
+    return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
 @each("entry", RUNS, ids=[e.slug for e in RUNS])
 def test_a_demonstration_is_inside_the_range_of_its_statement(entry: Erratum) -> None:
     assert entry.experiment is not None
-    found = entry.experiment.run()
-    assert found.conditions and found.inside, found.conditions
-    assert finding_dict(found)["conditions"][0]["met"] is True
+    finding = entry.experiment.run()
+    assert finding.conditions and finding.inside, finding.conditions
+    assert finding_dict(finding)["conditions"][0]["met"] is True
 
 
 def test_a_finding_without_conditions_or_with_one_that_fails_is_not_inside() -> None:
@@ -89,11 +89,11 @@ def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> 
 
 def test_group_shuffle_accuses_with_the_papers_own_formula_only() -> None:
     """221 and 2.66 times the claim, and no more: not the constants of another inversion."""
-    found = zhao_runs.group_shuffle()
-    groups, epsilons = column(found, "groups k"), column(found, "ε")
+    finding = zhao_runs.group_shuffle()
+    groups, epsilons = column(finding, "groups k"), column(finding, "ε")
     shares = [share_by_24(k, e) for k, e in zip(groups, epsilons, strict=True)]
-    assert column(found, "ρ by (24)") == pytest.approx(shares, rel=1e-12)
-    over = dict(zip(zip(groups, epsilons, strict=True), column(found, "over claim"), strict=True))
+    assert column(finding, "ρ by (24)") == pytest.approx(shares, rel=1e-12)
+    over = dict(zip(zip(groups, epsilons, strict=True), column(finding, "over claim"), strict=True))
     assert over[1e6, 0.05] == pytest.approx(220.637, abs=1e-3) == max(over.values())
     assert over[3e5, 0.2] == pytest.approx(2.66189, abs=1e-5)
     assert over[1e5, 0.2] < over[2e5, 0.2] < 1
@@ -103,8 +103,10 @@ def test_group_shuffle_accuses_with_the_papers_own_formula_only() -> None:
 def test_the_maximum_of_finite_groups_spends_what_group_shuffle_says(
     groups: int, epsilon: float
 ) -> None:
-    found = zhao_runs.group_shuffle()
-    said = dict(zip(column(found, "groups k"), column(found, "δ on a fixed split"), strict=True))
+    finding = zhao_runs.group_shuffle()
+    said = dict(
+        zip(column(finding, "groups k"), column(finding, "δ on a fixed split"), strict=True)
+    )
     exact = delta_of_the_maximum(share_by_24(groups, epsilon), groups, epsilon, size=2000)
     assert exact == pytest.approx(said[groups], rel=1e-6)
     assert epsilon <= 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
@@ -130,16 +132,16 @@ def test_without_its_side_condition_24_gives_less_than_no_shuffling() -> None:
 
 
 def test_the_quoted_lower_bound_has_no_limit_in_epsilon_or_delta() -> None:
-    found = zhao_runs.quoted_bound()
+    finding = zhao_runs.quoted_bound()
     n, d, order = 1000, 10, 3.0
     for epsilon, delta, quoted, largest in zip(
-        *(column(found, c) for c in ("ε", "δ", "quoted bound", "largest excess risk LM")),
+        *(column(finding, c) for c in ("ε", "δ", "quoted bound", "largest excess risk LM")),
         strict=True,
     ):
         private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / order)
         assert quoted == pytest.approx(math.sqrt(d / n) + private * math.log(1 / delta))
         assert largest == 2.0
-    assert max(column(found, "ratio")) > 1000
+    assert max(column(finding, "ratio")) > 1000
 
 
 # Kamath et al.
@@ -147,18 +149,18 @@ def test_the_quoted_lower_bound_has_no_limit_in_epsilon_or_delta() -> None:
 
 def test_the_lost_diameters_are_shown_where_the_truncation_is_at_least_10() -> None:
     for run in (kamath_runs.lost_diameter_smoothed, kamath_runs.lost_diameter_coordinatewise):
-        found = run()
-        assert min(column(found, "τ")) >= 10
-        ratio = column(found, "lower / printed")
+        finding = run()
+        assert min(column(finding, "τ")) >= 10
+        ratio = column(finding, "lower / printed")
         assert ratio == sorted(ratio) and ratio[-1] > 100
 
 
 def test_theorem_5_5_is_beaten_at_every_q_by_a_lower_bound_for_its_own_class() -> None:
     """Its formulas written out again: tau at least 10 for all q, and the least printed rate."""
-    found = kamath_runs.lost_diameter_smoothed()
+    finding = kamath_runs.lost_diameter_smoothed()
     rho, d = 0.5, 20
     powers = np.linspace(0.5, 2, 301)
-    last = {name: column(found, name)[-1] for name in found.columns}
+    last = {name: column(finding, name)[-1] for name in finding.columns}
     diameter, n = last["M"], last["n"]
     assert np.sqrt(math.sqrt(rho) * n / (diameter * d**powers)).min() >= 10
     rates = math.sqrt(diameter / n) * (
@@ -184,39 +186,39 @@ def test_the_lower_bound_inside_assumption_2_12_is_below_what_an_algorithm_attai
 
 
 def test_the_median_of_blocks_is_shown_at_the_papers_tau_and_number_of_blocks() -> None:
-    found = kamath_runs.median_moves()
-    blocks, betas = column(found, "blocks m"), column(found, "β")
+    finding = kamath_runs.median_moves()
+    blocks, betas = column(finding, "blocks m"), column(finding, "β")
     assert [4 * math.log(2 / b) for b in betas] == pytest.approx(blocks)
-    assert column(found, "printed 12τm/n") == pytest.approx([12 * 10 / 5] * len(blocks))
+    assert column(finding, "printed 12τm/n") == pytest.approx([12 * 10 / 5] * len(blocks))
     assert erratum("kamath.median-sensitivity").severity == "valid but loose"
 
 
 def test_rounding_the_blocks_can_break_the_printed_sensitivity() -> None:
-    found = kamath_runs.rounded_blocks()
-    row = dict(zip(found.columns, found.rows[-1], strict=True))
+    finding = kamath_runs.rounded_blocks()
+    row = dict(zip(finding.columns, finding.rows[-1], strict=True))
     assert row["n"] == 37 and row["blocks"] == 19
     assert float(row["printed 12τm/n"]) == pytest.approx(48 * 10 * math.log(100) / 37)
     assert row["worst neighbours"] == pytest.approx(60.0)
 
 
 def test_the_first_bound_of_theorem_3_2_is_one_on_the_distance() -> None:
-    found = kamath_runs.strong_risk()
-    last = {name: column(found, name)[-1] for name in found.columns}
+    finding = kamath_runs.strong_risk()
+    last = {name: column(finding, name)[-1] for name in finding.columns}
     assert last["R"] == 10
     assert (last["printed bound"], last["excess risk"]) == pytest.approx((0.75, 1.25))
 
 
 def test_theorem_1_4_needs_the_divergence_of_all_records() -> None:
-    found = kamath_runs.fano_records()
+    finding = kamath_runs.fano_records()
     beta = (7 * 0.05) ** 2 / 2
     said = 0.025 * (1 - (beta + math.log(2)) / math.log(8))
-    assert column(found, "printed bound") == pytest.approx([said] * 4)
+    assert column(finding, "printed bound") == pytest.approx([said] * 4)
     rng = np.random.default_rng(0)
     n, errors = 10**5, []
     for i in range(8):
         x = np.clip(rng.normal(0.05 * i, 1, n), -10, 10)
         errors.append(abs(x.mean() + rng.normal(0, 20 / n / math.sqrt(2)) - 0.05 * i))
-    assert np.mean(errors) < column(found, "error at most")[2] < said
+    assert np.mean(errors) < column(finding, "error at most")[2] < said
 
 
 def test_what_is_true_in_print_is_called_loose_and_not_wrong() -> None:

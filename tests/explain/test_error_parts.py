@@ -58,8 +58,8 @@ def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -
     law = clipped_law(problem.distribution, np.geomspace(0.1, 30, 60), rng)
     method = SimpleClipping(radius=radius)
     plan = method.plan(setting)
-    found = law.parts(scenario.n, radius, plan.noise_std)
-    assert found.total == found.sampling + found.bias + found.noise
+    by_parts = law.parts(scenario.n, radius, plan.noise_std)
+    assert by_parts.total == by_parts.sampling + by_parts.bias + by_parts.noise
     errors = [
         problem.error(
             method.release(problem.sample(scenario.n, rng), plan, Ledger(setting.budget), rng).value
@@ -69,8 +69,8 @@ def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -
     squares = np.square(errors)
     # Six standard errors of the simulation, and two per cent for the sample that stands for the law
     # and the line between two of its radii.
-    slack = 6 * squares.std(ddof=1) / math.sqrt(len(squares)) + 0.02 * found.total
-    assert abs(squares.mean() - found.total) < slack
+    slack = 6 * squares.std(ddof=1) / math.sqrt(len(squares)) + 0.02 * by_parts.total
+    assert abs(squares.mean() - by_parts.total) < slack
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -79,9 +79,9 @@ def test_no_part_is_above_the_whole_and_no_noise_is_nothing(law: str) -> None:
     for clipped in laws:
         for radius in clipped.radii[::3]:
             for n in (20, 50, 100, 200, 500, 10_000):
-                found = clipped.parts(n, float(radius), 2 * radius / n / math.sqrt(2 * 0.028))
-                assert 0 < found.noise < found.total and 0 <= found.bias < found.total
-                assert 0 < found.sampling < found.total
+                squares = clipped.parts(n, float(radius), 2 * radius / n / math.sqrt(2 * 0.028))
+                assert 0 < squares.noise < squares.total and 0 <= squares.bias < squares.total
+                assert 0 < squares.sampling < squares.total
     heavy = laws[0]
     assert (np.diff(heavy.bias) <= 1e-6).all() and (np.diff(heavy.variance) >= -1e-6).all()
 
@@ -132,14 +132,14 @@ def test_what_the_article_says_is_what_its_bars_and_curve_draw() -> None:
 
 def test_lesson_four_measures_the_error_whose_parts_it_draws() -> None:
     rows = [row for part in parts("radius") for row in run_part(part)]
-    for radius, found in radius_parts().items():
+    for radius, squares in radius_parts().items():
         here = [r for r in rows if r.x == radius]
         roots = {s: {r.value for r in here if r.series == s} for s in (SAMPLING, BIAS, NOISE)}
         assert all(len(values) == 1 for values in roots.values())  # no trial changes a part
-        assert sum(values.pop() ** 2 for values in roots.values()) == pytest.approx(found.total)
+        assert sum(values.pop() ** 2 for values in roots.values()) == pytest.approx(squares.total)
         measured = np.square([r.value for r in here if r.series == PRIVATE])
         # Of ten runs the noise in 20 dimensions leaves a tenth of doubt: five times that.
-        assert measured.mean() == pytest.approx(found.total, rel=0.5)
+        assert measured.mean() == pytest.approx(squares.total, rel=0.5)
     assert list(radius_parts()) == list(RADII) and RADIUS_POINT.d == 20
 
 

@@ -38,7 +38,7 @@ EXAMPLE = Builder(
     rho=0.5,
     epsilon=1.0,
 )
-SHIFT = 0.05  # of two normal laws, in standard deviations
+SHIFT = 0.05  # the shift of two normal laws, in standard deviations
 NORMAL = replace(
     EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
 )
@@ -98,8 +98,8 @@ def test_nothing_bites_where_both_tell_everything() -> None:
 def test_the_possible_variation_holds_for_normal_laws() -> None:
     """Fails for a bound below the truth, or for KL in other units."""
     for shift in (0.01, 0.05, 1.0, 3.0):
-        found = replace(NORMAL, kl=shift**2 / 2).possible_variation
-        assert 2 * norm.cdf(shift / 2) - 1 <= found <= 1
+        variation = replace(NORMAL, kl=shift**2 / 2).possible_variation
+        assert 2 * norm.cdf(shift / 2) - 1 <= variation <= 1
     assert EXAMPLE.possible_variation == 1
 
 
@@ -126,18 +126,18 @@ def test_values_out_of_range_are_refused(field: str, value: float) -> None:
 
 
 def test_the_forms_have_the_notes_reference_values() -> None:
-    found = by_key(rho=0.5)
+    forms = by_key(rho=0.5)
     for key, (value, q) in GOLDEN.items():
-        assert found[key].value == pytest.approx(value, rel=6e-5), key
-        assert found[key].q == pytest.approx(q, rel=1e-3), key
-    assert found["literal-cdp"].value == 0 and found["literal-pure"].value < 1e-50
+        assert forms[key].value == pytest.approx(value, rel=6e-5), key
+        assert forms[key].q == pytest.approx(q, rel=1e-3), key
+    assert forms["literal-cdp"].value == 0 and forms["literal-pure"].value < 1e-50
     at = floors(NOTE)
     assert at.sampling == pytest.approx(0.126605, rel=1e-5)  # theory/approx-lower-bounds.md, 6
     assert at.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
     # Tracing: theory/approx-lower-bounds.md, 7.
     assert at.concentrated == pytest.approx(0.0538, abs=5e-5)
-    assert at.concentrated > found["hypercube-cdp"].value
-    assert at.pure == found["packing-pure"].value
+    assert at.concentrated > forms["hypercube-cdp"].value
+    assert at.pure == forms["packing-pure"].value
 
 
 def test_the_printed_spike_probability_makes_fano_void() -> None:
@@ -286,10 +286,10 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(capsys, "--rho", "0.5", "--json"))
-    forms = {form["key"]: form["value"] for form in found["forms"]}
+    document = json.loads(printed(capsys, "--rho", "0.5", "--json"))
+    forms = {form["key"]: form["value"] for form in document["forms"]}
     assert forms == {key: rung.value for key, rung in by_key(rho=0.5).items()}
-    assert found["proof"]["bound"] == NOTE.proof(NOTE.own_probability).bound
+    assert document["proof"]["bound"] == NOTE.proof(NOTE.own_probability).bound
     text = printed(capsys, "--rho", "0.5")
     assert "0.0318480" in text.replace("0.031848\n", "0.0318480\n")
     own = json.loads(printed(capsys, "--bits", "25", "--n", "1000", "--rho", "0.5", "--json"))

@@ -95,9 +95,9 @@ def test_contours_of_a_quadratic_are_its_circles() -> None:
     best = problem.minimiser
     plane = plane_of(np.zeros(3), best, np.array([[0.0, 1.0, -1.0]]))
     box = np.array([[-1.0, -1.0], [3.0, 2.0]])
-    found = contours(problem, plane, box)
-    assert len(found) >= 4
-    for contour in found:
+    circles = contours(problem, plane, box)
+    assert len(circles) >= 4
+    for contour in circles:
         radii = np.linalg.norm(contour.pieces - plane.project(best), axis=-1)
         # The excess risk is half the squared distance.
         assert radii == pytest.approx(np.sqrt(2 * contour.level), rel=0.03)

@@ -72,32 +72,34 @@ def test_the_boundary_has_norm_1(shape: Shape) -> None:
 
 @each("shape", SHAPES, ids=name)
 def test_the_outline_has_the_corners_or_the_exponent_of_the_boundary(shape: Shape) -> None:
-    found = outline(shape)
-    if "corners" in found:
-        assert np.array(found["corners"]) == pytest.approx(curve(shape))
+    boundary = outline(shape)
+    if "corners" in boundary:
+        assert np.array(boundary["corners"]) == pytest.approx(curve(shape))
     else:
-        assert row_norms(curve(shape), float(str(found["exponent"]))) == pytest.approx(1)
+        assert row_norms(curve(shape), float(str(boundary["exponent"]))) == pytest.approx(1)
 
 
 @each("shape", SHAPES, ids=name)
 def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
     for x in (1.7 * DIRECTIONS[:20]).tolist():
-        found = nearest(shape, tuple(x))
-        assert shape.constraint.contains(found.nearest)
-        assert found.farthest @ found.point == pytest.approx(found.dual_norm)
-        assert all(shape.constraint.contains(w) for w in found.farthest) and len(found.farthest)
-        assert found.dual_norm == pytest.approx(shape.constraint.support(np.array(x)))
-        assert float(found.foot @ found.point) == pytest.approx(found.dual_norm)
-        if found.normal is None:
-            assert found.distance == 0
+        projected = nearest(shape, tuple(x))
+        assert shape.constraint.contains(projected.nearest)
+        assert projected.farthest @ projected.point == pytest.approx(projected.dual_norm)
+        assert all(shape.constraint.contains(w) for w in projected.farthest) and len(
+            projected.farthest
+        )
+        assert projected.dual_norm == pytest.approx(shape.constraint.support(np.array(x)))
+        assert float(projected.foot @ projected.point) == pytest.approx(projected.dual_norm)
+        if projected.normal is None:
+            assert projected.distance == 0
             continue
-        assert found.distance == pytest.approx(math.dist(x, found.nearest))
-        height = shape.constraint.support(found.normal)
-        assert height == pytest.approx(float(found.normal @ found.nearest), abs=1e-7)
+        assert projected.distance == pytest.approx(math.dist(x, projected.nearest))
+        height = shape.constraint.support(projected.normal)
+        assert height == pytest.approx(float(projected.normal @ projected.nearest), abs=1e-7)
         if shape.symmetric:
-            assert found.norm > 1
+            assert projected.norm > 1
         else:
-            assert found.norm == math.inf
+            assert projected.norm == math.inf
 
 
 def test_corners_catch_points_and_count_zeros() -> None:
@@ -149,9 +151,11 @@ def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> N
 
 def test_directions_are_shared_by_all_counts_and_their_feet_are_on_the_supporting_line() -> None:
     assert (normal_directions(2, 6, 3) == normal_directions(2, 500, 3)[:6]).all()
-    found = few_directions(Shape(kind="l1"), 3)
-    assert len(found.heights) == 6
-    for xi, height, foot in zip(found.directions, found.heights, found.feet, strict=True):
+    directions = few_directions(Shape(kind="l1"), 3)
+    assert len(directions.heights) == 6
+    for xi, height, foot in zip(
+        directions.directions, directions.heights, directions.feet, strict=True
+    ):
         assert height == pytest.approx(np.abs(xi).max())
         assert xi @ foot == pytest.approx(height)
         assert xi[0] * foot[1] == pytest.approx(xi[1] * foot[0])  # parallel
@@ -160,15 +164,15 @@ def test_directions_are_shared_by_all_counts_and_their_feet_are_on_the_supportin
 def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     rows = width_table(1.5)
     assert len(rows) == len(GEOMETRIES) * len(MANY)
-    found = {(row.kind, row.d): row.width for row in rows}
-    assert found["l2", 1000].value == pytest.approx(31.61487, abs=1e-4)
-    assert found["l1", 100].value == pytest.approx(2.74696, abs=1e-5)
-    assert found["linf", 100].value == pytest.approx(79.78846, abs=1e-4)
-    assert found["simplex", 10].value == pytest.approx(1.53875, abs=1e-5)
-    assert found["lq", 100].lower < 5.3935 < found["lq", 100].upper < 5.43
-    assert not found["sparse", 100].exact
-    assert GUIDES["√d"](1000) > found["l2", 1000].value
-    assert GUIDES["√(2 ln d)"](1000) > found["l1", 1000].value
+    widths = {(row.kind, row.d): row.width for row in rows}
+    assert widths["l2", 1000].value == pytest.approx(31.61487, abs=1e-4)
+    assert widths["l1", 100].value == pytest.approx(2.74696, abs=1e-5)
+    assert widths["linf", 100].value == pytest.approx(79.78846, abs=1e-4)
+    assert widths["simplex", 10].value == pytest.approx(1.53875, abs=1e-5)
+    assert widths["lq", 100].lower < 5.3935 < widths["lq", 100].upper < 5.43
+    assert not widths["sparse", 100].exact
+    assert GUIDES["√d"](1000) > widths["l2", 1000].value
+    assert GUIDES["√(2 ln d)"](1000) > widths["l1", 1000].value
 
 
 # -- noise --------------------------------------------------------------------------------------
@@ -184,18 +188,18 @@ def test_both_kinds_of_noise_are_drawn() -> None:
 def test_the_exact_dual_square_is_the_measured_one_and_below_the_bound(
     noise: Noise, q: float, d: int
 ) -> None:
-    found = dual_square(d, q, noise, 7)
-    assert abs(found.mean - found.exact) <= Z * found.standard_error
-    assert found.exact <= found.bound * (1 + 1e-9)
-    assert found.low < found.mean < found.high
+    square = dual_square(d, q, noise, 7)
+    assert abs(square.mean - square.exact) <= Z * square.standard_error
+    assert square.exact <= square.bound * (1 + 1e-9)
+    assert square.low < square.mean < square.high
     if q == 2:
-        assert found.exact == pytest.approx(1) and found.bound == pytest.approx(1)
+        assert square.exact == pytest.approx(1) and square.bound == pytest.approx(1)
 
 
 def test_in_the_power_branch_the_generalized_gaussian_meets_its_bound() -> None:
-    found = dual_square(100, 1.25, "generalized gaussian", 0)
-    assert found.exact == pytest.approx(4) and found.bound == pytest.approx(4)
-    assert abs(found.mean - 4) <= Z * found.standard_error
+    square = dual_square(100, 1.25, "generalized gaussian", 0)
+    assert square.exact == pytest.approx(4) and square.bound == pytest.approx(4)
+    assert abs(square.mean - 4) <= Z * square.standard_error
     assert math.isnan(dual_square(100, 1.05, "generalized gaussian", 0).exact)
 
 
@@ -204,8 +208,8 @@ def test_the_measured_energies_and_the_gaussian_is_smaller() -> None:
     table = [(10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68), (100, 1.25, 4.00, 2.05)]
     for d, q, gg, gaussian in table:
         for noise, expected in zip(NOISES, (gg, gaussian), strict=True):
-            found = dual_square(d, q, noise, 1)
-            assert abs(found.mean - expected) <= Z * found.standard_error + 0.01 * expected
+            square = dual_square(d, q, noise, 1)
+            assert abs(square.mean - expected) <= Z * square.standard_error + 0.01 * expected
     rows = {(row.noise, row.q): row for row in sweep(10, 0)}
     assert len(rows) == 2 * len(SWEEP)
     for q in SWEEP:
@@ -218,12 +222,12 @@ def test_the_measured_energies_and_the_gaussian_is_smaller() -> None:
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_contour_holds_nine_tenths_of_the_cloud(noise: Noise) -> None:
     for d in (2, 3):
-        found = cloud(d, 1.25, noise, 4000, 5)
-        inside = (row_norms(found.draws, found.exponent) <= found.contour_scale).mean()
+        draws = cloud(d, 1.25, noise, 4000, 5)
+        inside = (row_norms(draws.draws, draws.exponent) <= draws.contour_scale).mean()
         assert abs(inside - 0.9) <= Z * math.sqrt(0.09 / 4000)
-    found = cloud(2, 1.25, noise, 100, 5)
-    assert row_norms(contour(found), found.exponent) == pytest.approx(found.contour_scale)
-    assert found.exponent == (2.0 if noise == "gaussian" else 2 * math.log(2) + 1)
+    draws = cloud(2, 1.25, noise, 100, 5)
+    assert row_norms(contour(draws), draws.exponent) == pytest.approx(draws.contour_scale)
+    assert draws.exponent == (2.0 if noise == "gaussian" else 2 * math.log(2) + 1)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
 
     assert fits(1.0)
     assert not fits(2.0)  # half the noise would be caught
-    assert not fits(0.5)  # and so would twice the noise
+    assert not fits(0.5)  # twice the noise would be caught, too
     assert laplace_guess(1.0) < guess_ceiling(1.0)
     assert guess_ceiling(1e-9) == pytest.approx(0.5)
 
@@ -181,9 +181,9 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
 
 def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["experiment", "tails", "--trials", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     table = series_table([row for part in parts("tails", 2) for row in run_part(part)])
-    assert [row["median"] for row in found["rows"]] == list(table["median"])
+    assert [row["median"] for row in document["rows"]] == list(table["median"])
     assert main(["experiment", "neighbours", "--trials", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[0].split()[0] == "series"
 

@@ -44,11 +44,11 @@ def test_the_answer_is_where_the_error_is_known_to_be_the_target() -> None:
     An interval that misses with probability 0.13 at most misses 11 or more of 15 with probability
     1e-6; five standard errors bound the mean of ln n. None of them is refused.
     """
-    found = [need(replace(LINE, seed=seed), "mean.sample", 0.03) for seed in range(15)]
+    answer = [need(replace(LINE, seed=seed), "mean.sample", 0.03) for seed in range(15)]
     true = exact(LINE, 0.03)
-    missed = sum(not row.low <= true <= row.high for row in found)
+    missed = sum(not row.low <= true <= row.high for row in answer)
     assert missed < 11
-    logs = np.log([row.value for row in found]) - math.log(true)
+    logs = np.log([row.value for row in answer]) - math.log(true)
     assert abs(logs.mean()) < 5 * logs.std() / math.sqrt(len(logs)) + 0.05
     assert logs.std() < 0.4
 
@@ -65,13 +65,13 @@ def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
 ) -> None:
     """400 fresh runs at the ends of the interval, widened by as much again, for 1e-6."""
     (method,) = scenario.methods
-    found = need(scenario, method, target)
-    assert found.side == "inside"
-    wide = found.high / found.low
+    answer = need(scenario, method, target)
+    assert answer.side == "inside"
+    wide = answer.high / answer.low
     fresh = replace(scenario, trials=400, seed=99)
     few, many = (
         summary(frame(study(replace(fresh, n=max(1, round(n))))))["median_error"].iloc[0]
-        for n in (found.value / wide, found.value * wide)
+        for n in (answer.value / wide, answer.value * wide)
     )
     assert many < target < few
 
@@ -98,10 +98,10 @@ def test_records_and_budget_ask_the_same_question() -> None:
 
 def test_a_plateau_is_refused_with_one_sentence() -> None:
     """What n records themselves leave no budget removes: the sampling error."""
-    found = need(replace(SMALL, n=500), "mean.clipped", 0.001, "epsilon")
-    assert found.side == "plateau"
-    assert math.isnan(found.value)
-    sentence = in_words(found)[0]
+    answer = need(replace(SMALL, n=500), "mean.clipped", 0.001, "epsilon")
+    assert answer.side == "plateau"
+    assert math.isnan(answer.value)
+    sentence = in_words(answer)[0]
     assert "hardly depends on the privacy budget" in sentence
     assert sentence.count(". ") == 0
 
@@ -115,14 +115,14 @@ def test_what_is_out_of_range_is_said_to_be() -> None:
 
 
 def test_below_the_floor_a_proven_lower_bound_is_above_the_target() -> None:
-    found = need(SMALL, "mean.clipped", 0.05)
-    told = next(f for f in found.floors if f.laws == COORDINATE.words)
+    answer = need(SMALL, "mean.clipped", 0.05)
+    told = next(f for f in answer.floors if f.laws == COORDINATE.words)
     floor = int(told.value)
-    assert 1 < floor < found.value
+    assert 1 < floor < answer.value
     lower = bound(told.bound)
     fewer, enough = (replace(SMALL, n=n).setting for n in (floor * 99 // 100 - 1, floor + 1))
     assert lower.value(fewer) > 0.05 >= lower.value(enough)
-    assert f"fewer than {floor:,}" in " ".join(in_words(found))
+    assert f"fewer than {floor:,}" in " ".join(in_words(answer))
 
 
 @pytest.mark.parametrize("problem", ["mean", "logistic", "quadratic"])
@@ -154,9 +154,9 @@ def test_users_are_counted_as_users() -> None:
         d=3,
         distribution="gaussian",
     )
-    found = need(at, "user.clipped-means", 0.03)
-    assert found.side == "inside"
-    assert f"about {found.value:,} users" in in_words(found, users=True)[0]
+    answer = need(at, "user.clipped-means", 0.03)
+    assert answer.side == "inside"
+    assert f"about {answer.value:,} users" in in_words(answer, users=True)[0]
     # Its clipping is biased on these data: with more users than that its error is 0.012 for ever.
     flat = need(at, "user.clipped-means", 0.005, elements=300_000)
     assert flat.side == "plateau"
@@ -181,7 +181,7 @@ def test_arguments_are_checked() -> None:
 
 
 def test_sentences_have_their_numbers() -> None:
-    found = Need(
+    answer = Need(
         method="mean.clipped",
         unknown="n",
         target=0.05,
@@ -201,7 +201,7 @@ def test_sentences_have_their_numbers() -> None:
             ),
         ),
     )
-    said, floor = in_words(found)
+    said, floor = in_words(answer)
     assert "about 12,345 records" in said
     assert "10,000 to 14,000" in said
     assert "any number of records" in floor

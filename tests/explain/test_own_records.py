@@ -37,10 +37,10 @@ def test_numbers_are_one_dimensional_records_of_the_mean() -> None:
         Scenario(problem="quadratic", methods=("sco.erm",), geometry="l1", axis="d", grid=(2, 4)),
         Scenario(problem="quadratic", methods=("user.clipped-means",), m=10),
     ):
-        found = of_numbers(now, law="student-t", order=2.5, count=500).validate()
-        assert (found.problem, found.d, found.m, found.geometry) == ("mean", 1, 1, "l2")
-        assert found.axis != "d" and found.n == 500 and found.p == 2.5
-        assert set(found.methods) <= set(methods_for("mean"))
+        scenario = of_numbers(now, law="student-t", order=2.5, count=500).validate()
+        assert (scenario.problem, scenario.d, scenario.m, scenario.geometry) == ("mean", 1, 1, "l2")
+        assert scenario.axis != "d" and scenario.n == 500 and scenario.p == 2.5
+        assert set(scenario.methods) <= set(methods_for("mean"))
 
 
 def test_every_method_releases_the_mean_of_the_numbers_in_their_unit_through_the_ledger() -> None:
@@ -90,7 +90,7 @@ def test_the_advice_to_clip_balances_noise_and_a_bias_that_no_law_exceeds() -> N
     assert advice.low == 1000 - advice.radius and advice.high == 1000 + advice.radius
     assert advice.clipped == int((np.abs(VALUES - 1000) > advice.radius).sum())
     beyond = np.maximum(np.abs(VALUES - 1000) - advice.radius, 0).mean()
-    assert beyond <= advice.bias  # of these numbers, whose moment the unit bounds
+    assert beyond <= advice.bias  # the unit bounds the moment of these numbers
     assert 0.1 < advice.bias / advice.noise < 10
     half, twice = (clip_advice(VALUES, replace(PUBLIC, unit=u), at) for u in (0.75, 3.0))
     assert half.noise < advice.noise < twice.noise

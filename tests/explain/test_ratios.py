@@ -25,23 +25,23 @@ def proven() -> list[Row]:
 
 def test_what_needs_strong_convexity_is_compared_with_strongly_convex_losses() -> None:
     """The instance of the review: 28 times the convex floor, 1,600 times that of its own class."""
-    found = {r.loss_class.curvature: r for r in class_ratios(proven())}
-    assert set(found) == {"strongly convex", "convex"}
-    strong, convex = found["strongly convex"], found["convex"]
+    ratios = {r.loss_class.curvature: r for r in class_ratios(proven())}
+    assert set(ratios) == {"strongly convex", "convex"}
+    strong, convex = ratios["strongly convex"], ratios["convex"]
     assert strong.lower is not None and convex.lower is not None
     assert strong.lower.bound.card.instance_class.strongly_convex
     assert strong.ratio > 20 * strong.upper.value / convex.lower.value
 
 
 def test_a_lower_bound_has_its_instance_in_the_class_and_binds_the_methods_notion() -> None:
-    for found in class_ratios(proven()):
-        assert found.lower is not None
-        upper, lower = found.upper.bound.card, found.lower.bound.card
+    for pair in class_ratios(proven()):
+        assert pair.lower is not None
+        upper, lower = pair.upper.bound.card, pair.lower.bound.card
         assert lower.instance_class.within(upper.loss_class)
         assert lower.privacy in BINDING[upper.privacy]
-        assert found.ratio == found.upper.value / found.lower.value >= 1
+        assert pair.ratio == pair.upper.value / pair.lower.value >= 1
         other = [r for r in proven() if r.holds and r.bound.card.constant == "explicit"]
-        better = [r for r in other if r.bound.card.kind == "lower" and r.value > found.lower.value]
+        better = [r for r in other if r.bound.card.kind == "lower" and r.value > pair.lower.value]
         assert all(
             not r.bound.card.instance_class.within(upper.loss_class)
             or r.bound.card.privacy not in BINDING[upper.privacy]

@@ -37,16 +37,16 @@ def test_every_value_is_that_of_the_bound_at_the_point(
 ) -> None:
     """A setting that is kept for too many points, or a swapped axis, would give another value."""
     where = plane(x, y)
-    found = regimes(scenario, where, slugs)
-    assert found.values.shape == (len(slugs), len(where.y), len(where.x)) == found.holds.shape
+    contest = regimes(scenario, where, slugs)
+    assert contest.values.shape == (len(slugs), len(where.y), len(where.x)) == contest.holds.shape
     for i, v in enumerate(where.y):
         for j, u in enumerate(where.x):
             number = int(u) if x in ("n", "d") else float(u)
             setting = replace(scenario, **{x: number, y: float(v)}).setting
             setting = replace(setting, spike_probability=None)
             for k, slug in enumerate(slugs):
-                assert found.values[k, i, j] == pytest.approx(bound(slug).value(setting))
-                assert found.holds[k, i, j] == (not bound(slug).failures(setting))
+                assert contest.values[k, i, j] == pytest.approx(bound(slug).value(setting))
+                assert contest.holds[k, i, j] == (not bound(slug).failures(setting))
 
 
 def test_no_term_dominates_where_the_bound_is_infinite() -> None:
@@ -56,14 +56,14 @@ def test_no_term_dominates_where_the_bound_is_infinite() -> None:
 
 def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:
     scenario, where = Scenario(p=2.0), plane("d", "epsilon")
-    found = regimes(scenario, where, SLUGS)
-    assert len(np.unique(found.dominant)) > 1
+    contest = regimes(scenario, where, SLUGS)
+    assert len(np.unique(contest.dominant)) > 1
     for i, epsilon in enumerate(where.y):
         for j, d in enumerate(where.x):
             setting = replace(scenario, d=int(d), epsilon=float(epsilon)).setting
             terms = bound(SLUGS[0]).terms(setting)
-            assert tuple(terms) == found.terms
-            assert terms[found.terms[found.dominant[i, j]]] == max(terms.values())
+            assert tuple(terms) == contest.terms
+            assert terms[contest.terms[contest.dominant[i, j]]] == max(terms.values())
 
 
 def test_the_scenarios_own_axis_does_not_matter() -> None:

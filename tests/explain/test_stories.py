@@ -52,11 +52,11 @@ def unbalanced(text: str) -> str:
     return f"a command outside a formula: {text}" if "\\" in outside else ""
 
 
-def texts(found: Story) -> tuple[str, ...]:
+def texts(told: Story) -> tuple[str, ...]:
     """Return all sentences of a story."""
-    proof = [] if found.privacy is None else [text for _, text in found.privacy.steps]
-    every = (found.steps, found.assumptions, proof, found.pitfalls, found.errata)
-    single = (found.what, f"${found.order}$", found.cost, found.when)
+    proof = [] if told.privacy is None else [text for _, text in told.privacy.steps]
+    every = (told.steps, told.assumptions, proof, told.pitfalls, told.errata)
+    single = (told.what, f"${told.order}$", told.cost, told.when)
     return (*single, *(text for group in every for text in group))
 
 
@@ -70,11 +70,11 @@ def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
 
 @each("slug", METHOD_SLUGS)
 def test_a_story_is_whole(slug: str) -> None:
-    found = story(slug)
-    assert [unbalanced(text) for text in texts(found) if unbalanced(text)] == []
-    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(found))
-    assert len(re.findall(r"[.:](?: |$)", found.what)) >= 3, "three sentences"
-    assert found.steps and found.assumptions and found.pitfalls and found.when and found.cost
+    told = story(slug)
+    assert [unbalanced(text) for text in texts(told) if unbalanced(text)] == []
+    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(told))
+    assert len(re.findall(r"[.:](?: |$)", told.what)) >= 3, "three sentences"
+    assert told.steps and told.assumptions and told.pitfalls and told.when and told.cost
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_a_broken_formula_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> None:
-    found = example(slug)
-    assert slug in found.validate(DASHBOARD).methods
-    assert not too_large(found, DASHBOARD)
-    for _, point in found.points():
+    shown = example(slug)
+    assert slug in shown.validate(DASHBOARD).methods
+    assert not too_large(shown, DASHBOARD)
+    for _, point in shown.points():
         make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
 
 
@@ -185,9 +185,9 @@ def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None
     runs += [outcome("mean.clipped", t, 0.2 + 0.01 * t) for t in range(5)]
     runs += [outcome("mean.cwme-cdp", t, 0.1 + 0.01 * t) for t in range(5)]
     runs += [outcome("mean.iterative", t, math.nan, "too few") for t in range(5)]
-    found = advice(runs)
-    assert [m for m, _ in found.ranked] == ["mean.cwme-cdp", "mean.clipped"] and not found.tied
-    assert found.ranked[0][1] == pytest.approx(0.12)
+    advised = advice(runs)
+    assert [m for m, _ in advised.ranked] == ["mean.cwme-cdp", "mean.clipped"] and not advised.tied
+    assert advised.ranked[0][1] == pytest.approx(0.12)
     close = [outcome("mean.adaptive", t, 0.12 + 0.02 * (-1) ** t) for t in range(5)]
     assert advice(runs + close).tied
     assert advice(runs[:5]).ranked == () and not advice(runs[:5]).tied
@@ -204,8 +204,8 @@ def test_about_tells_a_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["about", "sco.erm"]) == 0
     assert "None: it releases what it computes" in capsys.readouterr().out
     assert main(["about", "sco.private-sgd", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["gradients"] == 5001 and found["passes"] == pytest.approx(0.5001)
-    assert Scenario.from_json(json.dumps(found["example"])) == example("sco.private-sgd")
+    document = json.loads(capsys.readouterr().out)
+    assert document["gradients"] == 5001 and document["passes"] == pytest.approx(0.5001)
+    assert Scenario.from_json(json.dumps(document["example"])) == example("sco.private-sgd")
     assert main(["about", "nothing"]) == 2
     assert "method must be" in capsys.readouterr().err

@@ -18,18 +18,18 @@ def parts(x: float) -> dict[str, float]:
 
 
 def test_a_stretch_ends_where_two_power_laws_cross() -> None:
-    found = stretches([(x, parts(x)) for x in GRID])
-    assert [s.part for s in found] == ["noise", "bias", "sampling"]
+    spans = stretches([(x, parts(x)) for x in GRID])
+    assert [s.part for s in spans] == ["noise", "bias", "sampling"]
     crossings = [(50 / 5) ** 2, (5 / 0.1) ** (1 / 0.6)]
-    assert [s.stop for s in found[:-1]] == pytest.approx(crossings, rel=1e-12)
-    assert [s.start for s in found] == [1.0, *(s.stop for s in found[:-1])]
-    assert found[-1].stop == 1000.0
+    assert [s.stop for s in spans[:-1]] == pytest.approx(crossings, rel=1e-12)
+    assert [s.start for s in spans] == [1.0, *(s.stop for s in spans[:-1])]
+    assert spans[-1].stop == 1000.0
 
 
 def test_at_every_x_the_part_of_its_stretch_is_the_largest() -> None:
-    found = stretches([(x, parts(x)) for x in GRID])
+    spans = stretches([(x, parts(x)) for x in GRID])
     for x in np.geomspace(1, 1000, 997):
-        here = next(s.part for s in found if x <= s.stop * (1 + 1e-12))
+        here = next(s.part for s in spans if x <= s.stop * (1 + 1e-12))
         assert parts(x)[here] == pytest.approx(max(parts(x).values()), rel=1e-9)
 
 
@@ -41,9 +41,9 @@ def test_on_an_axis_that_is_not_logarithmic_parts_are_exponentials() -> None:
 
 
 def test_one_that_is_largest_between_two_points_only_is_seen() -> None:
-    found = stretches([(x, parts(x)) for x in (1.0, 1e6)])
-    assert [s.part for s in found] == ["noise", "bias", "sampling"]
-    assert found[0].stop == pytest.approx(100.0, rel=1e-12)
+    spans = stretches([(x, parts(x)) for x in (1.0, 1e6)])
+    assert [s.part for s in spans] == ["noise", "bias", "sampling"]
+    assert spans[0].stop == pytest.approx(100.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("b", [None, 0.0])

@@ -55,9 +55,9 @@ def test_zhaos_table_is_in_the_order_of_the_paper() -> None:
 @pytest.mark.parametrize("point", [MEAN, POINT, LIPSCHITZ, USERS], ids=lambda p: p.problem)
 def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario) -> None:
     at = canonical_point(point)
-    found = rows(point, EVERY)
-    assert {r.bound.card.slug for r in found} == set(EVERY)
-    for row in found:
+    listed = rows(point, EVERY)
+    assert {r.bound.card.slug for r in listed} == set(EVERY)
+    for row in listed:
         card = row.bound.card
         if row.here:
             expected = evaluate(at, bound(card.slug))
@@ -67,13 +67,13 @@ def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario
         else:
             assert math.isnan(row.value) and len(row.failures) == 1
         assert row.holds == (row.here and not row.failures)
-    order = [(not r.here, not r.holds) for r in found]
+    order = [(not r.here, not r.holds) for r in listed]
     assert order == sorted(order)
 
 
 def test_a_row_about_something_else_says_about_what() -> None:
-    found = {r.bound.card.slug: r for r in rows(POINT, EVERY)}
-    assert "the mean of heavy-tailed records" in found["upper.mean.clipped"].failures[0]
+    by_slug = {r.bound.card.slug: r for r in rows(POINT, EVERY)}
+    assert "the mean of heavy-tailed records" in by_slug["upper.mean.clipped"].failures[0]
     linear = {r.bound.card.slug: r for r in rows(replace(POINT, problem="huber"), EVERY)}
     assert (
         linear["upper.sco.cwme-strong"]
@@ -91,9 +91,9 @@ def test_a_row_about_something_else_says_about_what() -> None:
 
 def test_slopes_are_the_exponents_of_the_formulas() -> None:
     at = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
-    found = slopes(at, "upper.mean.clipped-directional")
-    assert found["n"] == pytest.approx(-0.75, abs=0.02)
-    assert found["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
+    exponents = slopes(at, "upper.mean.clipped-directional")
+    assert exponents["n"] == pytest.approx(-0.75, abs=0.02)
+    assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
     free = slopes(at, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
     gradients = slopes(USERS, "upper.user.prior-asi-liu-2024-nonsmooth-gradients")
@@ -102,8 +102,8 @@ def test_slopes_are_the_exponents_of_the_formulas() -> None:
 
 def test_slopes_of_other_budgets_and_of_nothing() -> None:
     concentrated = replace(MEAN, epsilon=None, delta=None, rho=1e-6)
-    found = slopes(concentrated, "upper.mean.clipped-directional")
-    assert found["epsilon"] == pytest.approx(-1 / 3, abs=0.02)  # in rho: half that of epsilon
+    exponents = slopes(concentrated, "upper.mean.clipped-directional")
+    assert exponents["epsilon"] == pytest.approx(-1 / 3, abs=0.02)  # in rho: half that of epsilon
     nothing = slopes(POINT, "upper.mean.clipped")
     assert all(math.isnan(nothing[axis]) for axis in SLOPES)
     one = slopes(replace(MEAN, d=1), "upper.mean.sample")
@@ -131,10 +131,10 @@ def test_every_symbol_is_in_the_formula_and_the_sizes_are_those_of_the_scenario(
         points = (p for p in (POINT, LIPSCHITZ, MEAN) if p.problem in which.card.problems)
         point = next(points, replace(POINT, problem=which.card.problems[0], methods=()))
         at = canonical_point(point)
-        found = symbols(at, which)
-        assert found
-        values = {s.latex: s.value for s in found}
-        for symbol in found:
+        letters = symbols(at, which)
+        assert letters
+        values = {s.latex: s.value for s in letters}
+        for symbol in letters:
             assert contains(which.card.latex, symbol.latex) and symbol.meaning
         for name, size in (("n", at.n), ("d", at.d)):
             assert values.get(name, size) == size

@@ -52,12 +52,12 @@ def test_the_estimate_is_near_the_truth_at_2000_numbers_of_every_law_of_the_revi
     """Hill's estimate gave 6.7 for Gaussian numbers, and twice the index of t(8) and Lomax(4)."""
     draw, shape = LAWS[law]
     rng = np.random.default_rng(0)
-    found = [tail(draw(rng, 2000)).shape for _ in range(200)]
+    estimates = [tail(draw(rng, 2000)).shape for _ in range(200)]
     # One estimate varies by 0.10 to 0.15, the mean of 200 by 0.011 at most: 0.1 of bias are
     # allowed (that of Gaussian numbers is -0.09), and 5 of these.
-    assert np.mean(found) == pytest.approx(shape, abs=0.1 + 5 * 0.011)
-    assert np.std(found) < 0.2
-    beyond = np.abs(np.array(found) - shape) > 0.3
+    assert np.mean(estimates) == pytest.approx(shape, abs=0.1 + 5 * 0.011)
+    assert np.std(estimates) < 0.2
+    beyond = np.abs(np.array(estimates) - shape) > 0.3
     assert beyond.mean() <= 0.15  # 2.5 standard errors hold nearly all of them
 
 
@@ -70,8 +70,8 @@ def test_no_interval_is_promised_at_all() -> None:
 def test_log_normal_numbers_are_why_no_interval_is_promised() -> None:
     """Their tail index is infinite, and 20,000 of them look like one of about 4."""
     rng = np.random.default_rng(1)
-    found = [tail(rng.lognormal(size=20_000)).shape for _ in range(20)]
-    assert 0.15 < min(found) < max(found) < 0.4
+    estimates = [tail(rng.lognormal(size=20_000)).shape for _ in range(20)]
+    assert 0.15 < min(estimates) < max(estimates) < 0.4
 
 
 def test_a_thousand_more_does_not_make_a_heavy_tail_light() -> None:
@@ -94,8 +94,8 @@ def test_few_numbers_of_a_heavy_tail_are_unclear_rather_than_light(n: int) -> No
 
 def test_gaussian_numbers_are_light_and_never_a_student_law_of_six() -> None:
     rng = np.random.default_rng(4)
-    found = [tail(gaussian(rng, 2000)) for _ in range(200)]
-    light = [t for t in found if t.kind == "light"]
+    estimates = [tail(gaussian(rng, 2000)) for _ in range(200)]
+    light = [t for t in estimates if t.kind == "light"]
     assert len(light) >= 130  # 86 % are
     assert all(t.law == "gaussian" and t.order(ORDERS, 0.5) == 20 for t in light)
     many = [tail(gaussian(rng, 100_000)) for _ in range(10)]
@@ -125,18 +125,18 @@ def test_the_matching_law_and_order_follow_from_the_numbers() -> None:
 
 
 def test_the_plot_has_the_estimate_on_it_and_its_range_holds_it() -> None:
-    found = tail(student(3)(np.random.default_rng(7), 5000))
-    assert found.indices[found.farthest.index(found.used)] == found.index
-    assert list(found.farthest) == sorted(set(found.farthest))
-    assert (found.farthest[0], found.farthest[-1]) == (10, 1250)
-    low, high = found.range
-    assert low <= found.index <= high and low < high
+    estimate = tail(student(3)(np.random.default_rng(7), 5000))
+    assert estimate.indices[estimate.farthest.index(estimate.used)] == estimate.index
+    assert list(estimate.farthest) == sorted(set(estimate.farthest))
+    assert (estimate.farthest[0], estimate.farthest[-1]) == (10, 1250)
+    low, high = estimate.range
+    assert low <= estimate.index <= high and low < high
 
 
 def test_the_estimate_of_many_numbers_holds_a_few_thousand_of_them() -> None:
     rng = np.random.default_rng(8)
-    found = tail(student(3)(rng, 400_000))
-    assert found.used == found.farthest[-1] == 2000
+    estimate = tail(student(3)(rng, 400_000))
+    assert estimate.used == estimate.farthest[-1] == 2000
 
 
 def test_numbers_whose_farthest_are_equal_get_one_sentence() -> None:

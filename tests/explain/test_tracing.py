@@ -80,5 +80,5 @@ def test_what_is_allowed_is_symmetric_and_met_by_randomised_response(budget):
 
 
 def test_under_zcdp_it_is_the_curve_of_two_shifted_normals():
-    found = most_caught(ZCDP(rho=0.5), np.array([0.0, 0.158655, 1.0]))
-    np.testing.assert_allclose(found, [0.0, 0.5, 1.0], atol=1e-5)
+    caught = most_caught(ZCDP(rho=0.5), np.array([0.0, 0.158655, 1.0]))
+    np.testing.assert_allclose(caught, [0.0, 0.5, 1.0], atol=1e-5)

@@ -78,22 +78,22 @@ def test_lines_that_cross_are_found_where_they_cross() -> None:
     items = [1.0, 10.0, 100.0, 1000.0]
     falling = made(FILTERED, items, [20 / m for m in items])  # 20/m = 1/2 at m = 40
     flat = made(PLAIN, items, [0.5] * 4)
-    found = crossing(falling, flat)
-    assert found is not None
-    assert found.items == pytest.approx(40)
-    assert (found.low, found.high, found.reversals) == (10, 100, 0)
-    assert found.interval == pytest.approx((40, 40))
+    crossed = crossing(falling, flat)
+    assert crossed is not None
+    assert crossed.items == pytest.approx(40)
+    assert (crossed.low, crossed.high, crossed.reversals) == (10, 100, 0)
+    assert crossed.interval == pytest.approx((40, 40))
     assert crossing(flat, falling) is None
     assert crossing(made(FILTERED, items, [0.1] * 4), flat) is None  # below from the start
 
 
 def test_the_last_of_several_crossings_counts_and_the_others_are_said() -> None:
     items = [1.0, 10.0, 100.0, 1000.0]
-    found = crossing(
+    crossed = crossing(
         made(FILTERED, items, [2.0, 0.5, 2.0, 0.5]), made(PLAIN, items, [1.0, 1.0, 1.0, 1.0])
     )
-    assert found is not None and found.reversals == 2
-    assert found.items == pytest.approx(math.sqrt(100 * 1000))
+    assert crossed is not None and crossed.reversals == 2
+    assert crossed.items == pytest.approx(math.sqrt(100 * 1000))
 
 
 def test_the_interval_is_as_wide_as_the_trials_scatter() -> None:
@@ -103,10 +103,10 @@ def test_the_interval_is_as_wide_as_the_trials_scatter() -> None:
     widths = []
     for spread in (0.05, 0.5):
         risks = 10 / items[:, None] * np.exp(spread * rng.standard_normal((3, 30)))
-        found = crossing(Errors(method=FILTERED, items=items, risks=risks), flat)
-        assert found is not None
-        low, high = found.interval
-        assert low <= found.items <= high
+        crossed = crossing(Errors(method=FILTERED, items=items, risks=risks), flat)
+        assert crossed is not None
+        low, high = crossed.interval
+        assert low <= crossed.items <= high
         widths.append(math.log(high / low))
     assert widths[1] > 4 * widths[0]
 
@@ -137,15 +137,15 @@ def test_the_slope_of_the_distance_has_an_interval_over_the_trials() -> None:
     covered = 0
     for _ in range(300):
         risks = 1 / items[:, None] * rng.gamma(2, 0.5, (4, 20))
-        found = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 500)
-        covered += found.low <= -0.5 <= found.high
+        slopes = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 500)
+        covered += slopes.low <= -0.5 <= slopes.high
     # Binomial(300, 0.92): below with probability 1e-6.
-    assert 250 <= covered < 300 and found.points == 3
+    assert 250 <= covered < 300 and slopes.points == 3
     alone = fitted_slope(Errors(method=FILTERED, items=items, risks=risks[:, :1]))
     assert not alone.known
     curve = Errors(method=FILTERED, items=items, risks=risks)
-    said, single = (crossing_small(None, [curve], slope) for slope in (found, alone))
-    interval = f"({found.low:.2f} to {found.high:.2f})".replace("-", "−")
+    said, single = (crossing_small(None, [curve], slope) for slope in (slopes, alone))
+    interval = f"({slopes.low:.2f} to {slopes.high:.2f})".replace("-", "−")
     assert interval in said and "(" not in single
     two = fitted_slope(Errors(method=FILTERED, items=items, risks=risks), 1000)
     assert two.points == 2 and not two.known
@@ -162,11 +162,11 @@ def test_the_command_gives_the_same_crossover_as_the_page(
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
     outcomes = list(study(scenario))
     falling, flat = (errors_of(outcomes, method) for method in (FILTERED, PLAIN))
-    found = crossing(falling, flat)
-    assert found is not None and found.reversals == 0
+    crossed = crossing(falling, flat)
+    assert crossed is not None and crossed.reversals == 0
     # theory/lowy-liu-asi.md, 2.7: near 1,800 at its constants, a few times less at the sharper.
-    assert 300 < found.items < 3000
-    assert found.interval[0] < found.items < found.interval[1]
+    assert 300 < crossed.items < 3000
+    assert crossed.interval[0] < crossed.items < crossed.interval[1]
     # The law: the distance of the filtered mean falls as 1/sqrt(m), that of the other not at all.
     assert fitted_slope(falling, 500).fitted == pytest.approx(-0.5, abs=0.1)
     assert fitted_slope(flat, 500).fitted == pytest.approx(0, abs=0.1)
@@ -181,7 +181,7 @@ def test_the_command_gives_the_same_crossover_as_the_page(
         made(m, list(scenario.grid), [rows[m, x] for x in scenario.grid]) for m in (FILTERED, PLAIN)
     ]
     repeated = crossing(again[0], again[1])
-    assert repeated is not None and repeated.items == pytest.approx(found.items, rel=1e-9)
+    assert repeated is not None and repeated.items == pytest.approx(crossed.items, rel=1e-9)
 
 
 def test_the_command_names_every_field_that_is_not_a_default() -> None:
@@ -195,23 +195,23 @@ def test_the_command_names_every_field_that_is_not_a_default() -> None:
 
 
 def test_the_map_of_rates_holds_the_rates_and_where_they_hold() -> None:
-    (found,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
-    assert found.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
+    (contest,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
+    assert contest.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
     i, j = RATE_USERS.index(1_000_000), RATE_ITEMS.index(1000)
     at = UserLevel(n=1_000_000, m=1000, d=10, epsilon=1.0, delta=1e-6)
     for method, rate in ((GROUP, group_privacy), (GROUPS, linear_time), (ACCELERATED, optimal)):
-        k = found.methods.index(method)
-        assert found.values[k, i, j] == pytest.approx(sum(rate(at)))
-    accelerated = found.methods.index(ACCELERATED)
+        k = contest.methods.index(method)
+        assert contest.values[k, i, j] == pytest.approx(sum(rate(at)))
+    accelerated = contest.methods.index(ACCELERATED)
     # delta < 1/(nm) fails at n m = 10^9; the printed constants need 180,000 users.
-    assert not found.holds[accelerated, i, j]
-    assert found.holds[accelerated, RATE_USERS.index(215_443), RATE_ITEMS.index(2)]
-    assert not found.holds[accelerated, RATE_USERS.index(100_000), RATE_ITEMS.index(2)]
-    best = found.smallest
-    assert best[RATE_USERS.index(10_000), 0] == found.methods.index(GROUP)
+    assert not contest.holds[accelerated, i, j]
+    assert contest.holds[accelerated, RATE_USERS.index(215_443), RATE_ITEMS.index(2)]
+    assert not contest.holds[accelerated, RATE_USERS.index(100_000), RATE_ITEMS.index(2)]
+    best = contest.smallest
+    assert best[RATE_USERS.index(10_000), 0] == contest.methods.index(GROUP)
     assert best[RATE_USERS.index(215_443), RATE_ITEMS.index(2)] == accelerated
     # Algorithm 1's private term is below that of group privacy from m > n on.
-    groups = found.methods.index(GROUPS)
+    groups = contest.methods.index(GROUPS)
     assert set(np.argwhere(best == groups)[:, 0]) <= {
         i for i, n in enumerate(RATE_USERS) if n < RATE_ITEMS[-1]
     }
@@ -230,16 +230,16 @@ def test_the_maps_of_other_losses_have_their_own_methods() -> None:
 
 def test_the_map_of_proven_bounds_fills_point_by_point() -> None:
     made_maps = bounds_map("proven", "smooth", 10, 1.0, 1e-6, 1.0)
-    found = next(made_maps)
-    assert found.methods == BOUNDED
-    assert (~np.isnan(found.values)).any(axis=0).sum() == 1
-    assert found.values.shape[1:] == (len(PROVEN_USERS), len(PROVEN_ITEMS))
+    contest = next(made_maps)
+    assert contest.methods == BOUNDED
+    assert (~np.isnan(contest.values)).any(axis=0).sum() == 1
+    assert contest.values.shape[1:] == (len(PROVEN_USERS), len(PROVEN_ITEMS))
     at = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
     explicit = [risk(at).value for risk in (ONE_CHAIN, FULL_BATCH, PHASED_SGD, MODE_A)]
     # A bound under a Gaussian budget may be evaluated at the equivalent one.
-    assert found.values[:, 0, 0] == pytest.approx(explicit, rel=1e-6)
-    assert found.smallest[0, 0] == int(np.argmin(explicit))
-    assert (found.smallest[1:] == -1).all()
+    assert contest.values[:, 0, 0] == pytest.approx(explicit, rel=1e-6)
+    assert contest.smallest[0, 0] == int(np.argmin(explicit))
+    assert (contest.smallest[1:] == -1).all()
 
 
 def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> None:
@@ -283,9 +283,9 @@ def test_the_printed_algorithm_1_runs_from_its_frontier_on() -> None:
 
 
 def test_the_frontier_falls_with_epsilon() -> None:
-    found = frontier(AT)
-    assert set(found) == {need.slug for need in NEEDS}
-    for users in found.values():
+    curves = frontier(AT)
+    assert set(curves) == {need.slug for need in NEEDS}
+    for users in curves.values():
         assert len(users) == len(EPSILONS)
         assert all(a > b for a, b in pairwise(users))
 

@@ -15,16 +15,16 @@ DEFAULT = Scenario(p=2.0)
 
 
 def test_at_the_default_scenario_the_window_for_zcdp_is_narrow() -> None:
-    found = window(DEFAULT, "zcdp")
-    assert 1 < found.ratio <= 2.3
-    assert found.upper is not None and found.lower is not None
+    gap = window(DEFAULT, "zcdp")
+    assert 1 < gap.ratio <= 2.3
+    assert gap.upper is not None and gap.lower is not None
     where = of_class(DEFAULT.setting)
-    assert found.ratio == pytest.approx(found.upper.value(where) / found.lower.value(where))
-    assert found.uppers[found.upper.card.slug] == found.ratio
-    assert found.lowers[found.lower.card.slug] == pytest.approx(1 / found.ratio)
-    assert list(found.uppers.values()) == sorted(found.uppers.values())
-    assert all(0 <= share < 1 for share in found.shares.values())
-    assert found.widest == max(found.shares, key=lambda name: found.shares[name])
+    assert gap.ratio == pytest.approx(gap.upper.value(where) / gap.lower.value(where))
+    assert gap.uppers[gap.upper.card.slug] == gap.ratio
+    assert gap.lowers[gap.lower.card.slug] == pytest.approx(1 / gap.ratio)
+    assert list(gap.uppers.values()) == sorted(gap.uppers.values())
+    assert all(0 <= share < 1 for share in gap.shares.values())
+    assert gap.widest == max(gap.shares, key=lambda name: gap.shares[name])
 
 
 def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:

@@ -52,10 +52,10 @@ def power_norm(x: Long, exponent: float) -> np.longdouble:
 
 def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
     """An upper bound on the l2 distance of `p` from the projection of `v`."""
-    target, found = v.astype(np.longdouble), p.astype(np.longdouble)
+    target, projected = v.astype(np.longdouble), p.astype(np.longdouble)
     return min(
-        norm(found - other) + norm(other + normal - target)
-        for other, normal in candidates(constraint, target, found)
+        norm(projected - other) + norm(other + normal - target)
+        for other, normal in candidates(constraint, target, projected)
     )
 
 

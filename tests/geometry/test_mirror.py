@@ -95,8 +95,8 @@ def test_with_the_printed_index_it_is_not() -> None:
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
         y = np.ones(50)
-        found = 2 * divergence(printed, y, 0 * y) / lq_norm(y, q) ** 2
-        assert found == pytest.approx(ratio, rel=5e-3)
+        least = 2 * divergence(printed, y, 0 * y) / lq_norm(y, q) ** 2
+        assert least == pytest.approx(ratio, rel=5e-3)
 
 
 def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:

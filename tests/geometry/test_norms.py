@@ -44,8 +44,8 @@ def test_a_norm_of_nothing_of_infinity_and_of_nan() -> None:
     assert lq_norm(np.zeros(3), 1.5) == 0 == lq_norm(np.zeros(0), 2.0)
     assert lq_norm(np.array([1.0, -math.inf]), 1.5) == math.inf
     assert math.isnan(lq_norm(np.array([1.0, math.nan]), 1.5))
-    found = row_norms(np.array([[1.0, math.inf], [math.nan, 1.0], [0.0, -2.0]]), 1.5)
-    assert found[0] == math.inf and math.isnan(found[1]) and found[2] == pytest.approx(2)
+    norms = row_norms(np.array([[1.0, math.inf], [math.nan, 1.0], [0.0, -2.0]]), 1.5)
+    assert norms[0] == math.inf and math.isnan(norms[1]) and norms[2] == pytest.approx(2)
 
 
 @pytest.mark.parametrize("q", EXPONENTS[1:-1])
@@ -87,8 +87,8 @@ TABLE = [
 def test_the_constants_are_those_of_the_table(row: tuple[float, ...]) -> None:
     d, q, dual, r, plus, distortion, kappa, printed, cap = row
     space = RegularSpace(d=int(d), exponent=q)
-    found = (space.dual, space.smooth_exponent, space.kappa_plus, space.distortion)
-    assert found == pytest.approx((dual, r, plus, distortion), rel=1e-4)
+    constants = (space.dual, space.smooth_exponent, space.kappa_plus, space.distortion)
+    assert constants == pytest.approx((dual, r, plus, distortion), rel=1e-4)
     assert (space.kappa, space.printed_kappa) == pytest.approx((kappa, printed), rel=1e-5)
     assert min(space.dual - 1, 2 * math.e * math.log(d)) == pytest.approx(cap, rel=1e-5)
     assert space.mirror_exponent == pytest.approx(r / (r - 1), rel=1e-4)
@@ -117,8 +117,8 @@ def test_euclid_is_regular_with_constant_one(d: int) -> None:
 @pytest.mark.parametrize("q", [1.0, 1.3, 2.0])
 def test_in_one_dimension_all_norms_are_one(q: float) -> None:
     space = RegularSpace(d=1, exponent=q)
-    found = space.kappa, space.printed_kappa, space.smooth_exponent, space.l2_ratio
-    assert found == (1, 1, 2, 1)
+    constants = space.kappa, space.printed_kappa, space.smooth_exponent, space.l2_ratio
+    assert constants == (1, 1, 2, 1)
 
 
 @pytest.mark.parametrize("d", [2, 10, 1000])

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(not EXTENDED, reason="needs 80-bit extended prec
 
 
 def sets(d: int) -> dict[str, ConstraintSet]:
-    found: dict[str, ConstraintSet] = {
+    bodies: dict[str, ConstraintSet] = {
         "l2": Ball(d=d, radius=0.7),
         "l1": L1Ball(d=d, radius=1.3),
         "simplex": Simplex(d=d, radius=1.0),
@@ -41,18 +41,18 @@ def sets(d: int) -> dict[str, ConstraintSet]:
         "sparse": SparseHull(d=d, sparsity=5, radius=0.8),
     }
     exponents = (1.00001, 1.001, 1.1, 1.5, 1.9, 2.5, 4.0, 40.0, 1000.0)
-    return found | {f"l{q}": LqBall(d=d, exponent=q, radius=1.5) for q in exponents}
+    return bodies | {f"l{q}": LqBall(d=d, exponent=q, radius=1.5) for q in exponents}
 
 
 def worst(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
     """The largest relative error over hard inputs."""
-    found = []
+    errors = []
     for seed in range(seeds):
         for label, v in hard_inputs(constraint, np.random.default_rng(seed)):
             error = projection_error(constraint, v, constraint.project(v))
             size = max(constraint.l2_radius, float(np.linalg.norm(v)))
-            found.append((error / size, label))
-    return max(found)
+            errors.append((error / size, label))
+    return max(errors)
 
 
 @pytest.mark.parametrize("d", [5, 50, 1000])

@@ -116,9 +116,9 @@ def test_a_projection_scales_with_the_set(name: str, scale: float) -> None:
     constraint = all_sets(scale=scale)[name]
     v = np.random.default_rng(9).standard_normal(D) * 1.5
     expected = SETS[name].project(v)
-    found = constraint.project(v * scale) / scale
-    assert np.abs(found - expected).max() <= 1e-11
-    assert constraint.contains(found * scale)
+    projected = constraint.project(v * scale) / scale
+    assert np.abs(projected - expected).max() <= 1e-11
+    assert constraint.contains(projected * scale)
     assert constraint.support(v * scale) / scale / scale == pytest.approx(SETS[name].support(v))
 
 
@@ -166,9 +166,9 @@ def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float)
     directions += [np.where(np.arange(D) < k, 1.0, 0.0) for k in range(1, D + 1)]
     points = [constraint.project(1e6 * g) for g in directions]
     points += [-p for p in points if constraint.contains(-p)]
-    found = max(float(row_norms(np.array(points) - a, q).max()) for a in points)
-    assert found <= bound * (1 + 1e-9)
-    assert found >= bound * 0.99
+    reached = max(float(row_norms(np.array(points) - a, q).max()) for a in points)
+    assert reached <= bound * (1 + 1e-9)
+    assert reached >= bound * 0.99
     if q == 2:
         assert constraint.diameter == pytest.approx(bound)
         assert max(lq_norm(p, 2.0) for p in points) <= constraint.l2_radius * (1 + 1e-9)
@@ -223,8 +223,8 @@ def test_the_limits_of_the_lq_ball() -> None:
     near = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
     for q, close in near.items():
         exact = lq_ball(30, q, 1.5)
-        found = LqBall(d=30, exponent=close, radius=1.5).project(v)
-        assert np.abs(found - exact.project(v)).max() <= 1e-5
+        projected = LqBall(d=30, exponent=close, radius=1.5).project(v)
+        assert np.abs(projected - exact.project(v)).max() <= 1e-5
     assert [type(lq_ball(2, q, 1.0)) for q in (1.0, 1.5, 2.0, math.inf)] == [
         L1Ball,
         LqBall,

@@ -89,7 +89,7 @@ def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
     def slope(w: np.ndarray) -> np.ndarray:
         return g + 0.8 * (mirror.gradient(w) - mirror.gradient(w0))
 
-    found = mirror_step(mirror, constraint, w0, g, 0.8)
+    stepped = mirror_step(mirror, constraint, w0, g, 0.8)
     # Projected gradient with the Euclidean projection, from another start.
     w, step = constraint.centre + 0.0, 1.0
     w = constraint.project(w + 0.05)
@@ -103,15 +103,15 @@ def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
         if lq_norm(new - w, 2.0) < 1e-13:
             break
         w, step = new, step * 1.3
-    assert objective(found) <= objective(w) + 1e-12
-    assert objective(w) <= objective(found) + 1e-8
+    assert objective(stepped) <= objective(w) + 1e-12
+    assert objective(w) <= objective(stepped) + 1e-8
 
 
 @pytest.mark.parametrize("s", [1.3, 1.5, 2.0])
 def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
     mirror = PowerMirror(exponent=s, kappa=1 / (s - 1))
     g, w0 = np.array([0.5, -1.0, 0.2, 0.0]), np.full(4, 0.25)
-    found = mirror_step(mirror, Simplex(d=4, radius=1.0), w0, g, 0.7)
+    step = mirror_step(mirror, Simplex(d=4, radius=1.0), w0, g, 0.7)
     other = minimize(
         lambda w: float(g @ w) + 0.7 * divergence(mirror, w, w0),
         w0,
@@ -121,8 +121,8 @@ def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
         method="SLSQP",
         options={"ftol": 1e-15},
     )
-    assert np.abs(found - other.x).max() < 1e-6
-    value = float(g @ found) + 0.7 * divergence(mirror, found, w0)
+    assert np.abs(step - other.x).max() < 1e-6
+    value = float(g @ step) + 0.7 * divergence(mirror, step, w0)
     assert value <= float(other.fun) + 1e-12
 
 
@@ -131,8 +131,8 @@ def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
 def test_an_interior_minimiser_is_returned_as_it_is(s: float, name: str) -> None:
     mirror, constraint = PowerMirror(exponent=s, kappa=2.0), sets(s)[name]
     inner = np.linspace(0.001, 0.01, D)
-    found = bregman_point(mirror, constraint, mirror.gradient(inner))
-    assert np.abs(found - inner).max() <= 1e-13
+    point = bregman_point(mirror, constraint, mirror.gradient(inner))
+    assert np.abs(point - inner).max() <= 1e-13
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -160,10 +160,10 @@ def test_steps_of_the_mirror_map_of_a_space(q: float, d: int) -> None:
 def test_entropy_steps_multiply_weights() -> None:
     mirror, simplex = EntropyMirror(radius=2.0), Simplex(d=3, radius=2.0)
     w0, g = np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, -50.0])
-    found = mirror_step(mirror, simplex, w0, g, 3.0)
+    step = mirror_step(mirror, simplex, w0, g, 3.0)
     expected = w0 * np.exp(-g / 3.0 / 2.0)
-    assert found == pytest.approx(2 * expected / expected.sum(), rel=1e-14)
-    assert found[2] == 0  # a weight of 0 stays
+    assert step == pytest.approx(2 * expected / expected.sum(), rel=1e-14)
+    assert step[2] == 0  # a weight of 0 stays
 
 
 def test_what_has_no_step_is_refused() -> None:

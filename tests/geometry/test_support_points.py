@@ -91,8 +91,8 @@ def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -
     directions = [*np.eye(D), *-np.eye(D), *rng.standard_normal((200, D)), np.ones(D)]
     directions += [np.where(np.arange(D) < k, 1.0, 0.0) for k in range(1, D + 1)]
     points = np.array([constraint.support_point(g) for g in directions])
-    found = float(row_norms(points, q).max())
-    assert 0.99 * constraint.radius_in(q) <= found <= constraint.radius_in(q) * (1 + 1e-12)
+    reached = float(row_norms(points, q).max())
+    assert 0.99 * constraint.radius_in(q) <= reached <= constraint.radius_in(q) * (1 + 1e-12)
     if q == 2:
         assert constraint.radius_in(q) == pytest.approx(constraint.l2_radius, rel=1e-12)
     if name in SYMMETRIC:

@@ -57,14 +57,14 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     method: str, q: float
 ) -> None:
     point = scenario(method, q)
-    found = outcome(point)
+    result = outcome(point)
     if q in APPLIES[method][0]:
-        assert found.not_applicable is None
-        assert found.error >= -1e-12 and math.isfinite(found.error)
-        assert found.spent == point.budget
+        assert result.not_applicable is None
+        assert result.error >= -1e-12 and math.isfinite(result.error)
+        assert result.spent == point.budget
         return
-    assert found.not_applicable is not None and f"q={q:g}" in found.not_applicable
-    changed = outcome(replace(point, **dict(found.changes)).validate())
+    assert result.not_applicable is not None and f"q={q:g}" in result.not_applicable
+    changed = outcome(replace(point, **dict(result.changes)).validate())
     assert changed.not_applicable is None
 
 
@@ -75,25 +75,25 @@ def test_other_budgets_are_spent_to_the_last_bit_or_refused(
 ) -> None:
     q = min(APPLIES[method][0])
     point = scenario(method, q, **budget)
-    found = outcome(point)
+    result = outcome(point)
     pure = budget.get("delta") == 0.0
     if pure or method.startswith("sco."):
-        assert found.not_applicable is not None and found.changes
+        assert result.not_applicable is not None and result.changes
     else:
-        assert found.not_applicable is None and found.spent == point.budget
+        assert result.not_applicable is None and result.spent == point.budget
 
 
 @each("kind", [k for k in GEOMETRIES if k != "lq"])
 @each("method", APPLIES)
 def test_every_set_is_taken_or_refused_with_a_way_out(method: str, kind: str) -> None:
     point = scenario(method, 2.0, geometry=kind, q=None)
-    found = outcome(point)
-    if found.not_applicable is not None:
-        assert found.changes
-        changed = outcome(replace(point, **dict(found.changes)).validate())
+    result = outcome(point)
+    if result.not_applicable is not None:
+        assert result.changes
+        changed = outcome(replace(point, **dict(result.changes)).validate())
         assert changed.not_applicable is None
     else:
-        assert math.isfinite(found.error)
+        assert math.isfinite(result.error)
 
 
 def test_the_same_run_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

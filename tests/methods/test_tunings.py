@@ -86,7 +86,7 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
             yield name
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            if field.name != "setting":  # which is given
+            if field.name != "setting":  # the setting is given
                 yield from not_finite(getattr(value, field.name), field.name)
     elif isinstance(value, dict):
         for key, one in value.items():
@@ -266,11 +266,11 @@ def test_a_given_number_of_steps_or_threshold_is_kept_and_the_other_chosen() -> 
     steps = cwme_strong.practical_blocks(WIDE.setting, 5.0, steps=3)
     assert steps.steps == 3
     for limit in (0.1, 1.0, 30.0):  # the first two below the room for the mean
-        found = cwme_strong.practical_blocks(WIDE.setting, 5.0, limit=limit)
-        assert found.limit == limit
-        assert found.steps > 1
-        assert math.isfinite(found.modelled_risk)
+        blocks = cwme_strong.practical_blocks(WIDE.setting, 5.0, limit=limit)
+        assert blocks.limit == limit
+        assert blocks.steps > 1
+        assert math.isfinite(blocks.modelled_risk)
     best = cwme_strong.practical_blocks(WIDE.setting, 5.0)
-    assert best.modelled_risk <= min(steps.modelled_risk, found.modelled_risk)
+    assert best.modelled_risk <= min(steps.modelled_risk, blocks.modelled_risk)
     divided = cwme_strong.practical_blocks(WIDE.setting, 5.0, divided=True)
     assert divided.modelled_risk > best.modelled_risk

@@ -138,13 +138,13 @@ def test_the_closed_form_has_its_value() -> None:
 def test_the_table_of_section_2_6_of_the_note_on_zhao(
     groups: int, route: str, local: float, delta_group: float | None, rho: float
 ) -> None:
-    found = amplify(groups, 1.0, 1e-6, route)
-    assert found is not None
+    amplified = amplify(groups, 1.0, 1e-6, route)
+    assert amplified is not None
     # In theory/zhao-et-al.md, 2.6 the closed local epsilon at k=800 is rounded down.
-    assert found.epsilon_group == pytest.approx(local, abs=5e-5 if groups == 800 else 6e-7)
-    assert found.rho_group == pytest.approx(rho, abs=6e-8)
+    assert amplified.epsilon_group == pytest.approx(local, abs=5e-5 if groups == 800 else 6e-7)
+    assert amplified.rho_group == pytest.approx(rho, abs=6e-8)
     if delta_group is not None:
-        assert found.delta_group == pytest.approx(delta_group, rel=1e-4)
+        assert amplified.delta_group == pytest.approx(delta_group, rel=1e-4)
 
 
 @pytest.mark.parametrize("route", ["closed", "numerical"])
@@ -154,13 +154,13 @@ def test_the_table_of_section_2_6_of_the_note_on_zhao(
 def test_what_is_amplified_adds_up_to_its_target(
     groups: int, epsilon: float, delta: float, route: str
 ) -> None:
-    found = amplify(groups, epsilon, delta, route)
-    if found is None:
+    amplified = amplify(groups, epsilon, delta, route)
+    if amplified is None:
         assert route == "closed"
         assert groups <= 16 * math.log(4 / delta) * (1 + 1e-5)
         return
-    local, delta_group = found.epsilon_group, found.delta_group
-    assert gaussian_delta(found.rho_group, local) <= delta_group
+    local, delta_group = amplified.epsilon_group, amplified.delta_group
+    assert gaussian_delta(amplified.rho_group, local) <= delta_group
     failure = (math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * groups * delta_group
     if route == "closed":
         assert clones_epsilon(local, groups, delta / 2) <= epsilon
@@ -174,7 +174,7 @@ def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     for share in (0.01, 0.3, 1 - 1e-12):
         epsilon = share * limit
-        found = amplify(groups, epsilon, delta, "printed")
+        amplified = amplify(groups, epsilon, delta, "printed")
         wide = 1 + 2 * math.sqrt(math.log(12 * groups / delta))
         rho = epsilon**2 * groups / (64 * math.e**4 * math.log(8 / delta) * wide**2)
         local = rho + 2 * math.sqrt(rho * math.log(12 * groups / delta))
@@ -188,26 +188,26 @@ def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
             failure = (math.exp(joint) + 1) * (1 + math.exp(-local) / 2) * delta / 12
             assert delta / 2 + failure <= 0.851 * delta
         side_condition = groups >= 16 * math.exp(local) * math.log(4 / delta)
-        assert (found is not None) is side_condition
-        if found is not None:
-            assert found.rho_group == pytest.approx(rho, rel=1e-12)
-            assert found.epsilon_group == pytest.approx(local, rel=1e-12)
+        assert (amplified is not None) is side_condition
+        if amplified is not None:
+            assert amplified.rho_group == pytest.approx(rho, rel=1e-12)
+            assert amplified.epsilon_group == pytest.approx(local, rel=1e-12)
     assert amplify(groups, limit * (1 + 1e-9), delta, "printed") is None
 
 
 def test_equation_24_has_its_regression_values_and_is_refused_outside_its_condition() -> None:
     for groups, rho in ((800, 1.28469675921e-4), (2397, 3.68991991789e-4)):
-        found = amplify(groups, 1.0, 1e-6, "printed")
-        assert found is not None
-        assert found.rho_group == pytest.approx(rho, rel=1e-11)
+        amplified = amplify(groups, 1.0, 1e-6, "printed")
+        assert amplified is not None
+        assert amplified.rho_group == pytest.approx(rho, rel=1e-11)
     assert amplify(10**5, 1.0, 1e-6, "printed") is None
 
 
 def test_equation_24_grows_with_epsilon_groups_and_delta() -> None:
     def rho(groups: int, epsilon: float, delta: float) -> float:
-        found = amplify(groups, epsilon, delta, "printed")
-        assert found is not None
-        return found.rho_group
+        amplified = amplify(groups, epsilon, delta, "printed")
+        assert amplified is not None
+        return amplified.rho_group
 
     assert rho(2000, 0.1, 1e-6) < rho(2000, 0.2, 1e-6)
     assert rho(2000, 0.1, 1e-6) < rho(4000, 0.1, 1e-6) < 2 * rho(2000, 0.1, 1e-6)
@@ -221,9 +221,9 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
     epsilon = 0.1
     simple = (epsilon / (1 + 2 * math.sqrt(math.log(1 / delta)))) ** 2
     for groups, more in ((9 * 10**4, False), (int(crossing * 1.01), True)):
-        found = amplify(groups, epsilon, delta, "printed")
-        assert found is not None
-        assert (found.rho_group > simple) is more
+        amplified = amplify(groups, epsilon, delta, "printed")
+        assert amplified is not None
+        assert (amplified.rho_group > simple) is more
 
 
 @pytest.mark.parametrize(
@@ -242,19 +242,19 @@ def test_f1_a_fixed_split_attains_more_delta_than_is_claimed(
     So the share that a fresh secret split may spend must be refused as a plain release.
     """
     delta = 1e-6
-    found = amplify(groups, epsilon, delta, route)
-    assert found is not None
-    true_delta = gaussian_delta(found.rho_group, epsilon)
+    amplified = amplify(groups, epsilon, delta, route)
+    assert amplified is not None
+    true_delta = gaussian_delta(amplified.rho_group, epsilon)
     assert true_delta == pytest.approx(attained, rel=0.05)
     assert true_delta > delta
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    assert found.rho_group > gaussian_allowance(budget)
+    assert amplified.rho_group > gaussian_allowance(budget)
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
         ledger.gaussian(
             np.zeros((groups, 1)),
             l2_sensitivity=1.0,
-            rho=found.rho_group,
+            rho=amplified.rho_group,
             rng=np.random.default_rng(0),
             disjoint_blocks=groups,
         )
@@ -263,8 +263,8 @@ def test_f1_a_fixed_split_attains_more_delta_than_is_claimed(
 def test_nothing_is_amplified_beyond_the_range_of_doubles() -> None:
     for route in ("printed", "closed", "numerical"):
         assert amplify(100, 1e5, 1e-6, route) is None
-    found = amplify(100, 500.0, 1e-6, "numerical")
-    assert found is None or 0 < found.rho_group < math.inf
+    amplified = amplify(100, 500.0, 1e-6, "numerical")
+    assert amplified is None or 0 < amplified.rho_group < math.inf
     assert clones_delta(1e5, 10, 1e4) <= 1
 
 

@@ -83,19 +83,19 @@ def test_a_certificate_adds_up_to_delta_in_forty_digits(
     groups: int, epsilon: float, delta: float
 ) -> None:
     """Feldman, McMillan and Talwar (2021): H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta."""
-    found = amplify(groups, epsilon, delta, "numerical")
-    assert found is not None
+    amplified = amplify(groups, epsilon, delta, "numerical")
+    assert amplified is not None
     with mp.workdps(40):
-        local = mpf(found.epsilon_group)
-        clones = divergence(groups, found.epsilon_group, epsilon)
+        local = mpf(amplified.epsilon_group)
+        clones = divergence(groups, amplified.epsilon_group, epsilon)
         failures = (mp.exp(mpf(epsilon)) + 1) * groups * (1 + mp.exp(-local) / 2)
-        ratio = mp.sqrt(2 * mpf(found.rho_group))
+        ratio = mp.sqrt(2 * mpf(amplified.rho_group))
         tail = [mp.erfc(x / mp.sqrt(2)) / 2 for x in (local / ratio - ratio / 2,)]
         tail.append(mp.exp(local) * mp.erfc((local / ratio + ratio / 2) / mp.sqrt(2)) / 2)
-        assert tail[0] - tail[1] <= mpf(found.delta_group)
-        total = float(clones + failures * mpf(found.delta_group))
+        assert tail[0] - tail[1] <= mpf(amplified.delta_group)
+        total = float(clones + failures * mpf(amplified.delta_group))
     assert delta * (1 - 2e-6) < total <= delta
-    assert clones_delta(found.epsilon_group, groups, epsilon) == pytest.approx(
+    assert clones_delta(amplified.epsilon_group, groups, epsilon) == pytest.approx(
         float(clones), rel=1e-12
     )
 
@@ -132,21 +132,21 @@ class Search:
     def best_law(self, gain: Array) -> Array:
         cost = np.zeros(self.upper.shape[1])
         cost[: gain.size] = -gain.ravel()
-        found = linprog(cost, self.upper, self.sides, self.equal, np.ones(3), method="highs")
-        law: Array = found.x[: gain.size].reshape(gain.shape)
+        solution = linprog(cost, self.upper, self.sides, self.equal, np.ones(3), method="highs")
+        law: Array = solution.x[: gain.size].reshape(gain.shape)
         return law
 
     def worlds(self, laws: dict[Any, Array], path: tuple[int, ...], skip: int) -> Array:
         """Probability of a path for x at place j (rows) or x', without the factor at `skip`."""
-        found = np.empty((self.groups, 2))
+        likelihoods = np.empty((self.groups, 2))
         for j, side in product(range(self.groups), range(2)):
             factors = (
                 laws[path[:i]][side if i == j else 2, path[i]]
                 for i in range(self.groups)
                 if i != skip
             )
-            found[j, side] = math.prod(factors)
-        return found
+            likelihoods[j, side] = math.prod(factors)
+        return likelihoods
 
     def run(self, epsilon: float, rng: np.random.Generator) -> float:
         paths = list(product(range(self.outputs), repeat=self.groups))
@@ -189,10 +189,10 @@ CASES = [(1.0, 0.0, 0.2), (2.0, 0.0, 1.0), (1.0, 0.02, 0.5), (3.0, 0.05, 2.4), (
 def check_search(groups: int, outputs: int, starts: int, seed: int) -> None:
     for local, failure, epsilon in CASES:
         search, rng = Search(groups, outputs, local, failure), np.random.default_rng(seed)
-        found = max(search.run(epsilon, rng) for _ in range(starts))
-        assert found <= min(certified(groups, local, failure, epsilon)) + 1e-9
+        reached = max(search.run(epsilon, rng) for _ in range(starts))
+        assert reached <= min(certified(groups, local, failure, epsilon)) + 1e-9
         if groups == 2:  # the search can refute: one group too many, or no charge for failures
-            assert found > clones_delta(local, 3 if failure == 0 else 2, epsilon) * 0.93
+            assert reached > clones_delta(local, 3 if failure == 0 else 2, epsilon) * 0.93
 
 
 def test_no_two_adaptive_randomisers_leak_more_than_the_certificate() -> None:
@@ -211,22 +211,22 @@ def same(x: Array, ratio: float) -> Array:
 
     Records are at distance `ratio` from each other: x at (ratio, 0), x' at the origin.
     """
-    found: Array = logsumexp(ratio * x[:, :, 0] - ratio**2 / 2, axis=1) - math.log(x.shape[1])
-    return found
+    logs: Array = logsumexp(ratio * x[:, :, 0] - ratio**2 / 2, axis=1) - math.log(x.shape[1])
+    return logs
 
 
 def aside(x: Array, ratio: float) -> Array:
     """All others are at the origin, x and x' at distance `ratio`/2 on either side of it."""
     half = ratio / 2 * x[:, :, 0]
-    found: Array = logsumexp(half, axis=1) - logsumexp(-half, axis=1)
-    return found
+    logs: Array = logsumexp(half, axis=1) - logsumexp(-half, axis=1)
+    return logs
 
 
 def across(x: Array, ratio: float) -> Array:
     """As `aside`, and all others at `ratio`/2 in the second direction: the place shows a little."""
     half, place = ratio / 2 * x[:, :, 0], -ratio / 2 * x[:, :, 1]
-    found: Array = logsumexp(place + half, axis=1) - logsumexp(place - half, axis=1)
-    return found
+    logs: Array = logsumexp(place + half, axis=1) - logsumexp(place - half, axis=1)
+    return logs
 
 
 Ratio = Callable[[Array, float], Array]
@@ -235,7 +235,7 @@ RATIOS: tuple[Ratio, ...] = (same, aside, across)
 
 def draw(statistic: Ratio, groups: int, ratio: float, runs: int, first: bool, seed: int) -> Array:
     """Log likelihood ratios of the k noisy means, on x or on x'; noise of deviation 1."""
-    rng, found = np.random.default_rng([seed, first]), []
+    rng, statistics = np.random.default_rng([seed, first]), []
     for low in range(0, runs, 500):
         x = rng.standard_normal((min(500, runs - low), groups, 2))
         if statistic is same:
@@ -244,8 +244,8 @@ def draw(statistic: Ratio, groups: int, ratio: float, runs: int, first: bool, se
             x[:, 0, 0] += ratio / 2 if first else -ratio / 2
         if statistic is across:
             x[:, 1:, 1] += ratio / 2
-        found.append(statistic(x, ratio))
-    return np.concatenate(found)
+        statistics.append(statistic(x, ratio))
+    return np.concatenate(statistics)
 
 
 def hockey_sticks(one: Array, two: Array, epsilon: float) -> list[float]:
@@ -295,8 +295,8 @@ def released(
             method.release(DenseRows(x), method.plan(where), ledger, rng)
             assert ledger.entries[0].mechanism == "shuffled gaussian"
             assert ledger.spent() == where.budget
-    found = np.array(seen) / std
-    return found[:runs], found[runs:]
+    scaled = np.array(seen) / std
+    return scaled[:runs], scaled[runs:]
 
 
 def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
@@ -307,9 +307,9 @@ def check_released(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
     first, second = (aside(x, math.sqrt(2 * rho)) for x in (one, two))
     doubt = math.sqrt(-math.log(FALSE_ALARM) / (2 * runs))
     assert max(hockey_sticks(first, second, epsilon)) + doubt < delta
-    found = audit(first[:, None], second[:, None], delta=delta, confidence=1 - FALSE_ALARM)
-    assert found.epsilon_lower_bound < epsilon
-    return found.epsilon_lower_bound
+    evidence = audit(first[:, None], second[:, None], delta=delta, confidence=1 - FALSE_ALARM)
+    assert evidence.epsilon_lower_bound < epsilon
+    return evidence.epsilon_lower_bound
 
 
 def test_what_is_really_released_stays_below_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:

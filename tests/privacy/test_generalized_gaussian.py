@@ -259,14 +259,14 @@ def test_a_release_is_recorded_and_reproducible() -> None:
 
 def test_the_noise_does_not_look_at_the_value() -> None:
     """Neighbours whose statistics differ get the same noise, shifted."""
-    found = []
+    noises = []
     for value in (np.zeros(6), np.full(6, 0.25), np.array([1e3, -5.0, 0.0, 1e-9, 2.0, 7.0])):
         ledger = Ledger(ZCDP(rho=1.0))
         rng = np.random.default_rng(2)
         noisy = ledger.generalized_gaussian(value, norm=SPACE, sensitivity=1.0, rho=1.0, rng=rng)
-        found.append(noisy - value)
+        noises.append(noisy - value)
         assert ledger.entries[0].noise == pytest.approx(math.sqrt(SPACE.kappa / 2))
-    assert np.abs(np.array(found) - found[0]).max() < 1e-12
+    assert np.abs(np.array(noises) - noises[0]).max() < 1e-12
 
 
 def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
@@ -352,10 +352,10 @@ def test_the_printed_kappa_may_be_accounted_for_where_there_is_room() -> None:
     space = RegularSpace(d=100, exponent=1.05)
     printed = Shaped(space, 0.5, 0.2, calibration="paper")
     ratio = space.kappa / space.printed_kappa
-    found = printed.proven(0.2 * ratio)
-    assert found.calibration == "tight" and found.rho == 0.2 * ratio
-    assert found.noise_scale == pytest.approx(printed.noise_scale, rel=1e-14)
-    assert not found.entry(np.zeros(100), "x").flawed
+    proven = printed.proven(0.2 * ratio)
+    assert proven.calibration == "tight" and proven.rho == 0.2 * ratio
+    assert proven.noise_scale == pytest.approx(printed.noise_scale, rel=1e-14)
+    assert not proven.entry(np.zeros(100), "x").flawed
     assert printed.proven(0.2 * ratio * (1 - 1e-9)) is printed
     assert printed.entry(np.zeros(100), "x").flawed
     for tight in (replace(printed, calibration="tight"), Shaped(space, 0.5, 0.2, "gaussian")):
@@ -395,9 +395,9 @@ def test_mixtures_compose_as_concentrated_releases() -> None:
     approximate = entry("objective perturbation", epsilon=0.5, delta=4e-7)
 
     def epsilon(*entries: Entry) -> float:
-        found = compose(entries, budget)
-        assert isinstance(found, ApproxDP) and found.delta == 1e-6
-        return found.epsilon
+        total = compose(entries, budget)
+        assert isinstance(total, ApproxDP) and total.delta == 1e-6
+        return total.epsilon
 
     assert epsilon(plain) == gaussian_epsilon(0.2, 1e-6)
     assert epsilon(shaped) == zcdp_epsilon(0.1, 1e-6)
@@ -418,8 +418,8 @@ def test_disjoint_blocks_count_once() -> None:
     with pytest.raises(BudgetExceeded):
         release(ledger, 0.01)
     parts = (entry("generalized gaussian", (1, 0), rho=0.2), entry("gaussian", (1, 1), rho=0.1))
-    found = compose(parts, ZCDP(rho=1.0))
-    assert isinstance(found, ZCDP) and 0.2 <= found.rho <= 0.3 + 1e-12  # share by share, safe
+    total = compose(parts, ZCDP(rho=1.0))
+    assert isinstance(total, ZCDP) and 0.2 <= total.rho <= 0.3 + 1e-12  # share by share, safe
 
 
 def test_a_pure_budget_refuses_before_it_draws() -> None:

@@ -55,9 +55,9 @@ def spend(
 def amplified(
     groups: int = 2400, epsilon: float = 1.0, delta: float = 1e-6
 ) -> ShuffleAmplification:
-    found = amplify(groups, epsilon, delta, "numerical")
-    assert found is not None
-    return found
+    shares = amplify(groups, epsilon, delta, "numerical")
+    assert shares is not None
+    return shares
 
 
 @pytest.mark.parametrize("splits", SPLITS)

@@ -55,17 +55,19 @@ def draw_shuffled(release: tuple[float, ...] = VALUE, seed: int = 13) -> tuple[N
     """Return the noise of 5,000 rows of shuffled releases, and its standard deviation."""
     value = np.array(release)
     rng = np.random.default_rng(seed)
-    found = amplify(GROUPS, 1.0, 1e-7, "numerical")
-    assert found is not None
+    amplified = amplify(GROUPS, 1.0, 1e-7, "numerical")
+    assert amplified is not None
     rows = np.tile(value, (GROUPS, 1))
     noisy = []
     while len(noisy) * GROUPS < DRAWS:
         ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
         noisy.append(
-            ledger.shuffled_gaussian(rows, l2_sensitivity=SENSITIVITY, amplification=found, rng=rng)
+            ledger.shuffled_gaussian(
+                rows, l2_sensitivity=SENSITIVITY, amplification=amplified, rng=rng
+            )
         )
     noise = (np.concatenate(noisy) - value)[:DRAWS]
-    return noise, SENSITIVITY / math.sqrt(2 * found.rho_group)
+    return noise, SENSITIVITY / math.sqrt(2 * amplified.rho_group)
 
 
 def gaussian_size(noise: Noise, std: float) -> float:

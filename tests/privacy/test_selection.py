@@ -84,8 +84,8 @@ def fine_recursion(epsilon: float, rho: float, each: list[float], cells: int) ->
         best = np.zeros_like(at)
         for t in np.linspace(0.0, own, cells + 1):
             p = math.expm1(own - t) / (math.exp(own - t) - math.exp(-t)) if t < own else 0.0
-            found = p * curve(at - t, left[1:]) + (1 - p) * curve(at - t + own, left[1:])
-            best = np.maximum(best, found)
+            mixed = p * curve(at - t, left[1:]) + (1 - p) * curve(at - t + own, left[1:])
+            best = np.maximum(best, mixed)
         return best
 
     return float(curve(np.array([epsilon]), each)[0])
@@ -100,10 +100,10 @@ def test_the_recursion_is_above_a_fine_one_and_close_to_it(
     rho = gaussian_rho(*budget)
     choices = choices_of(rho, shares)
     rest = rho * (1 - sum(f for f, _ in shares))
-    found = selection_delta(epsilon, rest, choices, choices_first=True)
+    coarse = selection_delta(epsilon, rest, choices, choices_first=True)
     fine = fine_recursion(epsilon, rest, [e for e, _ in choices], 1200 if len(shares) == 1 else 96)
-    assert fine <= found * (1 + 1e-12)
-    assert found <= 1.06 * fine
+    assert fine <= coarse * (1 + 1e-12)
+    assert coarse <= 1.06 * fine
 
 
 def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[int, float]]:
@@ -135,9 +135,9 @@ def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
         )
         composed = composed.compose(one.self_compose(count))
     other = composed.get_delta_for_epsilon(epsilon)
-    found = selection_delta(epsilon, rest, choices_of(rho, shares), choices_first=False)
-    assert other <= found * (1 + 1e-9)
-    assert found <= 1.15 * other
+    exact = selection_delta(epsilon, rest, choices_of(rho, shares), choices_first=False)
+    assert other <= exact * (1 + 1e-9)
+    assert exact <= 1.15 * other
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ def test_no_score_of_a_median_moves_by_more_than_one() -> None:
     grid, most = range(-2, 3), 2
 
     def scores(data: tuple[int, ...]) -> NDArray[np.float64]:
-        starts, widths, found = median_groups(np.array(data), most)
+        starts, widths, heights = median_groups(np.array(data), most)
         full = np.empty(2 * most + 1)
-        for start, width, score in zip(starts, widths, found, strict=True):
+        for start, width, score in zip(starts, widths, heights, strict=True):
             full[start + most : start + most + width] = score
         return full
 

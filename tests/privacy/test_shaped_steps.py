@@ -81,12 +81,14 @@ def shaped(rho: float, noise: Any = GG, **others: Any) -> Shaped:
 def test_the_closed_form_is_the_reference_table(
     n: int, epsilon: float, delta: float, local: float, lemma: float, zcdp: float
 ) -> None:
-    found = amplify(n, epsilon, delta, "closed")
+    amplified = amplify(n, epsilon, delta, "closed")
     certificate = lemma_3_steps(n, epsilon, delta)
-    assert found is not None and certificate is not None
-    assert found.epsilon_group == pytest.approx(local, abs=5.1e-5)
+    assert amplified is not None and certificate is not None
+    assert amplified.epsilon_group == pytest.approx(local, abs=5.1e-5)
     assert 2 / certificate.rho_step == pytest.approx(lemma, abs=0.6)
-    assert 2 / zcdp_rho(found.epsilon_group, found.delta_group) == pytest.approx(zcdp, abs=0.6)
+    assert 2 / zcdp_rho(amplified.epsilon_group, amplified.delta_group) == pytest.approx(
+        zcdp, abs=0.6
+    )
     assert certificate.rho_step == lemma_3_rho(certificate.epsilon_step, certificate.delta_step)
     assert certificate.amplified and certificate.curve == "zcdp"
 
@@ -99,13 +101,13 @@ def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: 
     """
     confirmed = 0
     for epsilon, delta in itertools.product((0.003, 0.03, 0.3, 1.0), (1e-2, 1e-6, 1e-12)):
-        found = lemma_3_steps(n, epsilon, delta)
-        if found is None:
+        shuffled = lemma_3_steps(n, epsilon, delta)
+        if shuffled is None:
             continue
-        local = found.epsilon_step
-        assert zcdp_epsilon(found.rho_step, found.delta_step) <= local
+        local = shuffled.epsilon_step
+        assert zcdp_epsilon(shuffled.rho_step, shuffled.delta_step) <= local
         failures = (1 + math.exp(epsilon)) * (2 * (n - 1) * math.exp(-local) + 1)
-        assert clones_delta(local, n, epsilon) + failures * found.delta_step <= delta
+        assert clones_delta(local, n, epsilon) + failures * shuffled.delta_step <= delta
         confirmed += 1
     assert confirmed >= 2
 
@@ -114,10 +116,12 @@ def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: 
 def test_the_numerical_clones_are_the_reference(
     n: int, epsilon: float, delta: float, local: float, zcdp: float
 ) -> None:
-    found = amplify(n, epsilon, delta, "numerical")
-    assert found is not None
-    assert found.epsilon_group == pytest.approx(local, abs=6e-4)
-    assert 2 / zcdp_rho(found.epsilon_group, found.delta_group) == pytest.approx(zcdp, rel=3e-3)
+    amplified = amplify(n, epsilon, delta, "numerical")
+    assert amplified is not None
+    assert amplified.epsilon_group == pytest.approx(local, abs=6e-4)
+    assert 2 / zcdp_rho(amplified.epsilon_group, amplified.delta_group) == pytest.approx(
+        zcdp, rel=3e-3
+    )
     used = shuffle_steps(n, epsilon, delta, "zcdp")  # with another split of delta
     assert 2 / used.rho_step == pytest.approx(zcdp, rel=0.02)
 
@@ -129,18 +133,18 @@ def test_the_numerical_clones_are_the_reference(
 def test_the_certificate_for_any_shape_passes_the_clones_and_is_never_below_one_release(
     n: int, epsilon: float, delta: float
 ) -> None:
-    found = shuffle_steps(n, epsilon, delta, "zcdp")
-    assert found.rho_step >= zcdp_rho(epsilon, delta)
-    assert found.rho_step <= shuffle_steps(n, epsilon, delta).rho_step * (1 + 1e-9)
-    assert found.curve == "zcdp"
-    if not found.amplified:
-        assert zcdp_epsilon(found.rho_step, delta) <= epsilon
+    shuffled = shuffle_steps(n, epsilon, delta, "zcdp")
+    assert shuffled.rho_step >= zcdp_rho(epsilon, delta)
+    assert shuffled.rho_step <= shuffle_steps(n, epsilon, delta).rho_step * (1 + 1e-9)
+    assert shuffled.curve == "zcdp"
+    if not shuffled.amplified:
+        assert zcdp_epsilon(shuffled.rho_step, delta) <= epsilon
         return
-    local = zcdp_epsilon(found.rho_step, found.delta_step)
-    assert local <= found.epsilon_step
-    failures = (1 + math.exp(epsilon)) * (2 * (n - 1) * math.exp(-found.epsilon_step) + 1)
-    clones = clones_delta(found.epsilon_step, n, epsilon)
-    assert clones + failures * found.delta_step <= delta * (1 + 1e-9)
+    local = zcdp_epsilon(shuffled.rho_step, shuffled.delta_step)
+    assert local <= shuffled.epsilon_step
+    failures = (1 + math.exp(epsilon)) * (2 * (n - 1) * math.exp(-shuffled.epsilon_step) + 1)
+    clones = clones_delta(shuffled.epsilon_step, n, epsilon)
+    assert clones + failures * shuffled.delta_step <= delta * (1 + 1e-9)
 
 
 def test_lemma_3_is_not_used_where_it_is_not_proven() -> None:
@@ -186,10 +190,10 @@ def test_gaussian_steps_through_a_norm_are_the_plain_ones(noise: str) -> None:
 def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
     n, budget = 3000, APPROXIMATE
     curve: Any = "zcdp" if noise == GG else "gaussian"
-    found = shuffle_steps(n, budget.epsilon, budget.delta, curve)
-    assert found.amplified
-    release, ledger = shaped(found.rho_step, noise), Ledger(budget)
-    opened = ledger.shaped_steps(release, steps=n, certificate=found)
+    shuffled = shuffle_steps(n, budget.epsilon, budget.delta, curve)
+    assert shuffled.amplified
+    release, ledger = shaped(shuffled.rho_step, noise), Ledger(budget)
+    opened = ledger.shaped_steps(release, steps=n, certificate=shuffled)
     assert ledger.spent() == budget
     assert ledger.bound_by() == ("approx",)
     (entry,) = ledger.entries
@@ -198,10 +202,10 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
     assert (entry.disjoint_blocks, entry.noise) == (n, release.noise_scale)
     assert opened.noise_std < shaped(share(budget, noise), noise).noise_scale, "amplified"
     with pytest.raises(BudgetExceeded):
-        ledger.shaped_steps(release, steps=n, certificate=found)
+        ledger.shaped_steps(release, steps=n, certificate=shuffled)
     if noise == GAUSSIAN:
         plain = Ledger(budget)
-        plain.shuffled_steps(found, size=SPACE.d, l2_sensitivity=2 * SPACE.l2_ratio)
+        plain.shuffled_steps(shuffled, size=SPACE.d, l2_sensitivity=2 * SPACE.l2_ratio)
         assert plain.entries[0].noise == pytest.approx(entry.noise, rel=1e-12)
 
 
@@ -211,10 +215,10 @@ def test_a_shuffled_guarantee_fits_no_other_budget_and_draws_nothing(
     noise: str, budget: Budget
 ) -> None:
     curve: Any = "zcdp" if noise == GG else "gaussian"
-    found = shuffle_steps(3000, 0.4, 1e-6, curve)
+    shuffled = shuffle_steps(3000, 0.4, 1e-6, curve)
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
-        ledger.shaped_steps(shaped(found.rho_step, noise), steps=3000, certificate=found)
+        ledger.shaped_steps(shaped(shuffled.rho_step, noise), steps=3000, certificate=shuffled)
     assert ledger.entries == ()
 
 
@@ -241,10 +245,10 @@ def test_a_certificate_must_be_for_these_steps_and_this_noise() -> None:
 
 def test_without_amplification_a_certificate_costs_one_release() -> None:
     for noise, curve in ((GG, "zcdp"), (GAUSSIAN, "gaussian")):
-        found = shuffle_steps(3, 0.4, 1e-6, curve)  # type: ignore[arg-type]
-        assert not found.amplified
+        shuffled = shuffle_steps(3, 0.4, 1e-6, curve)  # type: ignore[arg-type]
+        assert not shuffled.amplified
         ledger = Ledger(APPROXIMATE)
-        ledger.shaped_steps(shaped(found.rho_step, noise), steps=3, certificate=found)
+        ledger.shaped_steps(shaped(shuffled.rho_step, noise), steps=3, certificate=shuffled)
         assert ledger.spent() == APPROXIMATE
         assert ledger.entries[0].mechanism == noise
 
@@ -257,9 +261,9 @@ def test_steps_compose_with_other_releases() -> None:
     assert ledger.spent() == ZCDP(rho=0.2)
     half = ApproxDP(epsilon=0.2, delta=5e-7)
     ledger = Ledger(APPROXIMATE)
-    found = shuffle_steps(3000, half.epsilon, half.delta, "zcdp")
+    shuffled = shuffle_steps(3000, half.epsilon, half.delta, "zcdp")
     for _ in range(2):
-        ledger.shaped_steps(shaped(found.rho_step), steps=3000, certificate=found)
+        ledger.shaped_steps(shaped(shuffled.rho_step), steps=3000, certificate=shuffled)
     assert ledger.spent() == APPROXIMATE
     ledger = Ledger(CONCENTRATED)
     for block in ledger.disjoint(3):
@@ -306,16 +310,16 @@ def sums(space: RegularSpace, noise: Any, terms: int, draws: int) -> np.ndarray:
 
 @pytest.mark.parametrize("terms", [1, 9, 400])
 def test_a_sum_of_gaussians_has_as_many_times_the_variance(terms: int) -> None:
-    found = sums(SPACE, GAUSSIAN, terms, 500)
-    total = float(np.square(found).sum()) / terms
-    law = stats.chi2(found.size)
+    noise = sums(SPACE, GAUSSIAN, terms, 500)
+    total = float(np.square(noise).sum()) / terms
+    law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 
 def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
-    found = sums(SPACE, GG, 1, 500)
-    total = float(np.square(row_norms(found, SPACE.smooth_exponent)).sum())
-    law = stats.chi2(found.size)
+    noise = sums(SPACE, GG, 1, 500)
+    total = float(np.square(row_norms(noise, SPACE.smooth_exponent)).sum())
+    law = stats.chi2(noise.size)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 

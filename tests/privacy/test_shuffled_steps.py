@@ -36,9 +36,9 @@ GRID = list(product((1, 2, 16, 200, 10**4), (0.01, 0.3, 1.0, 5.0), (1e-10, 1e-6,
 def test_the_noise_is_that_of_the_reference_table(
     steps: int, epsilon: float, amplified: float, alone: float
 ) -> None:
-    found = shuffle_steps(steps, epsilon, 1e-6)
-    assert found.amplified
-    assert 2 * found.noise_multiplier == pytest.approx(amplified, abs=6e-4)
+    shuffled = shuffle_steps(steps, epsilon, 1e-6)
+    assert shuffled.amplified
+    assert 2 * shuffled.noise_multiplier == pytest.approx(amplified, abs=6e-4)
     without = 2 / math.sqrt(2 * gaussian_rho(epsilon, 1e-6))
     assert without == pytest.approx(alone, rel=1e-4)
 
@@ -47,18 +47,18 @@ def test_the_noise_is_that_of_the_reference_table(
 def test_the_certified_rho_passes_the_sum_of_clones_and_failures(
     steps: int, epsilon: float, delta: float
 ) -> None:
-    found = shuffle_steps(steps, epsilon, delta)
-    if not found.amplified:
-        assert gaussian_delta(found.rho_step, epsilon) <= delta * (1 + 1e-12)
+    shuffled = shuffle_steps(steps, epsilon, delta)
+    if not shuffled.amplified:
+        assert gaussian_delta(shuffled.rho_step, epsilon) <= delta * (1 + 1e-12)
         return
-    local = gaussian_epsilon(found.rho_step, found.delta_step)
+    local = gaussian_epsilon(shuffled.rho_step, shuffled.delta_step)
     clones = clones_delta(local, steps, epsilon)
     failures = (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
-    assert clones + failures * found.delta_step <= delta * (1 + 1e-9)
+    assert clones + failures * shuffled.delta_step <= delta * (1 + 1e-9)
     # Nor is it wasteful: one per cent more rho does not pass with the same split of delta.
-    more = gaussian_epsilon(1.01 * found.rho_step, found.delta_step)
+    more = gaussian_epsilon(1.01 * shuffled.rho_step, shuffled.delta_step)
     excess = clones_delta(more, steps, epsilon)
-    assert excess + failures * found.delta_step > delta
+    assert excess + failures * shuffled.delta_step > delta
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_shuffling_never_allows_less_than_no_amplification(
 
 
 def test_one_step_is_not_amplified() -> None:
-    found = shuffle_steps(1, 1.0, 1e-6)
-    assert not found.amplified
-    assert found.rho_step == gaussian_rho(1.0, 1e-6)
+    shuffled = shuffle_steps(1, 1.0, 1e-6)
+    assert not shuffled.amplified
+    assert shuffled.rho_step == gaussian_rho(1.0, 1e-6)
 
 
 def test_more_steps_and_a_larger_budget_allow_more() -> None:
@@ -115,9 +115,9 @@ def test_the_forward_accountant_is_never_worse_than_the_curve_of_one_step(
 
 
 def test_the_forward_accountant_shows_that_plain_accounting_would_refuse_the_noise() -> None:
-    found = shuffle_steps(1000, 1.0, 1e-6)
-    assert gaussian_delta(found.rho_step, 1.0) > 1e-4
-    assert shuffled_steps_delta(found.rho_step, 1000, 1.0, found.delta_step) <= 1e-6
+    shuffled = shuffle_steps(1000, 1.0, 1e-6)
+    assert gaussian_delta(shuffled.rho_step, 1.0) > 1e-4
+    assert shuffled_steps_delta(shuffled.rho_step, 1000, 1.0, shuffled.delta_step) <= 1e-6
 
 
 def test_a_huge_epsilon_is_left_to_the_curve_of_one_step() -> None:

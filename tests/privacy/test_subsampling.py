@@ -38,31 +38,31 @@ def of_one_pair(rho: float, share: float, releases: int) -> float:
         masses = (1 - share) * norm.pdf(points, 0, std) + share * norm.pdf(points, shift, std)
         return dict(enumerate(masses / masses.sum()))
 
-    found = pld.from_two_probability_mass_functions(
+    losses = pld.from_two_probability_mass_functions(
         {k: math.log(v) for k, v in counts(0.0).items()},
         {k: math.log(v) for k, v in counts(1.0).items()},
         pessimistic_estimate=False,
         value_discretization_interval=1e-4,
     )
-    return float(found.self_compose(releases).get_epsilon_for_delta(DELTA))
+    return float(losses.self_compose(releases).get_epsilon_for_delta(DELTA))
 
 
 @pytest.mark.parametrize(("rho", "drawn", "releases"), CASES)
 def test_it_is_below_another_proof_and_below_no_batch_at_all(
     rho: float, drawn: int, releases: int
 ) -> None:
-    found = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
-    assert found <= renyi(rho, drawn, 1000, releases)
-    assert found <= gaussian_epsilon(releases * rho, DELTA)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
+    assert epsilon <= renyi(rho, drawn, 1000, releases)
+    assert epsilon <= gaussian_epsilon(releases * rho, DELTA)
 
 
 @pytest.mark.parametrize(("rho", "drawn", "releases"), [(0.5, 100, 10), (0.05, 10, 100)])
 def test_it_is_above_what_one_pair_of_neighbours_shows(
     rho: float, drawn: int, releases: int
 ) -> None:
-    found = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
     shown = of_one_pair(rho, drawn / 1000, releases)
-    assert shown <= found <= 1.4 * shown
+    assert shown <= epsilon <= 1.4 * shown
 
 
 def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> None:

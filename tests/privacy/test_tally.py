@@ -49,15 +49,15 @@ def exact(entries: list[Entry]) -> dict[str, Fraction]:
         delta = e.delta if name == "approximate_epsilon" else 0.0
         for key, value in ((name, share), ("approximate_delta", delta)):
             sums[e.part, key] = sums.get((e.part, key), Fraction(0)) + Fraction(value)
-    found = {}
+    totals = {}
     for name in NAMES:
         total = sums.get((None, name), Fraction(0))
         partitions = {part[0] for part, _ in sums if part is not None}
         for number in partitions:
             blocks = [v for (p, k), v in sums.items() if p and p[0] == number and k == name]
             total += max(blocks, default=Fraction(0))
-        found[name] = total
-    return found
+        totals[name] = total
+    return totals
 
 
 KINDS = st.sampled_from(["gaussian", "laplace", "shuffled gaussian", "objective perturbation"])
@@ -85,8 +85,8 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
         for name in NAMES:  # asking before adding gives what adding gives
             assert getattr(with_it, name) == pytest.approx(getattr(after, name), rel=1e-15)
     for name, value in exact(entries).items():
-        found = getattr(running.totals(), name)
-        assert abs(Fraction(found) - value) <= value * Fraction(1, 10**14)
+        total = getattr(running.totals(), name)
+        assert abs(Fraction(total) - value) <= value * Fraction(1, 10**14)
     assert tally(entries) == running.totals()
 
 

@@ -16,7 +16,7 @@ from dpsco_core.problems.linear import Linear
 Vector = NDArray[np.float64]
 POINTS = (Quadratic, Linear, GeometricMedian)
 MODELS = tuple(p for p in OPTIMISATION_PROBLEMS if p not in POINTS)
-HARD = (Spike, Hypercube)  # of two points
+HARD = (Spike, Hypercube)  # laws of two points
 ORDINARY = tuple(law for law in DISTRIBUTIONS if not issubclass(law, HardInstance))
 PAIRS = [
     (problem, law)

@@ -174,7 +174,7 @@ TOO_SMALL = [
 
 @pytest.mark.parametrize(
     ("field", "factor", "problem"),
-    [(field, factor, problem) for field, factor, found in TOO_SMALL for problem in found],
+    [(field, factor, problem) for field, factor, problems in TOO_SMALL for problem in problems],
     ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", None),
 )
 def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:

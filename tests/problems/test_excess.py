@@ -129,9 +129,9 @@ def test_evaluation_samples_are_drawn_once_and_the_last_ones_are_kept() -> None:
 
 def test_the_standard_error_is_that_of_a_mean() -> None:
     terms = np.array([1.0, 2.0, 6.0, 7.0])
-    found = average(terms)
-    assert found.value == 4.0
-    assert found.standard_error == pytest.approx(terms.std(ddof=1) / 2)
+    risk = average(terms)
+    assert risk.value == 4.0
+    assert risk.standard_error == pytest.approx(terms.std(ddof=1) / 2)
 
 
 def test_quadratic_and_linear_problems_with_the_mean_outside_and_at_0() -> None:

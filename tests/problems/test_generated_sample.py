@@ -91,8 +91,8 @@ def test_hard_instances_are_generated_too(problem: str, distribution: str) -> No
     held, generated = both(problem, distribution)
     w = np.full(D, 0.2)
     expected = np.concatenate(list(held.gradients(w).blocks()))
-    found = np.concatenate(list(generated.gradients(w).blocks()))
-    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+    gradients = np.concatenate(list(generated.gradients(w).blocks()))
+    np.testing.assert_allclose(gradients, expected, rtol=1e-11, atol=1e-13)
 
 
 def column_sums(rows: Any) -> Any:

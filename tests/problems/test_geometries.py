@@ -84,8 +84,8 @@ def places(problem: Any, rng: np.random.Generator) -> list[Vector]:
     body: ConstraintSet = problem.constraint
     best, d = problem.minimiser, body.d
     towards = [-best, -np.ones(d), np.eye(d)[-1], -np.eye(d)[0], rng.standard_normal(d)]
-    found = [body.centre, *(body.support_point(g) for g in towards)]
-    return [*found, *(body.project(best + s * rng.standard_normal(d)) for s in (0.05, 1.0))]
+    points = [body.centre, *(body.support_point(g) for g in towards)]
+    return [*points, *(body.project(best + s * rng.standard_normal(d)) for s in (0.05, 1.0))]
 
 
 def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
@@ -174,11 +174,11 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
     body, c, d = problem.constraint, constants, problem.constraint.d
     p, q, s = problem.setting(1, BUDGET).moment_order, dual.exponent, dual.dual
     sample = problem.sample(n, rng)
-    found: set[str] = set()
+    broken: set[str] = set()
 
     def check(name: str, low: float, bound: float) -> None:
         if low > bound * (1 + 1e-9) + 1e-9:
-            found.add(name)
+            broken.add(name)
 
     previous: tuple[Vector, Vector] | None = None
     for w in places(problem, rng):
@@ -223,7 +223,7 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
             curve, slack = mean_and_error(change @ step)
             check("strong_convexity", c.strong_convexity * long**2, float(curve + slack))
         previous = w, g
-    return found
+    return broken
 
 
 def _length(x: Vector, exponent: float) -> float:

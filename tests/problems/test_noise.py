@@ -148,9 +148,9 @@ def test_the_tables_of_the_excesses_are_accurate_and_are_used(name: str) -> None
         rng = np.random.default_rng(1)
         s = np.concatenate([rng.standard_normal(2000), np.sinh(rng.uniform(-9.5, 9.5, 4000))])
         s = np.concatenate([s, [0.0, np.sinh(9.0), -np.sinh(9.0), 1e6, -1e6]])
-        found = getattr(noise, f"{name}_excess")(s)
-        assert np.array_equal(found, getattr(module, f"_{name}_table")(noise)(s))
-        error = np.abs(found - getattr(noise, f"_{name}_excess")(s))
+        excesses = getattr(noise, f"{name}_excess")(s)
+        assert np.array_equal(excesses, getattr(module, f"_{name}_table")(noise)(s))
+        error = np.abs(excesses - getattr(noise, f"_{name}_excess")(s))
         # The closed form itself cancels: its rounding is 1e-15 s^2 and a large second moment's.
         assert (error <= 1e-12 * (1 + np.abs(s)) + 1e-14 * s * s + 1e-13 / margin).all()
         assert error.max() > 0

@@ -316,17 +316,17 @@ def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, expon
     for radius in (1e-100, 0.7, 1e90):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found = every_path(seen.bounded(radius, exponent), w)
-        for path, rows in found.items():
+            paths = every_path(seen.bounded(radius, exponent), w)
+        for path, rows in paths.items():
             assert np.isfinite(rows).all(), path
             longest = float(row_norms(rows, exponent).max())
             assert longest <= radius * (1 + 1e-12), path
-            np.testing.assert_allclose(rows, found["blocks"], rtol=1e-9, atol=1e-300, err_msg=path)
+            np.testing.assert_allclose(rows, paths["blocks"], rtol=1e-9, atol=1e-300, err_msg=path)
         if problem in POINTS:  # the bound is reached, and what is shorter is left as it is
             assert longest >= radius * (1 - 1e-12)
             last = np.array(ADVERSARIES[-3:])
             short = row_norms(last, exponent) <= radius
-            np.testing.assert_array_equal(found["blocks"][-3:][short], -last[short])
+            np.testing.assert_array_equal(paths["blocks"][-3:][short], -last[short])
 
 
 def test_a_second_bound_in_another_norm_keeps_the_first_or_is_refused() -> None:

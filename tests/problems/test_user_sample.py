@@ -25,13 +25,13 @@ def test_a_users_gradient_is_the_mean_over_its_items(
     records = made.sample(users * items, np.random.default_rng(0))
     sample = ItemSample(records=records, items=items)
     w = np.full(d, 0.3)
-    found = sample.user_gradients(w)
-    assert found.shape == (users, d)
+    gradients = sample.user_gradients(w)
+    assert gradients.shape == (users, d)
     every = np.concatenate(list(records.gradients(w).blocks()))
     expected = every.reshape(users, items, d).mean(axis=1)
-    assert np.allclose(found, expected, rtol=1e-10, atol=1e-12 * np.abs(every).max())
+    assert np.allclose(gradients, expected, rtol=1e-10, atol=1e-12 * np.abs(every).max())
     part = sample.part(1, users)
-    assert np.array_equal(part.user_gradients(w), found[1:])
+    assert np.array_equal(part.user_gradients(w), gradients[1:])
     assert (part.users, part.items) == (users - 1, items)
 
 
@@ -104,6 +104,6 @@ def test_bounding_the_means_leaves_honest_users_and_zeroes_broken_ones() -> None
     sample = MeanSample(
         means=DenseRows(x), items=9, loss=HalfSquaredDistance(), constraint=made.constraint
     )
-    found = sample.bounded(1.0).means.x
-    assert np.array_equal(found[0], x[0])
-    assert np.allclose(found[1], [0.6, 0.8]) and np.array_equal(found[2:], np.zeros((2, 2)))
+    kept = sample.bounded(1.0).means.x
+    assert np.array_equal(kept[0], x[0])
+    assert np.allclose(kept[1], [0.6, 0.8]) and np.array_equal(kept[2:], np.zeros((2, 2)))

@@ -69,13 +69,13 @@ def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
     for name, rows in table.groupby("name"):
         assert list(figure[name].y) == rows["mean_error"].tolist()
         assert all(half > 0 for half in figure[name].error_y.array)
-    found = evaluate_all(SWEEP, [slug for slugs in lines.values() for slug in slugs])
+    values = evaluate_all(SWEEP, [slug for slugs in lines.values() for slug in slugs])
     for name, slugs in lines.items():
-        mine = [e for e in found if e.bound.card.slug in slugs and not e.failures]
+        mine = [e for e in values if e.bound.card.slug in slugs and not e.failures]
         largest = {e.x: max(a.value for a in mine if a.x == e.x) for e in mine}
         assert dict(zip(figure[name].x, figure[name].y, strict=True)) == largest
     assert len(figure["Worst"].y) == len(figure["Proven"].y) == 2
-    assert any(e.failures for e in found if e.bound.card.slug in lines["Fails"])
+    assert any(e.failures for e in values if e.bound.card.slug in lines["Fails"])
     assert list(figure["1/sqrt(n)"].y) == [n**-0.5 for n in SWEEP.grid]
     assert set(figure) == {*table["name"], *lines, "1/sqrt(n)", "Answer without data"}
 

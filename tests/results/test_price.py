@@ -51,9 +51,9 @@ def test_an_interval_of_a_ratio_holds_the_true_one_in_95_of_100_cases() -> None:
     for _ in range(400):
         shared = rng.lognormal(0, 0.3, 20)
         pair = cells(list(2 * shared * rng.lognormal(0, 0.1, 20)), list(shared))
-        found = ratio(pair, PRIVATE, PUBLIC, 10.0)
-        assert found is not None
-        held += found.low <= 2 * np.exp(0.005) <= found.high
+        price = ratio(pair, PRIVATE, PUBLIC, 10.0)
+        assert price is not None
+        held += price.low <= 2 * np.exp(0.005) <= price.high
     # Binomial(400, 0.95): outside with probability 1e-6; the delta method costs a little.
     assert 352 <= held <= 399
 
@@ -107,9 +107,9 @@ def test_without_a_method_without_privacy_there_is_no_price() -> None:
 
 
 def test_one_trial_has_a_price_without_an_interval() -> None:
-    found = paired_ratio({0: 3.0}, {0: 1.5})
-    assert found is not None and found.value == 2
-    assert math.isnan(found.low) and math.isnan(found.high) and not found.within_noise
+    price = paired_ratio({0: 3.0}, {0: 1.5})
+    assert price is not None and price.value == 2
+    assert math.isnan(price.low) and math.isnan(price.high) and not price.within_noise
     assert paired_ratio({0: 3.0}, {1: 1.5}) is None
 
 

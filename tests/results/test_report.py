@@ -75,19 +75,19 @@ def run(scenario: Scenario) -> dict[str, Any]:
 
 
 def test_the_catalogue_has_the_stated_keys() -> None:
-    found = strict(catalogue_json())
-    assert list(found) == ["methods", "problems", "distributions", "bounds"]
-    for rows in found.values():
+    document = strict(catalogue_json())
+    assert list(document) == ["methods", "problems", "distributions", "bounds"]
+    for rows in document.values():
         assert rows
         assert all(row.keys() >= COMMON_KEYS for row in rows)
-    for row in found["methods"]:
+    for row in document["methods"]:
         assert row.keys() >= {"privacy", "geometry", "level", "problems"}
         assert row["problems"]
         assert set(row["problems"]) <= set(PROBLEM_SLUGS)
         mean = row["slug"].startswith(("mean.", "user.mean-"))
         assert (row["problems"] == ["mean"]) == mean
-    assert [row["slug"] for row in found["problems"]] == list(PROBLEM_SLUGS)
-    for row in found["bounds"]:
+    assert [row["slug"] for row in document["problems"]] == list(PROBLEM_SLUGS)
+    for row in document["bounds"]:
         assert row.keys() >= {"kind", "quantity", "constant", "latex", "level", "problems"}
         assert row["problems"]
         assert set(row["problems"]) <= set(PROBLEM_SLUGS)
@@ -97,19 +97,19 @@ def test_the_catalogue_has_the_stated_keys() -> None:
         assert row["kind"] in ("upper", "lower")
         assert row["constant"] in ("explicit", "rate")
         assert row["method"] is None or row["method"] in METHOD_SLUGS
-    assert [row["slug"] for row in found["methods"]] == list(METHOD_SLUGS)
-    assert [row["slug"] for row in found["bounds"]] == list(BOUND_SLUGS)
+    assert [row["slug"] for row in document["methods"]] == list(METHOD_SLUGS)
+    assert [row["slug"] for row in document["bounds"]] == list(BOUND_SLUGS)
 
 
 # -- bounds ---------------------------------------------------------------------------------------
 
 
 def test_bounds_have_the_stated_keys() -> None:
-    found = strict(bounds_json(SMALL))
-    assert list(found) == ["scenario", "bounds"]
-    assert Scenario.from_dict(found["scenario"]) == SMALL
-    assert [row["slug"] for row in found["bounds"]] == MEAN_BOUNDS
-    for row in found["bounds"]:
+    document = strict(bounds_json(SMALL))
+    assert list(document) == ["scenario", "bounds"]
+    assert Scenario.from_dict(document["scenario"]) == SMALL
+    assert [row["slug"] for row in document["bounds"]] == MEAN_BOUNDS
+    for row in document["bounds"]:
         assert row.keys() >= BOUND_KEYS
         assert row["x"] is None
         assert all(isinstance(sentence, str) for sentence in row["failures"])
@@ -152,31 +152,31 @@ def test_every_point_of_a_grid_has_every_bound() -> None:
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem: str) -> None:
     scenario = replace(SMALL_RISK, problem=problem, methods=())
-    found = strict(bounds_json(scenario))["bounds"]
+    rows = strict(bounds_json(scenario))["bounds"]
     chosen = {
         row["slug"]
         for row in strict(catalogue_json())["bounds"]
         if problem in row["problems"] and row["level"] == "item"
     }
     assert chosen
-    assert [row["slug"] for row in found] == [b.card.slug for b in bounds_for(problem)]
-    assert {row["slug"] for row in found} == chosen
-    quantity = {row["quantity"] for row in found}
+    assert [row["slug"] for row in rows] == [b.card.slug for b in bounds_for(problem)]
+    assert {row["slug"] for row in rows} == chosen
+    quantity = {row["quantity"] for row in rows}
     assert quantity == ({"l2 error", "squared l2 error"} if problem == "mean" else {"excess risk"})
-    assert all(row["value"] is None or row["value"] >= 0 for row in found)
-    assert all(row["failures"] for row in found if row["value"] is None)
+    assert all(row["value"] is None or row["value"] >= 0 for row in rows)
+    assert all(row["failures"] for row in rows if row["value"] is None)
 
 
 def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
     several = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
-    found = strict(bounds_json(several))["bounds"]
+    rows = strict(bounds_json(several))["bounds"]
     own = {b.card.slug for b in bounds_for("logistic", "user")}
-    assert {row["slug"] for row in found} == own
-    assert {row["quantity"] for row in found} == {"excess risk", "item gradients"}
+    assert {row["slug"] for row in rows} == own
+    assert {row["quantity"] for row in rows} == {"excess risk", "item gradients"}
     # A bound for records counts all n m items.
     pooled = strict(bounds_json(replace(several, n=50 * several.n, m=1)))["bounds"]
     values = {row["slug"]: row["value"] for row in pooled}
-    shared = [row for row in found if row["slug"] in values]
+    shared = [row for row in rows if row["slug"] in values]
     assert {row["kind"] for row in shared} == {"upper", "lower"}
     assert all(row["value"] == values[row["slug"]] for row in shared)
 
@@ -193,16 +193,16 @@ def test_a_bound_that_is_void_is_null() -> None:
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
     which = bound(slug)
     scenario = replace(SMALL, problem=which.card.problems[0], methods=())
-    found = evaluate(scenario, which, x=7.0)
+    evaluation = evaluate(scenario, which, x=7.0)
     setting = bound_setting(scenario, which)
     assert (setting.law is not None) == which.card.of_law
     plan = None
-    if which.parameters == "run" and not found.failures:
+    if which.parameters == "run" and not evaluation.failures:
         plan = planned(scenario, which.card.method)
     if which.parameters != "run" or plan is not None:
-        assert found.value == which.value(setting, plan)
-        assert found.terms == which.terms(setting, plan)
-    assert found.x == 7.0
+        assert evaluation.value == which.value(setting, plan)
+        assert evaluation.terms == which.terms(setting, plan)
+    assert evaluation.x == 7.0
     assert [e.bound.card.slug for e in evaluate_all(scenario, [slug])] == [slug]
 
 
@@ -254,12 +254,12 @@ def test_an_unknown_bound_is_refused() -> None:
 
 def test_a_run_has_the_stated_keys() -> None:
     scenario = replace(SMALL, methods=MEAN_METHODS)
-    found = run(scenario)
-    assert set(found) == {"scenario", "results", "bounds"}
-    assert Scenario.from_dict(found["scenario"]) == scenario
-    assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
-    assert [row["method"] for row in found["results"]] == list(MEAN_METHODS)
-    for row in found["results"]:
+    document = run(scenario)
+    assert set(document) == {"scenario", "results", "bounds"}
+    assert Scenario.from_dict(document["scenario"]) == scenario
+    assert document["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert [row["method"] for row in document["results"]] == list(MEAN_METHODS)
+    for row in document["results"]:
         assert row.keys() >= RESULT_KEYS
         assert list(row["quantiles"]) == ["0.1", "0.25", "0.75", "0.9"]
         assert row["x"] is None
@@ -268,7 +268,7 @@ def test_a_run_has_the_stated_keys() -> None:
         assert row["evaluation_standard_error"] == 0
         low, *_, high = row["quantiles"].values()
         assert low <= row["median_error"] <= high
-    spent = {row["method"]: row["spent"] for row in found["results"]}
+    spent = {row["method"]: row["spent"] for row in document["results"]}
     assert spent["mean.sample"] is None
     assert spent["mean.clipped"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
 
@@ -277,22 +277,22 @@ def test_a_run_has_the_stated_keys() -> None:
 def test_a_run_of_optimisers_has_the_stated_keys(problem: str) -> None:
     scenario = replace(SMALL_RISK, problem=problem)
     outcomes = list(study(scenario))
-    found = strict(run_json(scenario, outcomes))
-    assert set(found) == {"scenario", "results", "bounds"}
-    assert Scenario.from_dict(found["scenario"]) == scenario
-    assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
-    assert [row["method"] for row in found["results"]] == list(scenario.methods)
+    document = strict(run_json(scenario, outcomes))
+    assert set(document) == {"scenario", "results", "bounds"}
+    assert Scenario.from_dict(document["scenario"]) == scenario
+    assert document["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert [row["method"] for row in document["results"]] == list(scenario.methods)
     largest = {
         m: max(o.error_uncertainty for o in outcomes if o.method == m) for m in SMALL_RISK.methods
     }
-    for row in found["results"]:
+    for row in document["results"]:
         assert row.keys() >= RESULT_KEYS
         assert row["evaluation_standard_error"] == largest[row["method"]]
         assert row["not_applicable"] is None
         assert row["trials"] == 3
         assert 0 < row["mean_error"] < 10
         assert row["diagnostics"]
-    plain_run, private = found["results"]
+    plain_run, private = document["results"]
     assert plain_run["spent"] is None
     assert private["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
     assert private["bound_by"] == ["zcdp", "approx"]
@@ -340,15 +340,15 @@ def test_a_run_does_not_depend_on_the_order_of_its_outcomes() -> None:
 
 def test_a_part_of_a_run_reports_the_trials_that_it_has() -> None:
     outcomes = list(study(SMALL))[:4]
-    found = run_json(SMALL, outcomes)["results"]
-    assert [row["trials"] for row in found] == [2, 1, 1]
+    results = run_json(SMALL, outcomes)["results"]
+    assert [row["trials"] for row in results] == [2, 1, 1]
     assert run_json(SMALL, [])["results"] == []
 
 
 def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
-    def timeless(found: dict[str, Any]) -> dict[str, Any]:
-        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in found["results"]]
-        return found | {"results": rows}
+    def timeless(document: dict[str, Any]) -> dict[str, Any]:
+        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in document["results"]]
+        return document | {"results": rows}
 
     assert timeless(run(SMALL)) == timeless(run(SMALL))
     assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))

@@ -91,8 +91,10 @@ def test_the_fit_is_the_least_squares_line_through_the_means() -> None:
 
 def norms(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     """Errors of a mean in three dimensions, over their mean."""
-    found: Array = np.linalg.norm(rng.standard_normal((*shape, 3)), axis=2) / math.sqrt(8 / math.pi)
-    return found
+    lengths: Array = np.linalg.norm(rng.standard_normal((*shape, 3)), axis=2) / math.sqrt(
+        8 / math.pi
+    )
+    return lengths
 
 
 def heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
@@ -294,8 +296,8 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
     mix = (1 - share) * sampling + share * privacy
     alarms = 0
     for _ in range(FITS):
-        found = fit_errors(x, mix * norms(rng, (20, 3)))
-        alarms += verdict(found, low, high, grows=False) in (STEEPER, FLATTER)
+        fitted = fit_errors(x, mix * norms(rng, (20, 3)))
+        alarms += verdict(fitted, low, high, grows=False) in (STEEPER, FLATTER)
     # More than 58 of 600 with probability 1e-6 at the 5 % that the interval allows.
     assert alarms <= binom.ppf(1 - 1e-6, FITS, 0.05)
 
@@ -379,20 +381,20 @@ def test_a_curve_that_bends_has_two_slopes_and_a_straight_one_has_none() -> None
     x = np.array(grid, dtype=float)
     rng = np.random.default_rng(0)
 
-    def found(y: Array) -> list[Any]:
+    def bends_in(y: Array) -> list[Any]:
         return [
             bend(cells_of(y * rng.lognormal(0, 0.1, (25, len(x))), grid), "mean.sample")
             for _ in range(300)
         ]
 
     kinked = np.where(x < 5000, x**-0.2, 5000**0.6 * x**-0.8)
-    seen = [b for b in found(kinked) if b is not None]
+    seen = [b for b in bends_in(kinked) if b is not None]
     assert len(seen) > 290
     assert all(b.before > -0.45 and b.after < -0.5 for b in seen)
     exact = bend(cells_of(np.tile(kinked, (2, 1)), grid), "mean.sample")
     assert exact is not None and exact.at == 5000
     assert (exact.before, exact.after) == (pytest.approx(-0.2), pytest.approx(-0.8))
-    assert sum(b is not None for b in found(x**-0.5)) <= 15  # 5 % of the straight lines
+    assert sum(b is not None for b in bends_in(x**-0.5)) <= 15  # 5 % of the straight lines
     noisy = [bend(cells_of(x**-0.5 * rng.lognormal(0, 1, (25, 7)), grid), "mean.sample")
              for _ in range(300)]  # fmt: skip
     assert sum(b is not None for b in noisy) <= 34  # 5 %, beyond with probability 1e-6

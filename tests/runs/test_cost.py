@@ -72,9 +72,9 @@ def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
     )
     # A pure budget on every other law: which, differs from problem to problem.
     for i, law in enumerate(distributions_for(problem), PROBLEM_SLUGS.index(problem)):
-        found = cost(replace(everything, distribution=law, delta=(0.0, 1e-6)[i % 2]))
-        assert found.cells == 2 * 3 * len(everything.methods)
-        assert 0 < found.largest_cell < found.seconds < math.inf
+        price = cost(replace(everything, distribution=law, delta=(0.0, 1e-6)[i % 2]))
+        assert price.cells == 2 * 3 * len(everything.methods)
+        assert 0 < price.largest_cell < price.seconds < math.inf
 
 
 def test_the_prices_of_methods_add_up() -> None:
@@ -82,9 +82,9 @@ def test_the_prices_of_methods_add_up() -> None:
     alone = [cost(replace(SMALL, methods=(slug,))) for slug in chosen]
     none = cost(replace(SMALL, methods=()))
     together = cost(replace(SMALL, methods=chosen))
-    expected = sum(found.seconds for found in alone) - 2 * none.seconds
+    expected = sum(price.seconds for price in alone) - 2 * none.seconds
     assert together.seconds == pytest.approx(expected, rel=1e-9)
-    assert together.largest_cell == max(found.largest_cell for found in alone)
+    assert together.largest_cell == max(price.largest_cell for price in alone)
 
 
 @pytest.mark.parametrize("slug", DESCENTS)

@@ -20,7 +20,7 @@ from dpsco_core.privacy import Ledger
 from dpsco_core.problems.samples.users import sample_users
 from dpsco_core.scenario import Scenario
 
-MOST = 0.2  # of the input
+MOST = 0.2  # the most, as a share of the input
 ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())
 USERS = replace(ITEMS, n=4000, m=36, d=36)
 EXPONENT = {"lp.phased-sgd": 4.0, "lp.euclidean-reduction": 4.0}

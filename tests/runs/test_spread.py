@@ -44,17 +44,17 @@ def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
     rows = problem.stream(N, np.random.default_rng(1))
     assert len(list(rows.pieces())) > 9
     estimator = make_method(slug, "tight", "practical")
-    found = []
+    releases = []
     for source in (problem.sample(N, np.random.default_rng(1)), rows, SpreadRows(rows, threads)):
         ledger = Ledger(setting.budget)
         value = estimator.release(
             source, estimator.plan(setting), ledger, np.random.default_rng(2)
         ).value
-        found.append((value, [entry.label for entry in ledger.entries]))
-    np.testing.assert_allclose(found[0][0], found[2][0], rtol=1e-11, atol=1e-13)
-    assert np.array_equal(found[1][0], found[2][0])
-    assert found[0][1] == found[1][1] == found[2][1]
-    assert len(found[2][1]) == (0 if slug == "mean.sample" else 1)
+        releases.append((value, [entry.label for entry in ledger.entries]))
+    np.testing.assert_allclose(releases[0][0], releases[2][0], rtol=1e-11, atol=1e-13)
+    assert np.array_equal(releases[1][0], releases[2][0])
+    assert releases[0][1] == releases[1][1] == releases[2][1]
+    assert len(releases[2][1]) == (0 if slug == "mean.sample" else 1)
 
 
 @pytest.mark.parametrize("problem", ["logistic", "quadratic", "absolute"])

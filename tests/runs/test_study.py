@@ -75,9 +75,9 @@ def drawn(point: Scenario, trial: int = 0) -> tuple[float, ...]:
 
 def test_cells_come_trial_by_trial_so_that_every_curve_is_whole_early() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 100), trials=2, methods=MEAN_METHODS[:2])
-    found = [(c.trial, c.x, c.method) for c in cells(scenario)]
-    assert found == list(itertools.product((0, 1), (50, 100), MEAN_METHODS[:2]))
-    assert len(found) == scenario.cells
+    order = [(c.trial, c.x, c.method) for c in cells(scenario)]
+    assert order == list(itertools.product((0, 1), (50, 100), MEAN_METHODS[:2]))
+    assert len(order) == scenario.cells
 
 
 def test_serial_outcomes_come_in_the_order_of_the_cells() -> None:
@@ -346,7 +346,7 @@ def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
     sample = _draw(data_point(canonical(scenario)), 0)[1]
-    average = -sample.mean_gradient(np.zeros(scenario.d))  # of the records: inside the ball
+    average = -sample.mean_gradient(np.zeros(scenario.d))  # the records' average: inside the ball
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
     assert outcome.error == pytest.approx(np.linalg.norm(average - mean) ** 2 / 2, rel=1e-3)

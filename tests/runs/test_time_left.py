@@ -43,12 +43,12 @@ def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -
         for name, row in recorded.items()
     ]
     left = TimeLeft(kind for kind, _ in order)
-    whole, spent, found = sum(seconds for _, seconds in order), 0.0, []
+    whole, spent, stages = sum(seconds for _, seconds in order), 0.0, []
     for kind, seconds in order:
         left.took(kind, seconds)
         spent += seconds
-        found.append([spent, whole - spent, left.seconds])
-    return found
+        stages.append([spent, whole - spent, left.seconds])
+    return stages
 
 
 @pytest.mark.parametrize(

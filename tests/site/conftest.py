@@ -92,5 +92,5 @@ def numbers(page: Page) -> dict[str, object]:
     """Return what the page saves as JSON."""
     with page.expect_download() as saved:
         page.get_by_role("button", name="JSON").click()
-    found: dict[str, object] = json.loads(saved.value.path().read_text(encoding="utf-8"))
-    return found
+    document: dict[str, object] = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    return document

@@ -61,10 +61,10 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
     tab.goto(f"{live}/icon.png")
     queries = json.dumps([scenario.to_json() for scenario, _ in asked])
     packages = ["numpy", "scipy", "threadpoolctl"]
-    found = json.loads(tab.evaluate(RUN, [queries, packages]))
+    errors = json.loads(tab.evaluate(RUN, [queries, packages]))
     wrong = {
         slug: (error, outcome.error)
-        for slug, error, (_, outcome) in zip(METHOD_SLUGS, found, asked, strict=True)
+        for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, asked, strict=True)
         if error != pytest.approx(outcome.error, rel=1e-10, abs=1e-14)
     }
-    assert len(found) >= 35 and wrong == {}
+    assert len(errors) >= 35 and wrong == {}

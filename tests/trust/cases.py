@@ -80,13 +80,13 @@ def in_two_phases() -> Iterator[None]:
 
 def _twice(honest: Any) -> Any:
     def plan(self: Any, where: Setting) -> Any:
-        found = honest(self, replace(where, n=where.n // 2))
-        inner = getattr(found.phases, "phases", found.phases)  # within those of smoothed losses
+        halved = honest(self, replace(where, n=where.n // 2))
+        inner = getattr(halved.phases, "phases", halved.phases)  # within those of smoothed losses
         half = inner[0].stop
         phases = (inner[0], replace(inner[0], start=half, stop=2 * half))
-        if inner is found.phases:
-            return replace(found, setting=where, phases=phases)
-        return replace(found, setting=where, phases=replace(found.phases, phases=phases))
+        if inner is halved.phases:
+            return replace(halved, setting=where, phases=phases)
+        return replace(halved, setting=where, phases=replace(halved.phases, phases=phases))
 
     return plan
 

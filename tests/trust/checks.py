@@ -25,8 +25,8 @@ from tests.trust.plain import plain_shares, spends
 from tests.trust.tape import Statistic, Tape
 
 FALSE_ALARM = 1e-6
-SEEDS = range(3)  # of the runs on each pair: some methods draw which records they look at
-ROUNDING = 1e-9  # of sums of records, relative
+SEEDS = range(3)  # seeds of the runs on each pair: some methods draw which records they look at
+ROUNDING = 1e-9  # the relative rounding of sums of records
 DRAWS = 80  # degrees of freedom at least; half of the scale has a quarter of the energy
 
 

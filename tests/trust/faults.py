@@ -245,8 +245,8 @@ def one_order_twice(patch: Patch, case: Case) -> None:
     honest = private_sgd.fresh_order
 
     def order(n: int, plan: Any, rng: Any) -> Any:
-        found, idle = honest(n, plan, rng)
-        return np.resize(np.arange(math.ceil(len(found) / 2)), len(found)), idle
+        once, idle = honest(n, plan, rng)
+        return np.resize(np.arange(math.ceil(len(once) / 2)), len(once)), idle
 
     for place in ("euclidean.private_sgd", "lq.noisy"):
         patch.setattr(f"dpsco_core.methods.{place}.fresh_order", order)

@@ -20,7 +20,7 @@ from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
 
 Vector = NDArray[np.float64]
-GRID = np.exp(np.linspace(-9, 14, 60_001))  # of what a bound is minimised over
+GRID = np.exp(np.linspace(-9, 14, 60_001))  # the arguments over which a bound is minimised
 
 
 class At:

@@ -67,6 +67,6 @@ def killed(one: Mutant, patch: pytest.MonkeyPatch) -> str:
     one.fault.make(patch, place)
     try:
         one.fault.check(place)
-    except AssertionError as found:
-        return str(found).partition("\n")[0] or "found"
+    except AssertionError as failure:
+        return str(failure).partition("\n")[0] or "found"
     return ""

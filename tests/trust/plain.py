@@ -32,7 +32,7 @@ class Spent:
     pure: Fraction
     epsilon: Fraction
     delta: Fraction
-    choices: tuple[float, ...] = ()  # of exponential mechanisms, in their order
+    choices: tuple[float, ...] = ()  # epsilons of exponential mechanisms, in their order
     choices_first: bool = True  # before all noise
 
 
@@ -113,8 +113,8 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
         case ApproxDP(epsilon=epsilon, delta=delta):
             # The recursion holds only where all choices come before all noise.
             rule = choices_delta if spent.choices_first else pairs_delta
-            found = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
-            used = float(found[0])
+            epsilons = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
+            used = float(epsilons[0])
             # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
             ledgers = delta * (1 + 1e-9)
             return (

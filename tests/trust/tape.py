@@ -102,7 +102,7 @@ class Tape:
     filters: list[tuple[RobustFilter, int, NoisyTest, Entry]] = field(default_factory=list)
     released: list[Any] = field(default_factory=list)
     result: Any = None
-    state: Any = None  # of the generator, after the run
+    state: Any = None  # the generator's state after the run
 
     def noise(self) -> Array:
         """All noise of the run in units of its scales."""
@@ -339,12 +339,12 @@ class _Watch:
             return steps
 
         def jittered(steps: Any, exact: float, scale: float) -> float:
-            found = number(steps, exact, scale)
+            noisy = number(steps, exact, scale)
             claimed = steps.release.test
             unit = claimed.score_scale if steps._tests else claimed.threshold_scale
             if unit:
-                self.tape.drawn.append(Drawn(np.array([(found - exact) / unit]), 1.0, None))
-            return found
+                self.tape.drawn.append(Drawn(np.array([(noisy - exact) / unit]), 1.0, None))
+            return noisy
 
         def passed(steps: Any, score: float) -> bool:
             test, _ = steps.tape_entries
@@ -352,10 +352,10 @@ class _Watch:
                 Statistic(np.array([score]), test, norm=1.0, block=test.part)
             )
             self.scores.append(score)
-            found = bool(self.release(passes(steps, 1e12 if self.blind else score)))
+            outcome = bool(self.release(passes(steps, 1e12 if self.blind else score)))
             if self.replay is not None:
-                steps._passed, steps._halted = found, not found
-            return found
+                steps._passed, steps._halted = outcome, not outcome
+            return outcome
 
         def mean(steps: Any, value: Array) -> Array:
             _, entry = steps.tape_entries

@@ -96,12 +96,12 @@ def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) 
     place = case(slug)
     point = replace(place.point, **({"rho": None} | budget))
     made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
-    found = replace(place, point=point, method=made, around=nullcontext)
+    moved = replace(place, point=point, method=made, around=nullcontext)
     try:
-        found.plan()
+        moved.plan()
     except NotApplicable:
         return None
-    return found
+    return moved
 
 
 def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...]) -> int:

@@ -18,7 +18,7 @@ from tests.trust.faults import SPLITS
 from tests.trust.mutants import FAULTS, MUTANTS, Mutant, killed
 
 APPLICABLE = [m for m in MUTANTS if not m.not_applicable]
-PARAMETERS = [  # of every method in `make test`; of its second ways to be private in the slow suite
+PARAMETERS = [  # all methods in `make test`; their second ways to be private in the slow suite
     pytest.param(m, id=f"{m.case}-{m.fault.name}", marks=[pytest.mark.slow] * (m.case in VARIANTS))
     for m in APPLICABLE
 ]

@@ -30,15 +30,15 @@ RISES = {
 # The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
 # is divided by 1 + e^epsilon. Private all the same, and not the least noise.
 SHUFFLED_RISE = 1.25
-GROUPS = 10  # of the thousands of settings of the slow suite
+GROUPS = 10  # groups of the thousands of settings of the slow suite
 
 
 def in_order(points: Iterator[object], least: int) -> None:
     """Fail with every pair in the wrong order, or where little was compared."""
-    found = [disorder(point) for point in points]  # type: ignore[arg-type]
-    wrong = [pair for pairs, _ in found for pair in pairs]
+    compared_pairs = [disorder(point) for point in points]  # type: ignore[arg-type]
+    wrong = [pair for pairs, _ in compared_pairs for pair in pairs]
     assert not wrong, "\n".join(wrong)
-    assert sum(compared for _, compared in found) >= least
+    assert sum(compared for _, compared in compared_pairs) >= least
 
 
 def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW
 from dpsco_app.figure.methods import SIGNS, colour_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
-from dpsco_app.pages.bounds.words import marked, said, title
+from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.parts.options import in_print
 from dpsco_core.base.cards import BoundCard
@@ -66,7 +66,7 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
                 key=card.slug,
                 name=marked(row) if counts(row) else f"({marked(row)})",
                 colour=colour,
-                values=[said(row.value)],
+                values=[in_digits(row.value)],
                 end=float(rank),
                 bold=card.slug == chosen,
                 sign=SIGNS["triangle-down" if card.kind == "upper" else "triangle-up"],
@@ -98,5 +98,5 @@ def symbol_of(card: BoundCard) -> str:
 def _hover(row: Row) -> str:
     laws = row.bound.card.laws.words
     whom = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
-    lines = [f"<b>{marked(row)}</b>", said(row.value), whom]
+    lines = [f"<b>{marked(row)}</b>", in_digits(row.value), whom]
     return "<br>".join([*lines, *map(in_print, row.failures[:2])])

@@ -113,11 +113,11 @@ def drawing(point: Scenario, card: BoundCard) -> Drawing:
     return Drawing(query=query, drawn=alike, n=scenario.n, scenario=scenario)
 
 
-def has_line(found: Drawing, slug: str) -> bool:
+def has_line(view: Drawing, slug: str) -> bool:
     """Return whether Explore's figure holds a line of the bound: a positive number somewhere."""
-    if not found.drawn or found.scenario is None:
+    if not view.drawn or view.scenario is None:
         return False
-    return any(0 < e.value < math.inf for e in evaluations(found.scenario, (slug,)))
+    return any(0 < e.value < math.inf for e in evaluations(view.scenario, (slug,)))
 
 
 def _allowed(single: Scenario, card: BoundCard) -> Scenario | None:

@@ -40,7 +40,7 @@ from dpsco_core.explain.tables.table import (
 from dpsco_core.scenario import Scenario
 
 FRAME = "bounds_frame"
-SLUGS = "bounds_slugs"  # of the rows of the figure, by height
+SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 HEIGHT = 215
 COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant")
@@ -53,15 +53,15 @@ def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     table = paper_table(view.table) if view.table else fitting
     with screen.controls:
         _filters(fitting, any(r.holds for r in rows(point, fitting.slugs)))
-    found = _rows(point, table, view)
+    all_rows = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
-    drawn = words.comparable(found, quantity)
-    chosen = _chosen(found, drawn, view.bound)
+    drawn = words.comparable(all_rows, quantity)
+    chosen = _chosen(all_rows, drawn, view.bound)
     start = math.nan if quantity == "item gradients" else without_data(point)
-    if not found:
+    if not all_rows:
         screen.say(QUESTION, "No row passes these filters")
         return
-    screen.say(QUESTION, words.title(drawn), words.count_sentence(found))
+    screen.say(QUESTION, words.title(drawn), words.count_sentence(all_rows))
     if drawn:
         figure = bounds_figure(drawn, words.quantity_axis(quantity), chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
@@ -75,17 +75,17 @@ def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(drawn, table, start))
     _cover(table)
-    _one(point, next(r for r in found if r.bound.card.slug == chosen))
-    _table(point, found, start)
+    _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
+    _table(point, all_rows, start)
 
 
 def _filters(fitting: PaperTable, holds: bool) -> None:
-    said = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
+    own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     with st.container(horizontal=True, key="bounds_filters"):
         st.selectbox(
             "Table",
             CHOICES["table"],
-            format_func=lambda k: paper_table(k).title if k else said,
+            format_func=lambda k: paper_table(k).title if k else own_label,
             key=STATE.key("table"),
             on_change=STATE.change,
             args=({"bound": ""},),
@@ -116,17 +116,17 @@ def _cover(table: PaperTable) -> None:
 
 def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
     slugs = [s for s in table.slugs if view.kind in (ALL, bound(s).card.kind)]
-    found = rows(point, tuple(slugs))
-    if view.scope == "here" and any(r.here for r in found):
-        return tuple(r for r in found if r.here)
-    return found
+    all_rows = rows(point, tuple(slugs))
+    if view.scope == "here" and any(r.here for r in all_rows):
+        return tuple(r for r in all_rows if r.here)
+    return all_rows
 
 
-def _chosen(found: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
+def _chosen(all_rows: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
-    if slug in {r.bound.card.slug for r in found}:
+    if slug in {r.bound.card.slug for r in all_rows}:
         return slug
-    first = words.leading(drawn) or (found[0] if found else None)
+    first = words.leading(drawn) or (all_rows[0] if all_rows else None)
     return "" if first is None else first.bound.card.slug
 
 
@@ -135,13 +135,14 @@ def _slopes(point: Scenario, row: Row) -> dict[str, float]:
     return slopes(point, row.bound.card.slug) if cheap else {}
 
 
-def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
+def _table(point: Scenario, all_rows: tuple[Row, ...], start: float) -> None:
     st.subheader("The table")
-    frame = words.table_frame(found, [_slopes(point, r) for r in found], start)
-    frame.insert(3, "Explore", [_address(point, r) for r in found])
-    slugs = [r.bound.card.slug for r in found]
+    frame = words.table_frame(all_rows, [_slopes(point, r) for r in all_rows], start)
+    frame.insert(3, "Explore", [_address(point, r) for r in all_rows])
+    slugs = [r.bound.card.slug for r in all_rows]
     frame["Holds"] = [
-        "yes, vacuous" if words.is_vacuous(r, start) else "yes" if r.holds else "no" for r in found
+        "yes, vacuous" if words.is_vacuous(r, start) else "yes" if r.holds else "no"
+        for r in all_rows
     ]
     styled: Any = frame[list(COLUMNS)].style.format({"Value": "{:.3g}"}, na_rep="")
     st.dataframe(
@@ -216,26 +217,27 @@ def _one(point: Scenario, row: Row) -> None:
 def _symbols(point: Scenario, row: Row) -> None:
     lines = ["| symbol | here | meaning |", "|---|---|---|"]
     for symbol in symbols(point, row.bound):
-        value = "in the formula" if math.isnan(symbol.value) else words.said(symbol.value)
+        value = "in the formula" if math.isnan(symbol.value) else words.in_digits(symbol.value)
         lines.append(f"| ${symbol.latex}$ | {value} | {symbol.meaning} |")
     st.markdown("\n".join(lines))
 
 
 def _values(point: Scenario, row: Row) -> None:
-    terms = "\n".join(f"| {name} | {words.said(value)} |" for name, value in row.terms)
-    st.markdown(
-        f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{words.said(row.value)}** |"
-    )
+    terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
+    whole = words.in_digits(row.value)
+    st.markdown(f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{whole}** |")
     # Six values of a proven bound may take half a second: only when they are asked for.
     if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return
-    found = slopes(point, row.bound.card.slug)
+    exponents = slopes(point, row.bound.card.slug)
     axes = {"n": "n", "d": "d", "epsilon": "ε" if point.rho is None else "ρ"}
-    said = [
-        f"{name} **{found[axis]:.2f}**" for axis, name in axes.items() if math.isfinite(found[axis])
+    texts = [
+        f"{name} **{exponents[axis]:.2f}**"
+        for axis, name in axes.items()
+        if math.isfinite(exponents[axis])
     ]
-    if said:
-        st.markdown("Slopes here: " + ", ".join(said) + ".", help=words.SLOPE_HELP)
+    if texts:
+        st.markdown("Slopes here: " + ", ".join(texts) + ".", help=words.SLOPE_HELP)
 
 
 def _conditions(point: Scenario, row: Row) -> None:
@@ -264,15 +266,15 @@ def _sources(row: Row) -> None:
 
 
 def _explore_link(point: Scenario, row: Row) -> None:
-    found = _drawing(point, row.bound.card.slug)
-    if not found.query:
+    target = _drawing(point, row.bound.card.slug)
+    if not target.query:
         st.caption("The dashboard runs no scenario of this kind: it is too large.")
         return
-    drawn = has_line(found, row.bound.card.slug)
+    drawn = has_line(target, row.bound.card.slug)
     label = "Draw this bound in Explore" if drawn else "Open its scenario in Explore"
-    link_to("explore", label, found.query)
-    if found.n != point.n:
-        st.caption(f"At n = {number_text(found.n)}, the most that Explore runs with such records.")
+    link_to("explore", label, target.query)
+    if target.n != point.n:
+        st.caption(f"At n = {number_text(target.n)}, the most that Explore runs with such records.")
     if not drawn:
-        why = "has no finite value there" if found.drawn else "bounds something else"
+        why = "has no finite value there" if target.drawn else "bounds something else"
         st.caption(f"Explore's figure cannot show this bound, which {why}.")

@@ -45,7 +45,7 @@ SLOPE_HELP = (
 )
 
 
-def said(value: float) -> str:
+def in_digits(value: float) -> str:
     """Return a value with three digits, as people write it."""
     if math.isnan(value):
         return "none"
@@ -77,7 +77,7 @@ def quantity_axis(quantity: Quantity) -> str:
 
 def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
     """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
-    found = [
+    bounds = [
         r
         for r in rows
         if r.holds
@@ -85,7 +85,7 @@ def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
         and r.bound.card.privacy != "none"
         and (constant == "rate" or r.bound.card.guarantee == "expectation")
     ]
-    return min(found, key=lambda r: r.value, default=None)
+    return min(bounds, key=lambda r: r.value, default=None)
 
 
 def leading(rows: Sequence[Row]) -> Row | None:
@@ -113,16 +113,16 @@ def floor(rows: Sequence[Row]) -> Row | None:
 
     One that binds ε-DP algorithms only says nothing about the others, so it comes last.
     """
-    found = [
+    bounds = [
         r
         for r in rows
         if r.holds
         and r.applies
         and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # of the worst case
+        and not r.bound.card.of_law  # the worst case
     ]
-    wide = [r for r in found if r.bound.card.privacy != "pure"]
-    return max(wide or found, key=lambda r: r.value, default=None)
+    wide = [r for r in bounds if r.bound.card.privacy != "pure"]
+    return max(wide or bounds, key=lambda r: r.value, default=None)
 
 
 def bound_ones(row: Row) -> str:
@@ -159,11 +159,11 @@ def title(rows: Sequence[Row]) -> str:
         narrow = least is not None and least.bound.card.laws not in upper.covers
         laws = f" for {upper.bound.card.laws.short}" * narrow
         first = f"Proven here{laws}: at most" if proven else "The smallest rate that holds here is"
-        parts.append(f"{first} {said(upper.value)} (“{short(upper.bound.card)}”)")
+        parts.append(f"{first} {in_digits(upper.value)} (“{short(upper.bound.card)}”)")
     if least is not None:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
-        parts.append(f"{who} can guarantee less than {said(least.value)} in the worst case")
+        parts.append(f"{who} can guarantee less than {in_digits(least.value)} in the worst case")
     if parts:
         return "; ".join(parts)
     return "No theorem about a private method holds here: the values are outside their theorems"
@@ -180,32 +180,31 @@ def count_sentence(rows: Sequence[Row]) -> str:
 
 def sentence(drawn: Sequence[Row], table: PaperTable, start: float) -> str:
     """Return how far the proven bounds are apart, and which say nothing."""
-    parts = [ratio_sentence(found) for found in class_ratios(drawn)]
+    parts = [ratio_sentence(ratio) for ratio in class_ratios(drawn)]
     above = [r for r in drawn if is_vacuous(r, start)]
     if above:
         every = sum(r.holds and r.bound.card.kind == "upper" for r in drawn)
         count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
             f"{count} upper bounds that hold promise nothing here: they "
-            f"are above **{said(start)}**, the error of an answer that ignores the data"
+            f"are above **{in_digits(start)}**, the error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
 
 
-def ratio_sentence(found: ClassRatio) -> str:
+def ratio_sentence(pair: ClassRatio) -> str:
     """Return how far the proven bounds of one class of losses are apart."""
-    which = found.loss_class
+    which = pair.loss_class
     where = "For mean estimation" if which == MEAN else f"For {which} losses"
-    where += f" and {(found.lower or found.upper).bound.card.laws.words}"
-    upper = (
-        f"{where}, the smallest proven upper bound in expectation is **{said(found.upper.value)}**"
-    )
-    if found.lower is None:
+    where += f" and {(pair.lower or pair.upper).bound.card.laws.words}"
+    value = in_digits(pair.upper.value)
+    upper = f"{where}, the smallest proven upper bound in expectation is **{value}**"
+    if pair.lower is None:
         return f"{upper}, and this table has no proven lower bound for that class"
-    ratio = said(float(f"{found.ratio:.2g}"))
+    ratio = in_digits(float(f"{pair.ratio:.2g}"))
     return (
-        f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(found.lower)} "
-        f"for this class, **{said(found.lower.value)}**"
+        f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(pair.lower)} "
+        f"for this class, **{in_digits(pair.lower.value)}**"
     )
 
 
@@ -214,16 +213,16 @@ def is_vacuous(row: Row, start: float) -> bool:
     return row.holds and row.bound.card.kind == "upper" and row.value >= start
 
 
-def condition_text(found: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     """Return a condition with its numbers, as in "n ≥ 100 √(d/ρ): here 500 ≥ 2,200"."""
     sides = " ".join(
-        said(x) if isinstance(x, (int, float)) else with_letters(x) for x in found.sides
+        in_digits(x) if isinstance(x, (int, float)) else with_letters(x) for x in condition.sides
     )
-    text = with_letters(found.text)
-    if found.failure:
-        fails = f"fails: {sides} is false here" if found.sides else "fails here"
+    text = with_letters(condition.text)
+    if condition.failure:
+        fails = f"fails: {sides} is false here" if condition.sides else "fails here"
         return f"✗ {text}: {fails}"
-    return f"✓ {text}" + (f": here {sides}" if found.sides else "")
+    return f"✓ {text}" + (f": here {sides}" if condition.sides else "")
 
 
 def card_line(card: BoundCard) -> str:
@@ -248,10 +247,10 @@ def formula(latex: str) -> str:
         if depth == 0 and latex.startswith((",\\ ", ",\\quad"), place):
             parts.append(latex[start:place])
             start = place + 1
-    found = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
+    pieces = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
     defines = ("=", r"\le", r"\ge", r"\sim", r"\text")
-    main = [found[0]] + [p for p in found[1:] if r"\ (q" in p or not any(d in p for d in defines)]
-    where = [p for p in found[1:] if p not in main]
+    main = [pieces[0]] + [p for p in pieces[1:] if r"\ (q" in p or not any(d in p for d in defines)]
+    where = [p for p in pieces[1:] if p not in main]
     lines = [", ".join(_inline(p) for p in main)]
     if where:
         lines.append("where " + ", ".join(_inline(p) for p in where))

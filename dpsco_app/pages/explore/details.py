@@ -151,7 +151,7 @@ def _refusal(
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     instead = dict(refusal.changes).get("method")
-    if instead in scenario.methods:  # that is there already: what is left is to do without
+    if instead in scenario.methods:  # it is there already: what is left is to do without
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
     parts = [
         f"Runs {method_card(str(value)).name} instead"
@@ -252,11 +252,11 @@ def signed(value: float) -> str:
 def _bends(result: Result) -> str:
     """Name the methods whose curve has two slopes, with both."""
     axis = str(result.scenario.axis)
-    found = ((m, bend(result.trials(), m)) for m in result.scenario.methods)
+    bends = ((m, bend(result.trials(), m)) for m in result.scenario.methods)
     return "; ".join(
         f"{method_card(m).name} {signed(b.before)} up to {SYMBOL[axis]} = "
         f"{number_text(b.at)}, then {signed(b.after)}"
-        for m, b in found
+        for m, b in bends
         if b is not None
     )
 
@@ -266,15 +266,15 @@ def _changes(result: Result) -> None:
     symbol, table = SYMBOL[str(result.scenario.axis)], result.table()
     st.markdown(f"**Change of the mean error from each {symbol} to the next**")
     steps = {m: changes(table, m) for m in dict.fromkeys(table["method"])}
-    points = sorted({x for found in steps.values() for x, _ in found})
+    points = sorted({x for changed in steps.values() for x, _ in changed})
     if not points:
         st.caption("It needs at least two points.")
         return
     names = " | ".join(f"to {number_text(x)}" for x in points)
     head = f"{words_for(result.scenario.problem).method.capitalize()} | {names}"
     rows = []
-    for m, found in steps.items():
-        factors = {x: f"× {factor:.2f}" for x, factor in found}
+    for m, changed in steps.items():
+        factors = {x: f"× {factor:.2f}" for x, factor in changed}
         rows.append(" | ".join((method_card(m).name, *(factors.get(x, "") for x in points))))
     st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
     st.caption(f"{symbol} is itself an exponent: the error is not a power of it, and has no slope.")

@@ -53,7 +53,7 @@ def draw_settings() -> None:
     )
 
 
-def draw_foot(shown: Shown, said: Answer, *, phone: bool) -> None:
+def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
     scenario = shown.live
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
@@ -62,7 +62,7 @@ def draw_foot(shown: Shown, said: Answer, *, phone: bool) -> None:
         draw_bounds_menu(scenario, "Bounds" if window(scenario) else "Bounds: why none")
         st.markdown(_hint(scenario))
         _pin(shown)
-        fold("Export", lambda: _export(shown, said), "explore_export", kind="popover")
+        fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
         fold_address(STATE.address(STATE.current(), shown.result.scenario), "explore_link")
     kept = pinned(st.session_state[PIN])
     if kept is not None:
@@ -142,7 +142,7 @@ def _about_pin(kept: Scenario, now: Scenario) -> str:
 # -- files ----------------------------------------------------------------------------------------
 
 
-def _export(shown: Shown, said: Answer) -> None:
+def _export(shown: Shown, answer: Answer) -> None:
     """Draw the files of the run, and those of its figure."""
     result, studies = shown.result, studies_of(shown)
     slugs = proven_slugs(shown.live)
@@ -153,7 +153,7 @@ def _export(shown: Shown, said: Answer) -> None:
     )
     leads = leads_of(shown, studies)
     asked = STATE.current().asked(shown.live, leads, faded=shown.stale)
-    figure = front_figure(studies, asked, said.plain)
+    figure = front_figure(studies, asked, answer.plain)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     sliders = partial(sliders_page, result.scenario, view=STATE.current())
@@ -162,7 +162,7 @@ def _export(shown: Shown, said: Answer) -> None:
     export.download("HTML: a page with sliders", sliders, name, width="stretch", help=words)
     paper = partial(export.figure_pdf, figure, setting)
     export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
-    title = f"{said.plain}. {''.join(text for text, _ in said.small)}"
+    title = f"{answer.plain}. {''.join(text for text, _ in answer.small)}"
     export.picture_buttons("", title, key="explore_pictures", setting=setting)
 
 

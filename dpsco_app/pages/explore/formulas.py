@@ -37,8 +37,8 @@ def draw_formulas(scenario: Scenario) -> None:
         st.caption("No bound is drawn here.")
         return
     point = replace(scenario, axis=None, grid=())
-    found = evaluations(point, slugs)
-    letters = letters_of("".join(e.bound.card.latex for e in found))
+    values = evaluations(point, slugs)
+    letters = letters_of("".join(e.bound.card.latex for e in values))
     with st.container(horizontal=True, key="chips"):
         for field in fields_of(letters, scenario):
             _chip(field, scenario)
@@ -47,7 +47,7 @@ def draw_formulas(scenario: Scenario) -> None:
         rho = f"ρ = {scenario.setting.gaussian_rho:.3g}"
         about += f" {rho} is the most that Gaussian noise may spend within this ε and δ."
     st.caption(about)
-    for e in found:
+    for e in values:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")

@@ -58,16 +58,16 @@ def draw_governing(shown: Shown) -> None:
 def parts_of(curve: Sequence[Evaluation], axis: str) -> BoundParts:
     """Return a bound's terms, if there are two, with where each is the largest."""
     card, symbol = curve[0].bound.card, SYMBOL[axis]
-    found = stretches(
+    spans = stretches(
         [(e.x, e.terms) for e in curve if e.x is not None], logarithmic=not is_linear(axis)
     )
     names = list(curve[0].terms)
     parts = []
     for part in names if len(names) > 1 else []:
         subject = part[0].upper() + part[1:]
-        own = [(s.start, s.stop) for s in found if s.part == part]
+        own = [(s.start, s.stop) for s in spans if s.part == part]
         ranges = " and ".join(f"from {symbol} = {short_text(a)} to {short_text(b)}" for a, b in own)
-        where = ranges if len(found) > 1 else f"at every {symbol} drawn"
+        where = ranges if len(spans) > 1 else f"at every {symbol} drawn"
         says = f"{subject} is the largest part of “{short_name(card)}” {where}."
         if not own:
             says = f"{subject} is nowhere the largest part of “{short_name(card)}” here."

@@ -62,22 +62,22 @@ def _dialog() -> None:
 def _offer(shelf: Shelf, key: str) -> None:
     """Draw the studies of a file, and the button that opens the one which is chosen."""
     try:
-        found, others = shelf.contents()
+        studies, others = shelf.contents()
     except InvalidInput as problem:
         st.error(str(problem))
         return
     if others:
         them = "another study" if others == 1 else f"{others} other studies"
         st.caption(f"The file holds {them} of a version that this one cannot read.")
-    scenario = found[0]
-    if len(found) > 1:
+    scenario = studies[0]
+    if len(studies) > 1:
         number = st.selectbox(
-            f"{len(found)} studies",
-            range(len(found)),
-            format_func=lambda i: f"{i + 1}. {in_one_line(found[i])}",
+            f"{len(studies)} studies",
+            range(len(studies)),
+            format_func=lambda i: f"{i + 1}. {in_one_line(studies[i])}",
             key=f"{key}_which",
         )
-        scenario = found[number]
+        scenario = studies[number]
     else:
         st.markdown(in_one_line(scenario))
     wrong = False

@@ -31,8 +31,8 @@ from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LARGEST_BYTES = 1_000_000
-MEGABYTES = 8  # which the browser refuses in its own, rounded words: far above what is allowed
-KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # of this session
+MEGABYTES = 8  # more the browser refuses in its own, rounded words: far above what is allowed
+KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # keys of this session
 HAVE = ("Numbers", "A moment")
 ABOUT_MOMENT = (
     "Type a moment that bounds every coordinate of your records. The bounds and the data here have "
@@ -134,15 +134,15 @@ def _from_file() -> None:
         st.session_state.pop(RELEASED, None)
         return
     numbers = _read(upload.getvalue())
-    found, now = numbers.tail, controls.read()
-    matching = fitting(found, now)
+    fit, now = numbers.tail, controls.read()
+    matching = fitting(fit, now)
     unit = central_moment(numbers.values, matching.p)
-    st.markdown(in_words(found, matching, unit))
-    title = f"The tail index by threshold: the marker is at the {found.used:,} farthest numbers"
-    FirstScreen("own_numbers").draw(tail_figure(found, title), height=320)
+    st.markdown(in_words(fit, matching, unit))
+    title = f"The tail index by threshold: the marker is at the {fit.used:,} farthest numbers"
+    FirstScreen("own_numbers").draw(tail_figure(fit, title), height=320)
     st.caption(ABOUT_INDEX)
     _set_button(matching)
-    _draw_releases(numbers, replace(matching, n=found.count), unit)
+    _draw_releases(numbers, replace(matching, n=fit.count), unit)
 
 
 def _read(content: bytes) -> Numbers:
@@ -158,35 +158,35 @@ def _read(content: bytes) -> Numbers:
     return kept
 
 
-def fitting(found: Tail, now: Scenario) -> Scenario:
+def fitting(fit: Tail, now: Scenario) -> Scenario:
     """Return the scenario with the law, the order p and the size nearest to the numbers'.
 
     It is of one dimension. The margin is smaller than now where p = 2 needs that.
     """
-    order = found.order(tuple(OPTIONS["p"]), now.margin)
-    spare = [m for m in OPTIONS["margin"] if order + m <= found.index]
-    if found.kind == "heavy" and spare and max(spare) < now.margin:
+    order = fit.order(tuple(OPTIONS["p"]), now.margin)
+    spare = [m for m in OPTIONS["margin"] if order + m <= fit.index]
+    if fit.kind == "heavy" and spare and max(spare) < now.margin:
         now = replace(now, margin=max(spare))
-    size = min(OPTIONS["n"], key=lambda n: abs(n - found.count))
-    return of_numbers(now, law=found.law, order=order, count=int(size))
+    size = min(OPTIONS["n"], key=lambda n: abs(n - fit.count))
+    return of_numbers(now, law=fit.law, order=order, count=int(size))
 
 
-def in_words(found: Tail, matching: Scenario, scale: float) -> str:
+def in_words(fit: Tail, matching: Scenario, scale: float) -> str:
     law = distribution_card(matching.distribution).name
-    low, high = found.range
-    count = f"{found.count:,} numbers"
-    if found.kind == "light":
+    low, high = fit.range
+    count = f"{fit.count:,} numbers"
+    if fit.kind == "light":
         first = f"{count} with a **light tail**: no power law is seen."
-    elif found.kind == "unclear":
+    elif fit.kind == "unclear":
         first = (
             f"{count}, **too few to tell** a heavy tail from a light one; p = 2 asks for the least."
         )
     else:
         first = (
-            f"{count} with a **tail index of about {_index(found.index)}**, from the "
-            f"{found.used:,} farthest; half to twice as many give {_index(low)} to {_index(high)}."
+            f"{count} with a **tail index of about {_index(fit.index)}**, from the "
+            f"{fit.used:,} farthest; half to twice as many give {_index(low)} to {_index(high)}."
         )
-        if found.index < matching.p + matching.margin:
+        if fit.index < matching.p + matching.margin:
             first += " No bound here covers them: their variance may not exist; p = 2 is closest."
     return (
         f"{first}\n\nMatching scenario: {law}, p = {number_text(matching.p)}, d = 1, "
@@ -203,7 +203,7 @@ def _draw_releases(numbers: Numbers, matching: Scenario, unit: float) -> None:
     st.markdown("**Their private mean**")
     st.markdown(ABOUT_PUBLIC)
     places = st.columns(3)
-    digits = -math.floor(math.log10(unit))  # of a guess that is right to one unit
+    digits = -math.floor(math.log10(unit))  # digits of a guess that is right to one unit
     rounded = [round(numbers.tail.median, digits), *(float(f"{v:.2g}") for v in (2 * unit, unit))]
     keys = [f"own_numbers_{name}_{numbers.digest}" for name in ("guess", "within", "unit")]
     guess, within, own_unit = (

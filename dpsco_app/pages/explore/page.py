@@ -70,16 +70,16 @@ class Screen:
         leads = leads_of(shown, studies)
         # What was measured before a change is told with its own settings.
         told = studies_of(replace(shown, stale=False)) if shown.stale else studies
-        said = answer(told, dict(leads))
-        html = head(QUESTION, said.headline, said.small, self.shown_with, before=shown.stale)
+        reply = answer(told, dict(leads))
+        html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
         only = None if self.shown_with.size.several else only_panel(studies)
         asked = STATE.current().asked(shown.live, leads, faded=shown.stale)
-        figure = front_figure(studies, asked, said.plain, only)
+        figure = front_figure(studies, asked, reply.plain, only)
         self.count += 1
         draw(figure, self.figure, f"explore_{self.count}", self.shown_with)
         self.table.html(ladder_table(figure, self.shown_with))
-        return said
+        return reply
 
 
 def page() -> None:
@@ -113,14 +113,14 @@ def page() -> None:
         return
     draw_doors(now)
     screen = Screen(shown)
-    said = screen.draw(shown)
+    reply = screen.draw(shown)
     TURNS.drawn()
     if screen.is_phone:
         with st.container(horizontal=True, vertical_alignment="center", key="phone_row"):
             draw_settings()
             draw_presets()
             draw_run(scenario, running=shown.running)
-    draw_foot(shown, said, phone=screen.is_phone)
+    draw_foot(shown, reply, phone=screen.is_phone)
     draw_hand(shown)
     draw_focus(FIGURE)
     draw_sidebar(now)

@@ -74,10 +74,10 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
         bar.progress(min(1.0, done / RUNS), text=f"{done} runs …")
 
     try:
-        found = need(
+        answer = need(
             point, method, error, unknown, elements=_elements(point, method), progress=tell
         )
-        return tuple(in_print(text) for text in in_words(found, users=point.m > 1))
+        return tuple(in_print(text) for text in in_words(answer, users=point.m > 1))
     except (InvalidInput, NotApplicable) as refusal:
         return (str(refusal),)
     finally:

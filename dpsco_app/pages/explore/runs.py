@@ -49,17 +49,15 @@ def press_run() -> None:
 def beside_of(scenario: Scenario) -> Beside:
     """Return what is run beside a scenario: the hardest case by itself only where that is quick."""
     state = st.session_state
-    found = beside(scenario, state[AGAINST], state[PIN])
-    if found.second is None or state[PANEL] in ("both", "second"):
-        return found
+    pair = beside(scenario, state[AGAINST], state[PIN])
+    if pair.second is None or state[PANEL] in ("both", "second"):
+        return pair
     if state[PANEL] == "first":
-        return replace(found, second=None)
-    if found.role != HARDEST:  # somebody has asked for it
-        return found
-    too_much = (
-        refusal(found.second, DASHBOARD) or estimate((found.second,)).seconds > BESIDE_SECONDS
-    )
-    return replace(found, second=None) if too_much else found
+        return replace(pair, second=None)
+    if pair.role != HARDEST:  # somebody has asked for it
+        return pair
+    too_much = refusal(pair.second, DASHBOARD) or estimate((pair.second,)).seconds > BESIDE_SECONDS
+    return replace(pair, second=None) if too_much else pair
 
 
 def read_only(result: Result | None) -> bool:
@@ -142,13 +140,13 @@ def studies_of(shown: Shown) -> list[Study]:
         role="hardest" if is_hard(live) and hardest(live) is None else "own",
         overlay=None if over is None else Study(scenario=over.scenario, outcomes=over.outcomes),
     )
-    found = beside(live, st.session_state[AGAINST], st.session_state[PIN])
-    if result.beside is None or found.second is None or st.session_state[PANEL] == "first":
+    pair = beside(live, st.session_state[AGAINST], st.session_state[PIN])
+    if result.beside is None or pair.second is None or st.session_state[PANEL] == "first":
         return [first]
     old = result.beside.scenario
-    alike = all(getattr(old, name) == getattr(found.second, name) for name in SAME_DATA)
-    scenario = found.second if alike and overlays(old, found.second) else old
-    second = Study(scenario=scenario, outcomes=result.beside.outcomes, role=found.role)
+    alike = all(getattr(old, name) == getattr(pair.second, name) for name in SAME_DATA)
+    scenario = pair.second if alike and overlays(old, pair.second) else old
+    second = Study(scenario=scenario, outcomes=result.beside.outcomes, role=pair.role)
     alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
     return [second] if alone else [first, second]
 
@@ -235,10 +233,10 @@ def _duration(seconds: float) -> str:
 
 def offer_nearest() -> None:
     """Draw a button that sets the nearest value which is allowed, if one change is enough."""
-    found = nearest_allowed(controls.read(), DASHBOARD, lambda s: beside_of(s).scenarios)
-    if found is None:
+    nearest = nearest_allowed(controls.read(), DASHBOARD, lambda s: beside_of(s).scenarios)
+    if nearest is None:
         return
-    field, value = found
+    field, value = nearest
     if field == "methods":
         words = f"{len(value)} of the algorithms"
     elif field == "grid":

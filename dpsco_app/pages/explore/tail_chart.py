@@ -12,10 +12,10 @@ from dpsco_core.explain.tails import LIGHT, Tail
 LOWEST = 0.7
 
 
-def tail_figure(found: Tail, alt: str) -> Figure:
+def tail_figure(tail: Tail, alt: str) -> Figure:
     """Return the index over the threshold; what is `LIGHT` or more is drawn there."""
-    shown = np.clip(np.array(found.indices), LOWEST, LIGHT).tolist()
-    farthest = [float(count) for count in found.farthest]
+    shown = np.clip(np.array(tail.indices), LOWEST, LIGHT).tolist()
+    farthest = [float(count) for count in tail.farthest]
     index = Line(
         key="index",
         name="Tail index",
@@ -28,8 +28,8 @@ def tail_figure(found: Tail, alt: str) -> Figure:
     used = Line(
         key="used",
         name="the index that is used",
-        x=[float(found.used)],
-        y=[min(max(found.index, LOWEST), LIGHT)],
+        x=[float(tail.used)],
+        y=[min(max(tail.index, LOWEST), LIGHT)],
         colour=INK,
         width=0,
         symbol="circle-x-open",

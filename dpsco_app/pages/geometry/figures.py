@@ -35,20 +35,23 @@ NOTHING = np.zeros((0, 2))
 NO_LADDER = Ladder(title="", columns=[], rows=[])
 
 
-def set_figure(shape: Shape, found: Nearest, alt: str) -> Figure:
+def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
     """Return a set, a point, its projection and what belongs to them.
 
     What moves with the point has a key of its own: so the browser finds it. Where there is nothing
     to draw it has no points.
     """
-    boundary, x = curve(shape), found.point
+    boundary, x = curve(shape), projected.point
     span = max(_span(boundary), ROOM[bool(np.abs(x).max() > NEAR)])
     reach = across = touching = residual = NOTHING
-    if len(found.farthest):
-        reach, across = np.stack([np.zeros(2), found.foot]), line_across(found.foot, x, LONG)
-    if found.normal is not None:
-        touching = line_across(found.nearest, found.normal, LONG)
-        residual = np.stack([x, found.nearest])
+    if len(projected.farthest):
+        reach, across = (
+            np.stack([np.zeros(2), projected.foot]),
+            line_across(projected.foot, x, LONG),
+        )
+    if projected.normal is not None:
+        touching = line_across(projected.nearest, projected.normal, LONG)
+        residual = np.stack([x, projected.nearest])
     return _plane(
         [
             _outline(boundary),
@@ -58,7 +61,7 @@ def set_figure(shape: Shape, found: Nearest, alt: str) -> Figure:
             _line("residual", residual, colour=POINT, width=3),
             _line(
                 "farthest",
-                found.farthest,
+                projected.farthest,
                 colour=REACH,
                 width=5,
                 symbol="square",
@@ -66,7 +69,7 @@ def set_figure(shape: Shape, found: Nearest, alt: str) -> Figure:
                 label="farthest",
                 away=(-12, -14),
             ),
-            _dots("nearest", found.nearest[None], POINT, "diamond", 10, "P(x)", (12, -14)),
+            _dots("nearest", projected.nearest[None], POINT, "diamond", 10, "P(x)", (12, -14)),
             _dots("point", x[None], INK, "circle", 9, "x", (9, 9)),
         ],
         span,
@@ -74,22 +77,22 @@ def set_figure(shape: Shape, found: Nearest, alt: str) -> Figure:
     )
 
 
-def reach_figure(shape: Shape, found: Directions, alt: str) -> Figure:
+def reach_figure(shape: Shape, reach: Directions, alt: str) -> Figure:
     """Return a few random directions with the lines that support the set there."""
     boundary = curve(shape)
     touching = [
-        line_across(foot, xi, LONG) for foot, xi in zip(found.feet, found.directions, strict=True)
+        line_across(foot, xi, LONG) for foot, xi in zip(reach.feet, reach.directions, strict=True)
     ]
-    arrows = [np.stack([np.zeros(2), xi]) for xi in found.directions]
-    heights = [f"h(ξ) = {height:.2f}" for height in found.heights]
+    arrows = [np.stack([np.zeros(2), xi]) for xi in reach.directions]
+    heights = [f"h(ξ) = {height:.2f}" for height in reach.heights]
     lines = [
         _outline(boundary),
         _line("supporting lines", _apart(touching), colour=QUIET, width=1, dash="dot"),
         _line("random directions ξ", _apart(arrows), colour=REACH, width=2),
-        _dots("their ends", found.directions, REACH, "triangle-up", 9, "", (0, 0), heights),
-        _dots("how far the set reaches", found.feet, INK, "circle", 6, "", (0, 0), heights),
+        _dots("their ends", reach.directions, REACH, "triangle-up", 9, "", (0, 0), heights),
+        _dots("how far the set reaches", reach.feet, INK, "circle", 6, "", (0, 0), heights),
     ]
-    return _plane(lines, _span(boundary, found.feet, found.directions), alt)
+    return _plane(lines, _span(boundary, reach.feet, reach.directions), alt)
 
 
 def clouds_figure(clouds: Sequence[Cloud], alt: str) -> Figure:
@@ -271,22 +274,22 @@ def _dots(
 # -- tables --
 
 
-def point_table(found: Nearest) -> pd.DataFrame:
+def point_table(projected: Nearest) -> pd.DataFrame:
     """Return the point, its projection and the farthest point, a coordinate a row."""
     columns = {
         "Coordinate": ["1", "2"],
-        "Point x": found.point,
-        "Projection P(x)": found.nearest,
-        "Residual": found.point - found.nearest,
+        "Point x": projected.point,
+        "Projection P(x)": projected.nearest,
+        "Residual": projected.point - projected.nearest,
     }
-    if len(found.farthest):
-        columns["Farthest point"] = found.farthest[0]
+    if len(projected.farthest):
+        columns["Farthest point"] = projected.farthest[0]
     return pd.DataFrame(columns)
 
 
-def reach_table(found: Directions) -> pd.DataFrame:
+def reach_table(reach: Directions) -> pd.DataFrame:
     columns = ["Direction 1", "Direction 2"]
-    return pd.DataFrame(found.directions, columns=columns).assign(Reach=found.heights)
+    return pd.DataFrame(reach.directions, columns=columns).assign(Reach=reach.heights)
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:

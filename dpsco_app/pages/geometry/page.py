@@ -57,7 +57,7 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.geometry.geometries import GEOMETRIES
 
-HAND = "geometry_hand"  # which moves the point in the picture of the plane
+HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
 CLOUD_DRAWS = 1200
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False)
@@ -149,11 +149,11 @@ def _moved() -> None:
 def _set(view: View) -> None:
     screen = FirstScreen("set", beside=True)
     _choose(view, screen)
-    shape, found, about = view.shape, nearest(view.shape, view.point), words.SETS[view.geometry]
-    figure = set_figure(shape, found, words.set_answer(view))
+    shape, projected, about = view.shape, nearest(view.shape, view.point), words.SETS[view.geometry]
+    figure = set_figure(shape, projected, words.set_answer(view))
     screen.say(words.QUESTIONS["set"], figure.alt)
     screen.draw(figure)
-    said = words.sentences(symmetric=shape.symmetric)
+    sentences = words.sentences(symmetric=shape.symmetric)
     with screen.beside, st.container(key="geometry_said"):
         component("point", "hand.css", "point.css")(
             key=HAND,
@@ -163,8 +163,8 @@ def _set(view: View) -> None:
                 "at": view.point,
                 "limit": SPAN,
                 "step": STEP,
-                "said": words.point_sentence(found, said),
-                "sentences": said,
+                "said": words.point_sentence(projected, sentences),
+                "sentences": sentences,
                 "colours": {"ink": INK[is_dark()], "page": PAGE[is_dark()]},
             },
             on_chosen_change=_moved,
@@ -174,7 +174,7 @@ def _set(view: View) -> None:
         st.caption(words.LOOK_AT["set"])
     with screen.foot:
         _apart(view)
-    screen.draw_files(figure, lambda: point_table(found))
+    screen.draw_files(figure, lambda: point_table(projected))
 
 
 def _width(view: View) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of, real, to_text
@@ -15,7 +15,7 @@ from dpsco_core.scenario import Scenario
 
 PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
 SPAN = 2.0  # a coordinate of the point is at most this
-STEP = 0.05  # of a coordinate, by one key
+STEP = 0.05  # the step of a coordinate, by one key
 LARGEST_Q = 100.0
 Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
@@ -24,17 +24,17 @@ DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    part: str = held("set", one_of, tuple(PARTS))
-    geometry: str = held("l1", one_of, GEOMETRIES)  # on the l2 ball many points would be one
-    q: float = 1.5  # of the lq ball, at least 1, infinity allowed
+    part: str = checked("set", one_of, tuple(PARTS))
+    geometry: str = checked("l1", one_of, GEOMETRIES)  # on the l2 ball many points would be one
+    q: float = 1.5  # q of the lq ball, at least 1, infinity allowed
     # the point that is projected
-    x1: float = held(1.4, real, -SPAN, SPAN)
-    x2: float = held(0.2, real, -SPAN, SPAN)
-    seed: int = held(0, real, 0, LARGEST_SEED)  # of directions and of noise
+    x1: float = checked(1.4, real, -SPAN, SPAN)
+    x2: float = checked(0.2, real, -SPAN, SPAN)
+    seed: int = checked(0, real, 0, LARGEST_SEED)  # the seed of directions and of noise
     # the exponent of the parameters' norm that the noise is shaped to, in (1, 2]
-    noise_q: float = held(1.25, real, NOISE_Q_OPTIONS[0], 2)
+    noise_q: float = checked(1.25, real, NOISE_Q_OPTIONS[0], 2)
     # the dimension of the noise
-    noise_d: int = held(100, real, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
+    noise_d: int = checked(100, real, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
 
     def validate(self) -> View:
         ok = 1 <= self.q <= LARGEST_Q or math.isinf(self.q)

@@ -121,16 +121,16 @@ def sentences(*, symmetric: bool) -> dict[str, str]:
     }
 
 
-def point_sentence(found: Nearest, parts: dict[str, str]) -> str:
-    farthest = found.farthest.tolist()
-    names = ["inside" if found.normal is None else "outside"]
+def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
+    farthest = projected.farthest.tolist()
+    names = ["inside" if projected.normal is None else "outside"]
     names += ["farthest" if len(farthest) == 1 else "edge", "reach"] if farthest else []
     return "".join(parts[name] for name in names).format(
-        x=coordinates(found.point.tolist()),
-        nearest=coordinates(found.nearest.tolist()),
-        distance=_short(found.distance),
+        x=coordinates(projected.point.tolist()),
+        nearest=coordinates(projected.nearest.tolist()),
+        distance=_short(projected.distance),
         farthest=coordinates(farthest[0] if farthest else ()),
-        reach=_short(found.dual_norm),
+        reach=_short(projected.dual_norm),
     )
 
 

@@ -160,8 +160,8 @@ def guesses_figure(rows: Sequence[core.LessonRow], title: str) -> Drawn:
         )
         lines += [replace(thin("", [0, end], [expected, expected]), **hope), measured]
         regions = [impossible("ceiling", [0, end], [100.0, 100.0], [ceiling, ceiling])]
-        said = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
-        words = [Words(lines=said, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
+        limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
+        words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
         rows_of = [edge("ceiling", "What ε allows", ceiling)]
     figure = Figure(
         panels=[

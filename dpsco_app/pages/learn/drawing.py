@@ -34,12 +34,12 @@ class Answering:
             counts, shares = running_share(evidence.rows)
             return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
         if evidence.rows:
-            found = [(r.trial, r.x, r.value) for r in evidence.rows if r.series == self.lands]
+            landed = [(r.trial, r.x, r.value) for r in evidence.rows if r.series == self.lands]
         else:
             rows = evidence.errors[evidence.errors["method"] == self.lands]
             columns = (rows[name] for name in ("trial", "x", "error"))
-            found = [(t, float(x), float(e)) for t, x, e in zip(*columns, strict=True)]
-        return [(x, y) for _, x, y in sorted(found) if self.everywhere or x == last]
+            landed = [(t, float(x), float(e)) for t, x, e in zip(*columns, strict=True)]
+        return [(x, y) for _, x, y in sorted(landed) if self.everywhere or x == last]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,5 +116,5 @@ def least_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:
     """Lesson 9: the risk that every private run leaves at the smallest n."""
     first = evidence.errors[evidence.errors["x"] == evidence.errors["x"].min()]
     columns = (first[name] for name in ("trial", "method", "x", "error"))
-    found = sorted(zip(*columns, strict=True))
-    return [(float(x), float(e), m) for _, m, x, e in found if m != "sco.erm"]
+    rows = sorted(zip(*columns, strict=True))
+    return [(float(x), float(e), m) for _, m, x, e in rows if m != "sco.erm"]

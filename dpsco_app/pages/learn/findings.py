@@ -44,7 +44,7 @@ class LessonEvidence:
     floor: dict[float, float] = field(default_factory=dict)
     # what the starting point leaves, which uses no data
     start: dict[float, float] = field(default_factory=dict)
-    rows: tuple[LessonRow, ...] = ()  # of an experiment: every trial
+    rows: tuple[LessonRow, ...] = ()  # the rows of an experiment: every trial
 
 
 @dataclass(frozen=True, kw_only=True)

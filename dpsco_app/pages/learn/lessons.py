@@ -29,7 +29,7 @@ Answer = str | float
 FACTORS = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
 FACTORS += (80, 100)
 EXACT = 1.1  # a number within this factor of the measured one is right
-ONE_POINT = 1.0  # and a share within one percentage point
+ONE_POINT = 1.0  # a share within one percentage point is right
 NEAR = 1.5  # a number within this factor of the measured one is close
 
 
@@ -43,7 +43,7 @@ class Lesson:
     # the answers to choose from; empty for a number
     choices: dict[str, str] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
-    unit: str = ""  # of the number, with its space, as it follows it
+    unit: str = ""  # the unit of the number, with its space, as it follows it
     near: float = NEAR  # by which factor a number may be off to be close
     draw: Answering | Choosing  # where a number, or the choices, stand in the figure
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
@@ -77,9 +77,9 @@ class Verdict:
     sentence: str
 
 
-def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
+def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both."""
-    measured, off = found.answer, ""
+    measured, off = finding.answer, ""
     if isinstance(measured, str) or isinstance(prediction, str):
         close = exact = prediction == measured
     else:

@@ -28,8 +28,8 @@ from dpsco_app.shell.places import EXPLORE, LEARN, PLACES, draw_views, link_to
 from dpsco_core.runs.study import Outcome
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # of the steps that are no lesson
-WIDTHS = {"medium": 820, "large": 1090}  # of the place of a figure, by the size of the page
+NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
+WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -86,7 +86,7 @@ def _place(view: View) -> None:
             at = SLUGS.index(view.lesson)
             _step_button("Back", (START, *SLUGS)[at])
             _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
-        if view.lesson != HAND_IN:  # whose headline it is
+        if view.lesson != HAND_IN:  # there the progress is the headline
             st.caption(progress(), width="content")
         if state.answered():
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")
@@ -130,7 +130,7 @@ def _lesson(lesson: Lesson) -> None:
         st.markdown(lesson.words.text)
         ask = _ask(lesson)
         status = _run_row(lesson)
-        said = st.container(key="learn_said")
+        verdict_place = st.container(key="learn_said")
         _go_on(lesson)
     over = run if run is not None and run.done else None
     if over is None:
@@ -158,7 +158,7 @@ def _lesson(lesson: Lesson) -> None:
         st.session_state[state.RUNNING] = None
         st.rerun()
     if over is not None:
-        with said:
+        with verdict_place:
             box = st.success if over.verdict.close else st.info
             box(f"{over.verdict.sentence}\n\n{over.finding.said}")
             st.markdown(f"**Why.** {lesson.words.why}")
@@ -206,14 +206,14 @@ def _run_row(lesson: Lesson) -> DeltaGenerator:
 
 def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
     """Draw what answers in the figure: a handle for a number, or the choices; and the trials."""
-    run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
+    run, prediction = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
     done, fresh = run is not None and run.done, 0
     if run is not None:
         fresh, run.landing = run.landing, 0
     if isinstance(lesson.draw, Choosing):
         kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
-        found, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
-        trials = [(x, y, shown.colour(colour_named(of))) for x, y, of in found]
+        marks, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
+        trials = [(x, y, shown.colour(colour_named(of))) for x, y, of in marks]
         answers = [
             {"text": text, "points": places[choice], "band": lesson.draw.band}
             for choice, text in lesson.choices.items()
@@ -239,7 +239,7 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
             "start": start,
             "measured": measured,
         }
-    chosen = None if held is None else lesson.answers.index(held)
+    chosen = None if prediction is None else lesson.answers.index(prediction)
     shared = {"figure": "learn_figure", "chosen": chosen, "trials": trials, "fresh": fresh}
     with place:
         take = partial(state.take_answer, lesson.slug, key)

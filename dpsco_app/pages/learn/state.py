@@ -35,7 +35,7 @@ class View:
     # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
-    sentence: str = ""  # of the visitor, to be handed in
+    sentence: str = ""  # a sentence of the visitor, to be handed in
 
     def validate(self) -> View:
         self.given()
@@ -50,13 +50,13 @@ class View:
 
     def given(self) -> dict[str, Answer]:
         """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
-        found: dict[str, Answer] = {}
+        answers: dict[str, Answer] = {}
         for part in filter(None, self.answers.split(",")):
             slug, _, text = part.partition(":")
             offered = {to_text(a): a for a in BY_SLUG[slug].answers} if slug in SLUGS else {}
             require(text in offered, "answers", "lessons with their answers", shorten(part))
-            found[slug] = offered[text]
-        return found
+            answers[slug] = offered[text]
+        return answers
 
 
 STATE = PageState(name="learn", default=View())
@@ -170,20 +170,20 @@ def answered() -> list[LessonRun]:
 
 
 def runs() -> dict[str, LessonRun]:
-    found: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
-    return found
+    kept: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
+    return kept
 
 
 def predictions() -> dict[str, Any]:
-    found: dict[str, Any] = st.session_state.setdefault(PREDICTIONS, {})
-    return found
+    kept: dict[str, Any] = st.session_state.setdefault(PREDICTIONS, {})
+    return kept
 
 
 def press_run(slug: str) -> None:
     """Start the run of a lesson with the prediction that stands; a callback."""
     prediction = predictions()[slug]
-    found = runs().setdefault(slug, LessonRun(lesson=BY_SLUG[slug], prediction=prediction))
-    found.prediction = prediction  # what has run stays
+    started = runs().setdefault(slug, LessonRun(lesson=BY_SLUG[slug], prediction=prediction))
+    started.prediction = prediction  # what has run stays
     st.session_state[RUNNING] = slug
     given = {s: run.prediction for s, run in runs().items()}
     STATE.change({"answers": ",".join(f"{s}:{to_text(a)}" for s, a in given.items())})

@@ -124,15 +124,15 @@ def proof_probability(at: MeanInstance, view: View) -> float:
 def build_part(screen: FirstScreen, view: View) -> None:
     """Draw what is proven on the hard mean problem, and by which argument."""
     at = view.instance
-    drawn, rungs, found = numbers(at)
+    drawn, rungs, costs = numbers(at)
     printed = literal_probability(at, "zcdp")
     answer, small = words.curve_words(drawn, view)
     screen.say(BUILD, answer, small)
-    figure = curve_figure(drawn, words.largest(drawn, view), found.sampling, printed, answer)
+    figure = curve_figure(drawn, words.largest(drawn, view), costs.sampling, printed, answer)
     screen.draw(figure)
     with screen.foot:
         with st.container(key="lower_said"):
-            st.markdown(words.instance_sentence(at, found, view))
+            st.markdown(words.instance_sentence(at, costs, view))
         st.markdown(f"{words.ABOUT_CURVE} {words.LOOK_AT_CURVE}{words.classes_sentence(at)}")
     screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
     st.subheader(words.ladder_title(rungs, view))
@@ -188,22 +188,22 @@ def _tracing(screen: FirstScreen, at: MeanInstance, view: View) -> None:
     if view.n * view.d > ELEMENTS:
         too_many = f"{ELEMENTS:,}, and it is {view.n * view.d:,}."
         screen.say(PROVE, answer, f"The spy is put to work where n times d is at most {too_many}")
-        found: tuple[Spied, ...] = ()
+        spies: tuple[Spied, ...] = ()
     else:
         methods = ("mean.sample", "mean.cwme-pure" if view.notion == "pure" else "mean.clipped")
-        found = tuple(s for s in _spied(at.scenario, methods) if not s.refused)
-        screen.say(PROVE, answer, spy_words.spy_sentence(found, budget))
-        figure = caught_figure(found, budget, spy_words.caught_title(found, budget))
+        spies = tuple(s for s in _spied(at.scenario, methods) if not s.refused)
+        screen.say(PROVE, answer, spy_words.spy_sentence(spies, budget))
+        figure = caught_figure(spies, budget, spy_words.caught_title(spies, budget))
         screen.draw(figure)
         screen.draw_files(
             figure,
-            lambda: caught_table(found, budget),
+            lambda: caught_table(spies, budget),
             setting=setting_line(at.scenario, runs=False),
         )
     st.markdown(spy_words.ABOUT_TRACING)
     draw_steps(steps)
-    if found:
-        st.markdown(f"{spy_words.ABOUT_SPY} {spy_words.scores_title(found)}.")
+    if spies:
+        st.markdown(f"{spy_words.ABOUT_SPY} {spy_words.scores_title(spies)}.")
 
 
 # -- a packing of one's own ---------------------------------------------------------------------

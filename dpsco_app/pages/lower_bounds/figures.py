@@ -181,7 +181,7 @@ def run_figure(
     )
 
 
-def caught_figure(found: Sequence[Spied], budget: Budget, alt: str) -> Figure:
+def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
     """Return how many records in use are told at every rate of false alarms."""
     false = np.linspace(0, 1, 201)
     allowed = most_caught(budget, false).tolist()
@@ -205,7 +205,7 @@ def caught_figure(found: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         )
     ]
     lines = []
-    for one in found:
+    for one in spied:
         x, y = (v.tolist() for v in one.rates())
         name, colour = method_card(one.method).name, colour_of(one.method)
         line = Line(key=one.method, name=name, x=x, y=y, colour=colour, width=2.6)

@@ -137,7 +137,7 @@ def floor_steps(at: FloorProof, errors: Sequence[MeasuredError]) -> tuple[ProofS
 
 
 def _against(at: FloorProof, errors: Sequence[MeasuredError]) -> ProofStep:
-    private = [found for found in errors if found.private]
+    private = [error for error in errors if error.private]
     if not private:
         return ProofStep(
             name="Against what is measured",
@@ -145,7 +145,7 @@ def _against(at: FloorProof, errors: Sequence[MeasuredError]) -> ProofStep:
             number="–",
             unit="best private error here",
         )
-    best = min(found.error for found in private)
+    best = min(error.error for error in private)
     listed = ", ".join(f"{method_card(e.method).name} {brief(e.error)}" for e in errors)
     return ProofStep(
         name="Against what is measured",

@@ -65,8 +65,8 @@ def gap_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         _choose("Over", SWEEPS, "over", point)
     field = _field(view.over, point)
-    values, found = _swept(point, field)
-    figure = sweep_figure(values, found, here, field)
+    values, standings = _swept(point, field)
+    figure = sweep_figure(values, standings, here, field)
     screen.draw(figure)
     with screen.foot:
         st.markdown(f"{figure.alt}. {shares_sentence(here)}")
@@ -96,11 +96,11 @@ def map_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     )
 
 
-def _choose(label: str, options: tuple[str, ...], held: str, point: Scenario) -> None:
+def _choose(label: str, options: tuple[str, ...], field: str, point: Scenario) -> None:
     def name(key: str) -> str:
         return AXIS_NAMES[_field(key, point)]
 
-    st.segmented_control(label, options, format_func=name, key=STATE.key(held), required=True)
+    st.segmented_control(label, options, format_func=name, key=STATE.key(field), required=True)
 
 
 def _field(key: str, point: Scenario) -> str:

@@ -47,11 +47,13 @@ SHADES: tuple[Pair, ...] = (
 )
 
 
-def sweep_figure(values: Vector, found: Sequence[Standing], here: Standing, field: str) -> Figure:
+def sweep_figure(
+    values: Vector, standings: Sequence[Standing], here: Standing, field: str
+) -> Figure:
     """Return the best proven bounds over a field, with the window between them as an area."""
     x = [float(v) for v in values]
-    upper = [min(next(iter(s.windows.values())).ceiling, s.start) for s in found]
-    floors = {k: [s.windows[k].floor for s in found] for k in here.windows}
+    upper = [min(next(iter(s.windows.values())).ceiling, s.start) for s in standings]
+    floors = {k: [s.windows[k].floor for s in standings] for k in here.windows}
     at = float(getattr(here.point, field))
 
     def hover(name: str, y: Sequence[float]) -> list[str]:
@@ -79,7 +81,7 @@ def sweep_figure(values: Vector, found: Sequence[Standing], here: Standing, fiel
         lower=[max(v, 1e-300) for v in next(iter(floors.values()))],
         look=WINDOW,
     )
-    start = [s.start for s in found]
+    start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, upper, WINDOW.ink, "solid")]
     lines += [line(LINE_NAMES[k], y, IMPOSSIBLE.ink, DASHES[k]) for k, y in floors.items()]
     own = [here.start, min(next(iter(here.windows.values())).ceiling, here.start)]
@@ -105,7 +107,7 @@ def sweep_figure(values: Vector, found: Sequence[Standing], here: Standing, fiel
         ],
         y=log_axis("Worst-case error", low, high),
         ladder=Ladder(title=title, columns=["error"], rows=rows),
-        alt=sweep_title(found, field),
+        alt=sweep_title(standings, field),
     )
 
 

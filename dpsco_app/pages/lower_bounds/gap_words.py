@@ -84,15 +84,17 @@ def shares_sentence(here: Standing) -> str:
     )
 
 
-def sweep_title(found: Sequence[Standing], field: str) -> str:
+def sweep_title(standings: Sequence[Standing], field: str) -> str:
     """Return how the window changes over a field."""
-    said: list[str] = []
-    for notion in reversed(list(found[0].windows)):
-        ratios = [s.ratio(notion) for s in found]
+    widths: list[str] = []
+    for notion in reversed(list(standings[0].windows)):
+        ratios = [s.ratio(notion) for s in standings]
         span = f"{ratio_text(min(ratios))} to {ratio_text(max(ratios))}"
-        said.append(f"{span}{' times wide' * (not said)} for {_whom(notion)}")
-    ends = [number_text(float(f"{getattr(s.point, field):.3g}")) for s in (found[0], found[-1])]
-    return f"The window is {' and '.join(said)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+        widths.append(f"{span}{' times wide' * (not widths)} for {_whom(notion)}")
+    ends = [
+        number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
+    ]
+    return f"The window is {' and '.join(widths)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
 
 
 def _whom(notion: Notion) -> str:

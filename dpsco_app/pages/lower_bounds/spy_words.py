@@ -24,11 +24,11 @@ ABOUT_SPY = (
 )
 
 
-def spy_sentence(found: Sequence[Spied], budget: Budget) -> str:
+def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
     """Return how many records in use the spy finds, and how many she may find at most."""
     most = float(most_caught(budget, np.array([0.05]))[0])
     parts = separated(
-        [f"{100 * s.caught:.0f} % from {inside(method_card(s.method).name)}" for s in found]
+        [f"{100 * s.caught:.0f} % from {inside(method_card(s.method).name)}" for s in spied]
     )
     return (
         f"With false alarms for 5 % of the records that were not used, she finds {parts} "
@@ -36,20 +36,20 @@ def spy_sentence(found: Sequence[Spied], budget: Budget) -> str:
     )
 
 
-def scores_title(found: Sequence[Spied]) -> str:
+def scores_title(spied: Sequence[Spied]) -> str:
     """Return how far the scores of records in use are from those of others."""
     parts = [
-        f"{(s.used.mean() - s.fresh.mean()) / s.fresh.std():.2f}".replace("-", "−") for s in found
+        f"{(s.used.mean() - s.fresh.mean()) / s.fresh.std():.2f}".replace("-", "−") for s in spied
     ]
-    names = [inside(method_card(s.method).name) for s in found]
+    names = [inside(method_card(s.method).name) for s in spied]
     both = separated([f"{p} ({n})" for p, n in zip(parts, names, strict=True)])
     return f"Records in use score higher by standard deviations of {both}"
 
 
-def caught_title(found: Sequence[Spied], budget: Budget) -> str:
+def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
     """Return whose curve lies above what privacy allows."""
     above = []
-    for one in found:
+    for one in spied:
         false, true = one.rates()
         if float((true - most_caught(budget, false)).max()) > 0.05:
             above.append(method_card(one.method).name)

@@ -9,7 +9,7 @@ from typing import Any
 from dpsco_app.parts.page import Scene
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.limits import DASHBOARD, EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import methods_for
@@ -21,7 +21,7 @@ from dpsco_core.scenario import Scenario
 PARTS = ("gap", "map", "build", "prove", "run")
 MODES = ("instance", "data", "free")
 SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
-PLANES = ("d", "strength", "p")  # of a map, against n
+PLANES = ("d", "strength", "p")  # the fields of a map, against n
 WHOM = ("every", "zcdp")
 NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 METHODS = methods_for(MEAN)
@@ -38,39 +38,39 @@ SMALLEST_DELTA = 1e-15
 class View(PageView):
     """What the page shows."""
 
-    part: str = held("gap", one_of, PARTS)  # which of the page's views
+    part: str = checked("gap", one_of, PARTS)  # the one of the page's views that is shown
     # what the window is swept over, and what its map has against n
-    over: str = held("n", one_of, SWEEPS)
-    plane: str = held("d", one_of, PLANES)
+    over: str = checked("n", one_of, SWEEPS)
+    plane: str = checked("d", one_of, PLANES)
     # under an (epsilon, delta) budget, whom the map and the proofs on signs are about: every
     # algorithm, or every zCDP algorithm at the rho of Gaussian noise
-    whom: str = held("every", one_of, WHOM)
+    whom: str = checked("every", one_of, WHOM)
     # `"instance"`: the hard mean problem; `"data"`: those of the visit; `"free"`: a packing of
     # one's own
-    mode: str = held("instance", one_of, MODES)
-    n: int = held(10_000, whole, 1, DASHBOARD.n)  # records, in both modes
+    mode: str = checked("instance", one_of, MODES)
+    n: int = checked(10_000, whole, 1, DASHBOARD.n)  # records, in both modes
     # dimension and tail index of the mean problem
-    d: int = held(200, whole, 1, DASHBOARD.d)
-    p: float = held(4.0, real, 2, P_MAX)
-    # of the mean problem's budget: `"zcdp"`, `"approx"` or `"pure"`
-    notion: Notion = held("zcdp", one_of, NOTIONS)
+    d: int = checked(200, whole, 1, DASHBOARD.d)
+    p: float = checked(4.0, real, 2, P_MAX)
+    # the notion of the mean problem's budget: `"zcdp"`, `"approx"` or `"pure"`
+    notion: Notion = checked("zcdp", one_of, NOTIONS)
     # the budget; in the free mode rho of the concentrated and epsilon of the pure form
-    rho: float = held(0.01, real, RHO_MIN, 100)
-    epsilon: float = held(1.0, real, EPSILON_MIN, 20)
-    delta: float = held(1e-6, real, SMALLEST_DELTA, 0.5)
-    radius: float = held(2.0, real, 1e-3, 1e4)  # R, of the mean problem
-    hard: str = held("hypercube", one_of, PROOFS)  # whose proof is shown and which instance is run
+    rho: float = checked(0.01, real, RHO_MIN, 100)
+    epsilon: float = checked(1.0, real, EPSILON_MIN, 20)
+    delta: float = checked(1e-6, real, SMALLEST_DELTA, 0.5)
+    radius: float = checked(2.0, real, 1e-3, 1e4)  # R, of the mean problem
+    hard: str = checked("hypercube", one_of, PROOFS)  # the shown proof and the instance that is run
     # the spike probability of the proof, in units of the best one
-    shift: float = held(1.0, real, 1e-3, 1e3)
+    shift: float = checked(1.0, real, 1e-3, 1e3)
     # the packing of the free mode
-    bits: float = held(25.0, real, 1, LARGEST_BITS)
-    separation: float = held(1.0, real, 1e-6, 1e6)
-    tv: float = held(0.02, real, 0, 1)
+    bits: float = checked(25.0, real, 1, LARGEST_BITS)
+    separation: float = checked(1.0, real, 1e-6, 1e6)
+    tv: float = checked(0.02, real, 0, 1)
     kl: float = 1.25e-3
-    # that are run, separated by commas
+    # methods that are run, separated by commas
     methods: str = "mean.sample,mean.clipped,mean.cwme-cdp,mean.smoothed"
-    trials: int = held(20, whole, 1, DASHBOARD.trials)
-    seed: int = held(0, whole, 0, SEED_MAX)
+    trials: int = checked(20, whole, 1, DASHBOARD.trials)
+    seed: int = checked(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
         if self.kl != math.inf:
@@ -131,9 +131,9 @@ DEFAULT = View()
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of the hard mean problem, which lies in the round ball."""
-    found = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
-    axis, grid = (found.axis, found.grid) if found.axis != "q" else (None, ())
-    return replace(found, geometry="l2", q=None, m=1, axis=axis, grid=grid)
+    hard = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
+    axis, grid = (hard.axis, hard.grid) if hard.axis != "q" else (None, ())
+    return replace(hard, geometry="l2", q=None, m=1, axis=axis, grid=grid)
 
 
 def fill(view: View, scenario: Scenario) -> View:

@@ -37,10 +37,10 @@ def map_table(x: Vector, y: Vector, ratios: Vector, field: str) -> pd.DataFrame:
     )
 
 
-def caught_table(found: Sequence[Spied], budget: Budget) -> pd.DataFrame:
+def caught_table(spied: Sequence[Spied], budget: Budget) -> pd.DataFrame:
     """Return the rates of the spy's test, a threshold a row."""
     parts = []
-    for one in found:
+    for one in spied:
         false, true = one.rates()
         rates = {"False positives": false, "True positives": true}
         allowed = {"Privacy allows": most_caught(budget, false)}

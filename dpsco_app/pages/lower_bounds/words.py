@@ -138,9 +138,9 @@ def budget_text(at: MeanInstance, view: View) -> str:
 # -- the hard mean problem ----------------------------------------------------------------------
 
 
-def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
+def instance_sentence(at: MeanInstance, floors: Floors, view: View) -> str:
     """Return the result at the present settings, and which of the two floors is the higher one."""
-    own = found.pure if view.notion == "pure" else found.concentrated
+    own = floors.pure if view.notion == "pure" else floors.concentrated
     where = f"At n = {view.n:,}, d = {view.d:,}, {budget_text(at, view)}:"
     if own <= VOID:
         return f"{where} the private bounds say nothing here."
@@ -150,23 +150,23 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
         "approx": "every algorithm within that ρ",
     }[view.notion]
     first = f"{where} {who} has an error of at least **{brief(own)}** on some law."
-    if own > found.sampling:
+    if own > floors.sampling:
         second = (
-            f" **Privacy bites**: that is {_times(own / found.sampling, 'what')} sampling alone "
-            f"costs anyone, {brief(found.sampling)}."
+            f" **Privacy bites**: that is {_times(own / floors.sampling, 'what')} sampling alone "
+            f"costs anyone, {brief(floors.sampling)}."
         )
     else:
         second = (
-            f" **Statistics bites**: sampling alone costs anyone {brief(found.sampling)}, "
-            f"{_times(found.sampling / own, 'as much')}."
+            f" **Statistics bites**: sampling alone costs anyone {brief(floors.sampling)}, "
+            f"{_times(floors.sampling / own, 'as much')}."
         )
     if view.notion == "pure":
         third = (
             f" Concentrated algorithms with the ρ = ε²/2 that this implies, {brief(at.rho)}, are "
-            f"bound by {brief(found.concentrated)} only."
+            f"bound by {brief(floors.concentrated)} only."
         )
     else:
-        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(found.pure)}"
+        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(floors.pure)}"
         implied = at.epsilon**2 / 2
         other = implied > at.rho * (1 + 1e-9)
         third += f"; it implies ρ = {brief(implied)} only." if other else "."
@@ -218,9 +218,9 @@ def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
     )
 
 
-def own_floor_sentence(at: MeanInstance, floor: float, found: Floors, notion: str) -> str:
+def own_floor_sentence(at: MeanInstance, floor: float, floors: Floors, notion: str) -> str:
     """Say why the floor of the instance that is run is below the largest one."""
-    largest = found.pure if notion == "pure" else found.concentrated
+    largest = floors.pure if notion == "pure" else floors.concentrated
     if floor <= VOID or largest <= floor * (1 + 1e-3):
         return ""
     return (
@@ -235,7 +235,7 @@ def largest(drawn: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
     classes: tuple[Notion, ...] = (view.notion,)
     if view.notion == "approx":
         classes = ("approx", "zcdp")
-    within = {"pure": ("pure", "zcdp")}  # of ε-DP algorithms, which are ε²/2-zCDP
+    within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
     return {
         kind: max((c for c in drawn if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
         for kind in classes

@@ -9,7 +9,7 @@ import streamlit as st
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.page import draw_wrong, link, opened
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import method_card
@@ -37,9 +37,9 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    paper: str = held(ALL, one_of, (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)))
-    severity: str = held(ALL, one_of, (ALL, *SEVERITIES))
-    erratum: str = held("", one_of, ("", *SLUGS))
+    paper: str = checked(ALL, one_of, (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)))
+    severity: str = checked(ALL, one_of, (ALL, *SEVERITIES))
+    erratum: str = checked("", one_of, ("", *SLUGS))
 
 
 STATE = PageState(name="errata", default=View())
@@ -141,12 +141,15 @@ def _experiment(entry: Erratum) -> None:
         if not pressed:
             return
         ran.add(entry.slug)
-    found = _finding(entry.slug)
-    st.container(key="errata_found").markdown(f"**{found.sentence}**")
-    rows = [[v if isinstance(v, str) else words.said(float(v)) for v in row] for row in found.rows]
-    st.table(pd.DataFrame(rows, columns=list(found.columns)), hide_index=True)
-    if found.inside:
-        met = "; ".join(condition for condition, _ in found.conditions)
+    finding = _finding(entry.slug)
+    st.container(key="errata_found").markdown(f"**{finding.sentence}**")
+    rows = [
+        [v if isinstance(v, str) else words.in_digits(float(v)) for v in row]
+        for row in finding.rows
+    ]
+    st.table(pd.DataFrame(rows, columns=list(finding.columns)), hide_index=True)
+    if finding.inside:
+        met = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
     st.caption(f"The same numbers from the command line: `dpsco errata --slug {entry.slug}`")
 

@@ -59,13 +59,15 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit]) -> None
         screen.say(WHICH, "Nothing is measured here", str(problem))
         return
     outcomes = run_here(shown) if chosen else []
-    found, start = advice(outcomes), without_data(shown)
-    if not found.ranked:
+    advised, start = advice(outcomes), without_data(shown)
+    if not advised.ranked:
         screen.say(WHICH, answer(fits), slow_ones(fits))
         return
-    best = found.ranked[0][0]
-    screen.say(WHICH, start_with(found, start), f"{why(found, start)} {slow_ones(fits)}".strip())
-    figure = race_figure(shown, outcomes, start, best, start_with(found, start))
+    best = advised.ranked[0][0]
+    screen.say(
+        WHICH, start_with(advised, start), f"{why(advised, start)} {slow_ones(fits)}".strip()
+    )
+    figure = race_figure(shown, outcomes, start, best, start_with(advised, start))
     screen.draw(figure)
     hidden = [
         method_card(m).name for m in chosen if all(row.key != m for row in figure.ladder.rows)
@@ -86,37 +88,37 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit]) -> None
         to_explore(shown, "Open this in Explore")
 
 
-def start_with(found: Advice, start: float) -> str:
+def start_with(advised: Advice, start: float) -> str:
     """Say which method to start with; `start` is the error without data.
 
     Where that is the smallest, nobody should start with a private method. Where it is 0 the truth
     was put there (offset 0), and it is no yardstick.
     """
-    best, error = found.ranked[0]
+    best, error = advised.ranked[0]
     if 0 < start <= error:
         return "Do not use the data here: always answering the centre of the set is better"
-    name, tie = method_card(best).name, ", in a tie" * found.tied
+    name, tie = method_card(best).name, ", in a tie" * advised.tied
     return f"Start with {name}: of the private methods it has the smallest measured error{tie}"
 
 
-def why(found: Advice, start: float) -> str:
+def why(advised: Advice, start: float) -> str:
     """Say the numbers behind the advice."""
-    (best, error), *others = found.ranked
+    (best, error), *others = advised.ranked
     name = method_card(best).name
     if 0 < start <= error:
         less = f"{error / start:.2g} times smaller than"
         much = less if error >= 1.05 * start else "no larger than"
         return (
             f"That answer has error {short_text(start)}, {much} the error of {name} "
-            f"({short_text(error)}), the best of {len(found.ranked)} private methods that were "
+            f"({short_text(error)}), the best of {len(advised.ranked)} private methods that were "
             "run. A private method pays off with more records, fewer dimensions or a larger budget."
         )
     if not others:
         return "It is the only private method that was run here."
     (second, second_error), *_ = others
     next_one = f"{method_card(second).name} ({short_text(second_error)})"
-    of = f"Mean error {short_text(error)}, the smallest of {len(found.ranked)} private methods"
-    if found.tied:
+    of = f"Mean error {short_text(error)}, the smallest of {len(advised.ranked)} private methods"
+    if advised.tied:
         return f"{of}; {TRIALS} runs do not tell it apart from {next_one}."
     if error > 0:
         return f"{of}, {second_error / error:.2g} times smaller than that of {next_one}."

@@ -8,7 +8,7 @@ from functools import lru_cache
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.methods.guide import nearest
@@ -20,8 +20,8 @@ PARTS = {"which": "Which one", "all": "All of them", "one": "One method"}
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     # the slug of the method that is told; empty for the other parts of the page
-    method: str = held("", one_of, ("", *METHOD_SLUGS))
-    part: str = held("which", one_of, ("which", "all"))  # what is shown without a method
+    method: str = checked("", one_of, ("", *METHOD_SLUGS))
+    part: str = checked("which", one_of, ("which", "all"))  # what is shown without a method
 
     @property
     def shown(self) -> str:
@@ -46,5 +46,7 @@ def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None
 
 def with_method(scenario: Scenario, slug: str) -> Scenario:
     """Return the nearest scenario at which a method runs, with it among the methods."""
-    found = method_scenario(scenario, slug)
-    return replace(found, methods=tuple(m for m in METHOD_SLUGS if m in {*found.methods, slug}))
+    runnable = method_scenario(scenario, slug)
+    return replace(
+        runnable, methods=tuple(m for m in METHOD_SLUGS if m in {*runnable.methods, slug})
+    )

@@ -84,14 +84,14 @@ def parts(latex: str) -> tuple[str, ...]:
     >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
     ('\\min(a,\\ b)', 'a=1', 'b=2')
     """
-    found, depth = [""], 0
+    pieces, depth = [""], 0
     for token in re.split(r"(,\\quad|,\\ |[{(\[\])}])", latex):
         depth += (token in OPENING) - (token in CLOSING)
         if depth == 0 and token in GAPS:
-            found.append("")
+            pieces.append("")
         else:
-            found[-1] += token
-    return tuple(part.strip() for part in found)
+            pieces[-1] += token
+    return tuple(part.strip() for part in pieces)
 
 
 def formula(latex: str) -> str:

@@ -18,7 +18,7 @@ from dpsco_core.explain.error_parts import PARTS
 from dpsco_core.explain.methods.cancelling import Cancelling
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
-ROOM = 0.13  # of the height, below 0
+ROOM = 0.13  # a share of the height, below 0
 GREY = METHODS["grey"]
 
 

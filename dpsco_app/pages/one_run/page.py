@@ -146,7 +146,7 @@ def _path(
         for path, (name, colour, dash) in ((path, looks[kind]) for kind, path in runs.items())
     ]
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
-    name, held = method_card(method).name, None
+    name, player = method_card(method).name, None
     if has_frames(runs["private"]):
         seen = _frames(point, method, factor)
         data = {
@@ -163,7 +163,7 @@ def _path(
 
         draw_run(seen, lines, PLAYER, keep, **data)
         dark = st.context.theme.type == "dark"
-        held = partial(run_page, seen, lines, dark=dark, **data)
+        player = partial(run_page, seen, lines, dark=dark, **data)
     else:
         way = (
             "goes from its start to its answer without a stop"
@@ -171,8 +171,8 @@ def _path(
             else "takes a single step"
         )
         st.markdown(f"{name} {way} here: there is nothing to play.")
-    draw_numbers("path", lambda: words.path_table(lines), setting, held)
-    return tuple(runs), held is not None
+    draw_numbers("path", lambda: words.path_table(lines), setting, player)
+    return tuple(runs), player is not None
 
 
 def _noise_part(point: Scenario, method: str) -> None:
@@ -234,15 +234,15 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
     sentence.markdown(words.radius_sentence(_norms(point), parts, radius))
     if parts is None:
         return False
-    found, choices = parts, _private_radii(point)
-    figure = parts_figure(found, radius, choices)
+    errors, choices = parts, _private_radii(point)
+    figure = parts_figure(errors, radius, choices)
     setting = setting_line(replace(scenario, axis=None, grid=()))
     second.head.subheader(figure.alt)
     second.draw(figure)
-    second.draw_files(figure, lambda: words.parts_table(found), setting=setting)
+    second.draw_files(figure, lambda: words.parts_table(errors), setting=setting)
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
-        "same steps at every radius. " + words.choices_sentence(choices, found)
+        "same steps at every radius. " + words.choices_sentence(choices, errors)
     )
     return True
 

@@ -20,7 +20,7 @@ MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    # whose run it is; empty for clipped gradients, or the first private one without them
+    # the method of the run; empty for clipped gradients, or the first private one without them
     method: str = ""
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 
@@ -34,8 +34,8 @@ class View:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of which one run can be taken apart."""
-    found = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
-    return found if offered(found) else replace(found, methods=default_methods(found.problem))
+    fitted = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
+    return fitted if offered(fitted) else replace(fitted, methods=default_methods(fitted.problem))
 
 
 def offered(scenario: Scenario) -> tuple[str, ...]:

@@ -105,11 +105,11 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
         return sentence + "."
     shares = {PART_NAMES[name]: value / total for name, value in zip(PARTS, values, strict=True)}
     ordered = sorted(shares.items(), key=lambda item: -item[1])
-    said = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
-    said += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
-    if said:
-        said[0] += f" of the mean error (**{short_text(total, 2)}**)"
-    return f"{sentence}; " + ", ".join(said) + "."
+    clauses = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
+    clauses += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
+    if clauses:
+        clauses[0] += f" of the mean error (**{short_text(total, 2)}**)"
+    return f"{sentence}; " + ", ".join(clauses) + "."
 
 
 def choices_sentence(choices: Vector, parts: ErrorParts) -> str:

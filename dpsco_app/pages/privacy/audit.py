@@ -51,8 +51,8 @@ def ran(task: Audit, place: DeltaGenerator) -> Found | None:
             st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
         bar = st.empty()
     pace, last = Pace(0.3), None
-    for runs, found in steps(task):
-        last = found or last
+    for runs, result in steps(task):
+        last = result or last
         if pace.due():
             proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"
             bar.progress(runs / task.runs, f"{runs:,} of {task.runs:,} runs{proven}")

@@ -27,7 +27,7 @@ from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.ledgers import Spending
 
 MOST_BARS = 14
-LEAST_BARS = 5  # of which there is room at least
+LEAST_BARS = 5  # bars that there is room for at least
 HIGHEST = 1e6  # what is above it is as good as no privacy
 # How the arguments look, the loosest first: a hue of the methods, and a dash.
 LOOKS: tuple[tuple[str, Dash], ...] = (
@@ -120,10 +120,10 @@ def _drawn(value: float | None) -> float:
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 
-def audit_figure(task: Audit, found: Found, alt: str) -> Figure:
+def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
     """Return the lower bound on epsilon over the number of runs, and the claim."""
-    claim, runs = found.claimed_epsilon, [float(e.runs) for e in found.evidence]
-    best = best_so_far(found)
+    claim, runs = result.claimed_epsilon, [float(e.runs) for e in result.evidence]
+    best = best_so_far(result)
     high = 1.25 * max(claim, *best)
     ends = [runs[0], float(task.runs)]
     beyond = Region(
@@ -159,7 +159,7 @@ def audit_figure(task: Audit, found: Found, alt: str) -> Figure:
     proven = LadderRow(
         key=line.key, name=line.name, colour=line.colour, values=[f"{best[-1]:.2f}"], end=best[-1]
     )
-    at = f" at δ = {number_text(found.delta)}" if found.delta else ""
+    at = f" at δ = {number_text(result.delta)}" if result.delta else ""
     return Figure(
         panels=[
             Panel(
@@ -176,34 +176,37 @@ def audit_figure(task: Audit, found: Found, alt: str) -> Figure:
     )
 
 
-def best_so_far(found: Found) -> list[float]:
+def best_so_far(result: Found) -> list[float]:
     """Return the best bound up to each look: all looks hold together, so that it holds as well."""
     best: list[float] = []
-    for look in found.evidence:
+    for look in result.evidence:
         best.append(max([look.epsilon_lower_bound, *best[-1:]]))
     return best
 
 
-def samples_figure(found: Samples, alt: str) -> Figure:
+def samples_figure(samples: Samples, alt: str) -> Figure:
     """Return what was let out on the two neighbours as two histograms, and the event's edge."""
-    high = 1.1 * float(max(found.one.max(), found.two.max()))
-    edges = found.edges.tolist()
+    high = 1.1 * float(max(samples.one.max(), samples.two.max()))
+    edges = samples.edges.tolist()
     lines = []
-    for name, counts, hue in (("on one", found.one, "violet"), ("on the other", found.two, "gold")):
+    for name, counts, hue in (
+        ("on one", samples.one, "violet"),
+        ("on the other", samples.two, "gold"),
+    ):
         x, y = outline(edges, counts.tolist())
         line = Line(key=name, name=name, x=x, y=y, colour=METHODS[hue], fill=0.18)
         top = int(counts.argmax())
         named = replace(line, x=[edges[top]], y=[float(counts[top])], fill=0, width=0)
         side = -12 if edges[top] < 0 else 12
         lines += [line, replace(named, key=f"{name}, its name", label=name, away=(side, 10))]
-    event = upright(found.threshold, 0, high, "event →" if found.above else "← event")
-    ends = [*edges[:: len(edges) - 1], found.threshold]
+    event = upright(samples.threshold, 0, high, "event →" if samples.above else "← event")
+    ends = [*edges[:: len(edges) - 1], samples.threshold]
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=linear_axis("What was let out, in standard deviations", min(ends), max(ends)),
-                lines=[*lines, replace(event, colour=INK, away=(6 if found.above else -6, 10))],
+                lines=[*lines, replace(event, colour=INK, away=(6 if samples.above else -6, 10))],
             )
         ],
         y=linear_axis("Runs", 0, high),
@@ -235,29 +238,29 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
     return pd.DataFrame(columns).dropna(axis="columns", how="all")
 
 
-def audit_table(found: Found) -> pd.DataFrame:
+def audit_table(result: Found) -> pd.DataFrame:
     """Return the looks of an audit."""
     columns = {
-        "Runs": [e.runs for e in found.evidence],
-        "ε is at least": [e.epsilon_lower_bound for e in found.evidence],
-        "Claimed ε": found.claimed_epsilon,
-        "δ": found.delta,
-        "Tested runs on each": [e.tested for e in found.evidence],
-        "Record against": [e.against for e in found.evidence],
-        "Hits": [e.hits for e in found.evidence],
-        "False hits": [e.false_hits for e in found.evidence],
-        "Confidence of this look": [e.confidence for e in found.evidence],
+        "Runs": [e.runs for e in result.evidence],
+        "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
+        "Claimed ε": result.claimed_epsilon,
+        "δ": result.delta,
+        "Tested runs on each": [e.tested for e in result.evidence],
+        "Record against": [e.against for e in result.evidence],
+        "Hits": [e.hits for e in result.evidence],
+        "False hits": [e.false_hits for e in result.evidence],
+        "Confidence of this look": [e.confidence for e in result.evidence],
     }
     return pd.DataFrame(columns)
 
 
-def samples_table(found: Samples) -> pd.DataFrame:
+def samples_table(samples: Samples) -> pd.DataFrame:
     """Return the counts of two samples in bins."""
     return pd.DataFrame(
         {
-            "From": found.edges[:-1],
-            "To": found.edges[1:],
-            "Runs on one": found.one,
-            "Runs on the other": found.two,
+            "From": samples.edges[:-1],
+            "To": samples.edges[1:],
+            "Runs on one": samples.one,
+            "Runs on the other": samples.two,
         }
     )

@@ -116,8 +116,8 @@ def page() -> None:
         screen.say(words.QUESTIONS[view.part], str(problem))
 
 
-def _show(screen: FirstScreen, view: View, figure: Figure, said: str, table: Table | None) -> None:
-    screen.say(words.QUESTIONS[view.part], figure.alt, said)
+def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
+    screen.say(words.QUESTIONS[view.part], figure.alt, text)
     screen.draw(figure)
     screen.draw_files(figure, table)
 
@@ -133,26 +133,26 @@ def _tool(screen: FirstScreen, view: View, _: Scenario) -> None:
             label, options = ASKED[name]
             with column:
                 slider(STATE, label, name, options)
-    figure, said = TOOLS[view.part](view)
-    _show(screen, view, figure, said, None)
+    figure, text = TOOLS[view.part](view)
+    _show(screen, view, figure, text, None)
     st.markdown(words.said_odds(view.point))
     if view.part == "convert":
         st.markdown(f"{words.ABOUT_NEIGHBOURS}\n\n{words.said_neighbours(view.point)}")
 
 
 def _convert(view: View) -> tuple[Figure, str]:
-    found = conversions(view.point)
-    rhos = [c.rho for c in found]
+    converted = conversions(view.point)
+    rhos = [c.rho for c in converted]
     curves, names = _curves(view.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
     figure = compared_figure(
         {name: (curves.rho, getattr(curves, key)) for key, name in names.items()},
-        {names[c.name]: (c.rho, c.epsilon) for c in found},
+        {names[c.name]: (c.rho, c.epsilon) for c in converted},
         ("zCDP parameter ρ", "ε at the chosen δ"),
-        words.title_conversions(view, found),
+        words.title_conversions(view, converted),
         told="ρ" if view.kind == "approx" else "ε",
         across=view.kind == "approx",
     )
-    return figure, words.said_conversions(view, found)
+    return figure, words.said_conversions(view, converted)
 
 
 def _compose(view: View) -> tuple[Figure, str]:
@@ -172,19 +172,19 @@ def _compose(view: View) -> tuple[Figure, str]:
 def _shuffle(view: View) -> tuple[Figure, str]:
     point = _approximate(view)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
-    found = _shuffled(view.records, point.epsilon, point.delta)
+    routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
     figure = compared_figure(
         {
             name: (SHUFFLED_RECORDS, [row[i].noise_multiplier for row in rows])
             for i, name in enumerate(names)
         },
-        {name: (view.records, found[i].noise_multiplier) for i, name in enumerate(names)},
+        {name: (view.records, routes[i].noise_multiplier) for i, name in enumerate(names)},
         ("Shuffled records", "Noise over sensitivity"),
-        words.title_shuffled(view.records, found),
+        words.title_shuffled(view.records, routes),
         told="noise",
     )
-    return figure, words.said_shuffled(view, point, found)
+    return figure, words.said_shuffled(view, point, routes)
 
 
 def _subsample(view: View) -> tuple[Figure, str]:
@@ -226,13 +226,13 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         with screen.controls:
             st.selectbox("Algorithm", offered, format_func=_name, key=key, width=360)
     run = ledger_run(scenario, method)
-    found = _account(run)
-    if found.outcome.not_applicable is not None:
-        raise InvalidInput(found.outcome.not_applicable)
-    figure = shares_figure(found.spendings, method, words.title_ledger(found))
-    _show(screen, view, figure, words.said_ledger(found), lambda: ledger_table(found.spendings))
+    books = _account(run)
+    if books.outcome.not_applicable is not None:
+        raise InvalidInput(books.outcome.not_applicable)
+    figure = shares_figure(books.spendings, method, words.title_ledger(books))
+    _show(screen, view, figure, words.said_ledger(books), lambda: ledger_table(books.spendings))
     st.markdown(words.said_odds(view.point))
-    for note in found.outcome.notes:
+    for note in books.outcome.notes:
         st.caption(note)
     to_explore(replace(run, trials=5), "Open this run in Explore")
 

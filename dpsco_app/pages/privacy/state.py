@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.audit.engine import FAULTS, Audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
@@ -37,27 +37,27 @@ RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 class View(PageView):
     """What the page shows."""
 
-    part: str = held("ledger", one_of, tuple(PARTS))
+    part: str = checked("ledger", one_of, tuple(PARTS))
     # the budget that is converted, composed or amplified: "approx", "zcdp" or "pure"
-    kind: str = held("approx", one_of, KINDS)
+    kind: str = checked("approx", one_of, KINDS)
     # delta is also where epsilon is read of a pure or a zCDP budget
-    epsilon: float = held(1.0, real, 1e-6, 100)
-    delta: float = held(1e-6, real, 1e-12, 0.5)
-    rho: float = held(0.5, real, 1e-9, 50)
-    read_at: float = held(1e-6, real, 1e-12, 0.5)  # that delta
-    releases: int = held(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
+    epsilon: float = checked(1.0, real, 1e-6, 100)
+    delta: float = checked(1e-6, real, 1e-12, 0.5)
+    rho: float = checked(0.5, real, 1e-9, 50)
+    read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
+    releases: int = checked(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
     # records that are shuffled, or of which a batch is drawn
-    records: int = held(10_000, whole, 1, MOST_RECORDS)
-    batch: int = held(100, whole, 1, MOST_RECORDS)
-    method: str = ""  # whose ledger is shown; empty for the scenario's first private one
-    audited: str = held("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
+    records: int = checked(10_000, whole, 1, MOST_RECORDS)
+    batch: int = checked(100, whole, 1, MOST_RECORDS)
+    method: str = ""  # the method whose ledger is shown; empty for the scenario's first private one
+    audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
     # the epsilon that it claims, and the delta
-    claim: float = held(1.0, real, 0.01, 10)
-    at: float = held(0.05, real, 1e-4, 0.3)
-    fault: str = held("none", one_of, FAULTS)  # how it is broken on purpose
+    claim: float = checked(1.0, real, 0.01, 10)
+    at: float = checked(0.05, real, 1e-4, 0.3)
+    fault: str = checked("none", one_of, FAULTS)  # how it is broken on purpose
     # of the audit; the seed is also that of the ledger's run
-    runs: int = held(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
-    seed: int = held(0, whole, 0, SEED_MAX)
+    runs: int = checked(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
+    seed: int = checked(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
         if self.method:

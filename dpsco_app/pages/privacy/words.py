@@ -133,9 +133,9 @@ HOW_TO_READ = (
 )
 
 
-def said_conversions(view: View, found: Sequence[Conversion]) -> str:
+def said_conversions(view: View, converted: Sequence[Conversion]) -> str:
     """Return the sentence on what the conversions make of the budget."""
-    last = found[-1]
+    last = converted[-1]
     if view.kind == "pure":
         return (
             f"{number_text(view.epsilon)}-DP implies ρ = {last.rho:.4g}; read back at "
@@ -143,14 +143,14 @@ def said_conversions(view: View, found: Sequence[Conversion]) -> str:
             "the pure ε itself. Gaussian noise cannot give pure DP."
         )
     if view.kind == "zcdp":
-        eps = ", ".join(f"{c.epsilon:.4g} ({CONVERSION_NAMES[c.name]})" for c in found)
+        eps = ", ".join(f"{c.epsilon:.4g} ({CONVERSION_NAMES[c.name]})" for c in converted)
         return (
             f"ρ = {number_text(view.rho)} at δ = {number_text(view.delta)} is ε = {eps}. "
             f"Its Gaussian noise is {last.noise_multiplier:.4g} times the sensitivity."
         )
-    saved = 1 - last.noise_multiplier / found[0].noise_multiplier
+    saved = 1 - last.noise_multiplier / converted[0].noise_multiplier
     eps, delta = number_text(view.epsilon), number_text(view.delta)
-    noises = ", ".join(f"{c.noise_multiplier:.4g} ({CONVERSION_NAMES[c.name]})" for c in found)
+    noises = ", ".join(f"{c.noise_multiplier:.4g} ({CONVERSION_NAMES[c.name]})" for c in converted)
     return (
         f"For ({eps}, {delta})-DP one Gaussian release needs noise of {noises} times the "
         f"sensitivity: the exact curve saves {100 * saved:.0f} % of the papers' noise."
@@ -197,14 +197,14 @@ def percent(share: float) -> str:
     return "nearly 100 %"
 
 
-def title_conversions(view: View, found: Sequence[Conversion]) -> str:
+def title_conversions(view: View, converted: Sequence[Conversion]) -> str:
     """Return the takeaway of the figure of conversions."""
     if view.kind == "zcdp":
-        lost = found[0].epsilon / found[-1].epsilon
+        lost = converted[0].epsilon / converted[-1].epsilon
         return f"At ρ = {number_text(view.rho)} the papers' ε is {lost:.3g} times the exact one"
     if view.kind == "pure":
         return "A pure budget spends less than any curve of Gaussian noise at its ρ"
-    gain = found[-1].rho / found[0].rho
+    gain = converted[-1].rho / converted[0].rho
     return (
         f"At ε = {number_text(view.epsilon)} the exact curve allows {gain:.3g} times the ρ of the "
         "papers' formula"
@@ -253,21 +253,21 @@ def said_composed(view: View, at: Composed) -> str:
     )
 
 
-def title_shuffled(records: int, found: Sequence[Shuffled]) -> str:
+def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     """Return the takeaway of the figure of shuffling."""
-    alone, best = found[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in found)
+    alone, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
     assert alone is not None
     if best >= alone * (1 - 1e-9):
         return f"{records:,} records are too few: shuffling them saves no noise"
     return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
 
 
-def said_shuffled(view: View, point: Point, found: Sequence[Shuffled]) -> str:
+def said_shuffled(view: View, point: Point, routes: Sequence[Shuffled]) -> str:
     """Return the sentence on what shuffling is worth."""
     parts = [
         f"{ROUTE_NAMES[s.name]}: "
         + ("nothing, its conditions fail" if s.rho is None else f"{s.noise_multiplier:.4g}")
-        for s in found
+        for s in routes
     ]
     return (
         f"For ({point.epsilon:.4g}, {number_text(point.delta)})-DP of all together, the noise of "
@@ -294,74 +294,74 @@ def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) ->
     )
 
 
-def title_ledger(found: Account) -> str:
+def title_ledger(account: Account) -> str:
     """Return the takeaway of the picture of the ledger."""
-    name = method_card(found.outcome.method).name
-    count = len(found.entries)
-    if found.parallel:
+    name = method_card(account.outcome.method).name
+    count = len(account.entries)
+    if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
     if count == 1:
         return f"{name} spends all of its budget on a single release"
-    top = max(found.spendings, key=lambda s: s.share)
-    if top.count > 1 and len(found.spendings) == 1:
+    top = max(account.spendings, key=lambda s: s.share)
+    if top.count > 1 and len(account.spendings) == 1:
         return f"{name} spreads its budget over {count:,} equal releases"
     return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”"
 
 
-def said_ledger(found: Account) -> str:
+def said_ledger(account: Account) -> str:
     """Return the sentence on what a run has spent."""
-    spent, count = found.outcome.spent, len(found.entries)
+    spent, count = account.outcome.spent, len(account.entries)
     noun = "release" if count == 1 else "releases"
     parallel = (
         " The blocks are disjoint: a neighbour changes one of them, and only "
         "the most expensive one counts."
-        if found.parallel
+        if account.parallel
         else ""
     )
-    within = "all of" if spent == found.budget else "within"
-    said = "nothing" if spent is None else budget_text(spent)
+    within = "all of" if spent == account.budget else "within"
+    amount = "nothing" if spent is None else budget_text(spent)
     text = (
-        f"{count:,} {noun}; spent {said}, {within} the budget "
-        f"{budget_text(found.budget)}.{parallel}"
+        f"{count:,} {noun}; spent {amount}, {within} the budget "
+        f"{budget_text(account.budget)}.{parallel}"
     )
-    if found.outcome.flaws:
-        text += " Flawed: " + "; ".join(dict.fromkeys(found.outcome.flaws)) + "."
+    if account.outcome.flaws:
+        text += " Flawed: " + "; ".join(dict.fromkeys(account.outcome.flaws)) + "."
     return text
 
 
-def title_audit(task: Audit, found: Found) -> str:
+def title_audit(task: Audit, result: Found) -> str:
     """Return the takeaway of the figure of an audit."""
-    bound, claim = found.epsilon_lower_bound, found.claimed_epsilon
-    if found.caught_at is None:
-        return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {found.verdict}"
-    return f"Caught after {found.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
+    bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
+    if result.caught_at is None:
+        return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {result.verdict}"
+    return f"Caught after {result.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
 
 
-def said_audit(task: Audit, found: Found) -> str:
+def said_audit(task: Audit, result: Found) -> str:
     """Return the sentence on an audit's result."""
-    name, runs = method_card(task.method).name, found.evidence[-1].runs
+    name, runs = method_card(task.method).name, result.evidence[-1].runs
     how = (
         "" if task.fault == "none" else f", broken on purpose ({FAULT_NAMES[task.fault].lower()}),"
     )
-    at = f" at δ = {number_text(found.delta)}" if found.delta else " at δ = 0"
-    if found.caught_at is None:
+    at = f" at δ = {number_text(result.delta)}" if result.delta else " at δ = 0"
+    if result.caught_at is None:
         verdict = (
-            f"lets {runs:,} runs prove ε ≥ {found.epsilon_lower_bound:.3f}{at}. Its claim of "
-            f"ε = {found.claimed_epsilon:.3g} is {found.verdict}"
-            + (" by these runs, but it does not hold: see below." if found.flaws else ".")
+            f"lets {runs:,} runs prove ε ≥ {result.epsilon_lower_bound:.3f}{at}. Its claim of "
+            f"ε = {result.claimed_epsilon:.3g} is {result.verdict}"
+            + (" by these runs, but it does not hold: see below." if result.flaws else ".")
         )
     else:
         verdict = (
-            f"claims ε = {found.claimed_epsilon:.3g}{at}, and {found.caught_at:,} runs "
-            f"refute it; {runs:,} prove ε ≥ {found.epsilon_lower_bound:.3f}."
+            f"claims ε = {result.claimed_epsilon:.3g}{at}, and {result.caught_at:,} runs "
+            f"refute it; {runs:,} prove ε ≥ {result.epsilon_lower_bound:.3f}."
         )
     confidence = f" Confidence {100 * task.confidence:g} %, all looks together."
     return f"{name}{how} {verdict}{confidence}"
 
 
-def title_histogram(found: Found) -> str:
+def title_histogram(result: Found) -> str:
     """Return the takeaway of the picture of the two samples."""
-    last = found.evidence[-1]
+    last = result.evidence[-1]
     return (
         f"The best event happens in {100 * last.hits / last.tested:.3g} % of the runs on one "
         f"neighbour, {100 * last.false_hits / last.tested:.3g} % on the other"

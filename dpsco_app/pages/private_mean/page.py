@@ -24,10 +24,10 @@ STATE = PageState(
 
 def page() -> None:
     draw_views("private-mean")
-    found = opened_with_scenario(STATE, TITLE)
-    if found is None:
+    opened = opened_with_scenario(STATE, TITLE)
+    if opened is None:
         return
-    scenario = found[1]
+    scenario = opened[1]
     draw_apart(STATE, scenario)
     draw_picture(scenario, "private_mean")
     st.caption(sample_words(scenario))

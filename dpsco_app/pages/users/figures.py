@@ -45,7 +45,7 @@ DASHES: dict[str, Dash] = {
 }
 
 
-def crossing_figure(curves: Sequence[Errors], found: Crossing | None, m: int) -> Figure:
+def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None, m: int) -> Figure:
     """Return the measured mean excess risks over m, and where the first two cross."""
     lines = [
         Line(
@@ -73,7 +73,7 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, m: int) ->
     guide = replace(
         thin("1/m", [last, last / 100], [error, 100 * error]), dash="dot", away=(-9, -9)
     )
-    crossed = [] if found is None else [upright(found.items, low, high, "they cross")]
+    crossed = [] if crossing is None else [upright(crossing.items, low, high, "they cross")]
     return Figure(
         panels=[
             Panel(
@@ -84,7 +84,7 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, m: int) ->
         ],
         y=log_axis("Mean excess risk", low, high),
         ladder=ladder,
-        alt=crossing_answer(found),
+        alt=crossing_answer(crossing),
     )
 
 

@@ -130,10 +130,10 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
     if [c.method for c in curves[:2]] != [FILTERED, PLAIN]:
         return
-    found = crossing(curves[0], curves[1])
+    crossed = crossing(curves[0], curves[1])
     slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
-    figure = crossing_figure(curves, found, scenario.m)
-    small = words.crossing_small(found, curves, slope)
+    figure = crossing_figure(curves, crossed, scenario.m)
+    small = words.crossing_small(crossed, curves, slope)
     screen.say(words.QUESTIONS["crossing"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure, lambda: crossing_table(curves))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
@@ -22,17 +22,17 @@ PARTS = {
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
-PROBLEM = "quadratic"  # of everything that is measured here
+PROBLEM = "quadratic"  # the problem of everything that is measured here
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 SEVERAL = 100  # items per user, for a scenario with one
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    part: str = held("crossing", one_of, tuple(PARTS))
-    basis: Reading = held("measured", one_of, READINGS)  # what the map compares
+    part: str = checked("crossing", one_of, tuple(PARTS))
+    basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
     # smoothness in units of L/R, of the losses in bounds and counts
-    condition: float = held(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
+    condition: float = checked(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
 
 
 def level(view: View, scenario: Scenario) -> UserLevel:
@@ -50,17 +50,19 @@ def level(view: View, scenario: Scenario) -> UserLevel:
 
 def fit(scenario: Scenario) -> Scenario:
     """Return the nearest scenario of users with several items, of sizes that are measured here."""
-    found = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
-    cards = [method_card(m) for m in found.methods]
+    fitted = visit.with_problem(scenario, PROBLEM, (PROBLEM,))
+    cards = [method_card(m) for m in fitted.methods]
     if any(c.level == "item" and c.privacy != "none" for c in cards):
-        found = replace(found, methods=default_methods(found.problem, "user"))
-    budget = (1.0, 1e-6) if found.rho is not None else (found.epsilon or 1.0, found.delta or 1e-6)
-    found = replace(found, rho=None, epsilon=budget[0], delta=budget[1])
-    found = replace(found, m=SEVERAL if found.m == 1 else found.m)
+        fitted = replace(fitted, methods=default_methods(fitted.problem, "user"))
+    budget = (
+        (1.0, 1e-6) if fitted.rho is not None else (fitted.epsilon or 1.0, fitted.delta or 1e-6)
+    )
+    fitted = replace(fitted, rho=None, epsilon=budget[0], delta=budget[1])
+    fitted = replace(fitted, m=SEVERAL if fitted.m == 1 else fitted.m)
     ends = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
     ends |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
-    kept = {k: min(max(getattr(found, k), low), high) for k, (low, high) in ends.items()}
-    return replace(found, **kept)
+    kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ends.items()}
+    return replace(fitted, **kept)
 
 
 STATE = PageState(

@@ -99,22 +99,22 @@ def signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def crossing_answer(found: Crossing | None) -> str:
-    if found is None:
+def crossing_answer(crossed: Crossing | None) -> str:
+    if crossed is None:
         return "Filtered gradients stay above clipped user gradients at every m measured"
     return (
-        f"From about {short_text(found.items, 2)} items per user on, filtered gradients have a "
+        f"From about {short_text(crossed.items, 2)} items per user on, filtered gradients have a "
         "smaller error than clipped user gradients"
     )
 
 
-def crossing_small(found: Crossing | None, curves: Sequence[Errors], slope: FittedSlope) -> str:
+def crossing_small(crossed: Crossing | None, curves: Sequence[Errors], slope: FittedSlope) -> str:
     """Say how surely they cross, which method is best at which m, and how fast the error falls."""
     parts = []
-    if found is not None and not math.isnan(found.interval[0]):
-        parts.append(f"95 % interval {' to '.join(short_text(e, 2) for e in found.interval)}.")
-    if found is not None and found.reversals:
-        parts.append(f"Their order changes {found.reversals} times before: take more trials.")
+    if crossed is not None and not math.isnan(crossed.interval[0]):
+        parts.append(f"95 % interval {' to '.join(short_text(e, 2) for e in crossed.interval)}.")
+    if crossed is not None and crossed.reversals:
+        parts.append(f"Their order changes {crossed.reversals} times before: take more trials.")
     parts.append(f"Smallest measured error: {stretches(curves)}.")
     known = f" ({signed(slope.low)} to {signed(slope.high)})" if slope.known else ""
     parts.append(
@@ -128,12 +128,12 @@ def stretches(curves: Sequence[Errors]) -> str:
     """Say over which of the measured m each method has the smallest mean error."""
     best = np.argmin([c.mean for c in curves], axis=0)
     items = curves[0].items
-    said = []
+    ranges = []
     for which, group in groupby(range(len(items)), lambda j: int(best[j])):
         at = [short_text(items[j]) for j in group]
         name = method_card(curves[which].method).name
-        said.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
-    return "; ".join(said)
+        ranges.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
+    return "; ".join(ranges)
 
 
 def frontier_answer(needs: Mapping[str, float], scenario: Scenario) -> str:

@@ -113,11 +113,11 @@ def _bounds(point: Scenario, view: state.View) -> Iterator[contest.Contest]:
     kept = _kept(point, view.plane, view.reading)
     if not kept:
         for size in (state.COARSE, state.SIZES[view.reading]):
-            found = contest.bounds_contest(
+            bounds_map = contest.bounds_contest(
                 point, state.plane(view.plane, point, size), view.reading
             )
-            yield found
-        kept.append(found)
+            yield bounds_map
+        kept.append(bounds_map)
     yield kept[0]
 
 

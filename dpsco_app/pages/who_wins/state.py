@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState, PageView, held
+from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.explain.regimes import Plane, axis_values
@@ -20,8 +20,8 @@ COARSE = (9, 7)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    plane: str = held("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
-    reading: Reading = held("measured", one_of, READINGS)  # by what methods are compared
+    plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
+    reading: Reading = checked("measured", one_of, READINGS)  # by what methods are compared
 
 
 STATE = PageState(

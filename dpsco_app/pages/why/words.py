@@ -16,7 +16,7 @@ INTRODUCTION = (
 # Half the width of the plane of records: with most of them, with a large circle.
 NEAREST, NEAR, MIDDLE = 2.0, 3.0, 9.0
 CLOSER = 1.5  # how much the averages are magnified once the noise is small
-DISTANCE = 1000  # of your record, at first
+DISTANCE = 1000  # the distance of your record, at first
 MOVED = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")

@@ -18,7 +18,7 @@ from dpsco_core.explain.frames import Frames
 DIGITS = 5
 STYLES = ("picture.css", "run.css")
 COLOURS = {"ink": INK, "quiet": QUIET, "page": PAGE, "kept": SAMPLING, "clipped": BIAS}
-TICKS = 96  # of the radius' slider
+TICKS = 96  # places of the radius' slider
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ def run_data(
 ) -> dict[str, Any]:
     steps = lines[0].path.steps
     plane = frames.plane
-    held = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
+    within = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
     return {
         "id": identity,
         "title": title,
@@ -105,7 +105,7 @@ def run_data(
         "ticks": TICKS,
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
-            f"stray most from the line between them. {held if plane.held < 0.995 else ''}"
+            f"stray most from the line between them. {within if plane.held < 0.995 else ''}"
             "The dotted line is the edge of the constraint set. The ring marks the point that is "
             "released, often an average of the last steps. "
             f"The gradients are those of the first {frames.norms.shape[1]:,} records. "

@@ -16,7 +16,7 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    sample: int = 0  # which of the scenarios is shown
+    sample: int = 0  # the shown one of the scenarios
     view: float  # half the width of the plane of the records
     zoom: float = 1.0  # how many times the plane of the averages is magnified further
     # the clip radius; without one nothing is clipped, and there is no noise

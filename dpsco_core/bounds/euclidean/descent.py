@@ -20,7 +20,7 @@ class RiskOnSet:
     start: float  # how far the centre of the set, where a run starts, is from any of its points
     span: float  # l2 diameter of the set
     slope: float  # bound on the norm of the population gradient over the set
-    smoothness: float  # of the population risk; infinite where none is certified
+    smoothness: float  # smoothness of the population risk; infinite where none is certified
     strong_convexity: float
     interior: bool  # whether the gradient vanishes at the minimiser
 
@@ -63,7 +63,7 @@ class Walk:
     """The steps of a run, and what it averages: the points after the steps, with weights."""
 
     sizes: Sequence[float]
-    weights: Sequence[float]  # of the points after each step; or of those before, see `queried`
+    weights: Sequence[float]  # for the points after each step; or for those before, see `queried`
     queried: bool = False  # whether the average is of the points at which gradients were asked
     pull: float = math.inf  # bound on the mean squared norm of what a step follows, if known
 

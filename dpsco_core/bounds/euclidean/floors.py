@@ -35,7 +35,7 @@ from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean.floors import INFORMATION, NAMES, WHOM
 from dpsco_core.problems.base import Setting
 
-_SHARES = np.geomspace(1e-3, 0.999, 400)  # of r in the norm of the mean
+_SHARES = np.geomspace(1e-3, 0.999, 400)  # shares of r in the norm of the mean
 
 
 def _quadratic_terms(setting: Setting, notion: Notion) -> Terms:

@@ -66,7 +66,7 @@ def _ruled(rule: str, text: str, sentence: str) -> Hypothesis:
         try:
             return "" if Sgd().plan(setting).rule == rule else sentence
         except NotApplicable:
-            return ""  # which whoever plans the run is told
+            return ""  # whoever plans the run is told why
 
     return Hypothesis(text=text, check=check)
 

@@ -16,9 +16,9 @@ from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-_SIZES = np.geomspace(0.02, 20, 60)  # of n t, in units of the records that a budget tells apart
+_SIZES = np.geomspace(0.02, 20, 60)  # n t, in units of the records that a budget tells apart
 _SMALLEST = -60.0  # log of theta, from where it is searched
-_MOST = 36.0  # of rho b^2, beyond which outputs are told apart
+_MOST = 36.0  # the rho b^2 beyond which outputs are told apart
 _ARGUMENTS = np.linspace(0, 20, 2001)
 _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 
@@ -42,7 +42,7 @@ def overlap(counts: Vector, budget: Budget) -> Vector:
 def _alike(divergence: Vector) -> Vector:
     """Return 1 - T of divergences k from 0 to 36, T artanh T = k/2."""
     half = 0.5 * divergence
-    y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)  # of T = tanh y
+    y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)  # the y with T = tanh y
     for _ in range(2):  # Newton, on y tanh y = k/2
         tanh = np.tanh(y)
         y = y - (y * tanh - half) / np.maximum(tanh + y * (1 - tanh**2), 1e-12)

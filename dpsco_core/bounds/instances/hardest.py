@@ -147,7 +147,7 @@ def _on_signs(
         rho, squared = budget.rho, form == "squared"
         q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)
         yield hypercube.hypercube_cdp(q, n, d, order, rho, squared=squared), q
-        if form != "linear":  # of which rate distortion says nothing
+        if form != "linear":  # rate distortion says nothing of the linear form
             q = rate_distortion.best(n, d, order, rho, largest, squared=squared)
             yield rate_distortion.distortion(q, n, d, order, rho, squared=squared), q
         return

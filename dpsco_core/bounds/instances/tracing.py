@@ -31,7 +31,7 @@ FULL = 1.0  # the spread under (epsilon, delta)-DP, the best one where delta is 
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 # Shapes u: a step of 5 % costs less than 1e-4 of a bound.
 SHAPES = np.geomspace(0.1, 4000.0, 218)
-_HALVINGS = 46  # of an interval of 60 in ln x
+_HALVINGS = 46  # halvings of an interval of 60 in ln x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +271,7 @@ class TracingBounds:
         total = u * self._second_moment(u)
         candidates = []
         for c, h in self._squared_pairs(u):
-            share = h / c  # of A' = total - share x
+            share = h / c  # A' is total - share x
 
             def rises(
                 x: Floats, share: Floats = share, total: Floats = total, u: Floats = u

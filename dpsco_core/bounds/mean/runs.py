@@ -99,7 +99,7 @@ _OWN = {b.card.slug: b for b in (*CLIPPED_BOUNDS, *COORDINATEWISE_BOUNDS, *SMOOT
 
 
 def _row(
-    slug: str,  # of the bound at its own parameters
+    slug: str,  # the slug of the bound at its own parameters
     method: Method,
     formula: Callable[[Any], Parts],  # takes the method's plan
     statement: str,

@@ -161,7 +161,7 @@ def upper(
     needs: tuple[str, ...] = NEEDS,
     terms: tuple[str, ...] = TERMS,
     level_of: Level = user_level,
-    **changes: Any,  # of the card's fields
+    **changes: Any,  # fields of the card
 ) -> Bound:
     evaluate = named(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
     return Bound(card=replace(card, **changes), evaluate=evaluate, hypotheses=hypotheses)

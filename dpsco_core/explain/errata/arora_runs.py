@@ -29,7 +29,7 @@ def one_step() -> Finding:
     rows = []
     for local, delta, n in ((1.0, 1e-5, 100), (0.5, 1e-8, 10_000), (1.0, 1e-6, 1000)):
         share = 1 / n  # m/|S| of the lemma: one record a step
-        std = math.sqrt(-3 * math.log(delta)) / local  # of the printed noise, in units of L
+        std = math.sqrt(-3 * math.log(delta)) / local  # the printed noise, in units of L
         claimed = share * math.expm1(local)
         inner = math.log1p(math.expm1(claimed) / share)
         actual = share * gaussian_delta(2 / std**2, inner)  # the two gradients are 2L apart

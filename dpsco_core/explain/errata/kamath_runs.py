@@ -270,7 +270,7 @@ class _Instance(NamedTuple):
 
     bound: float
     spike: float  # p
-    norm: float  # of the mean of the records
+    norm: float  # the norm of the mean of the records
     smoothness: float
     diameter: float
 
@@ -305,7 +305,7 @@ def _lower_inside(n: int, d: int, order: float, rho: float, diameter: float) -> 
     the sign hypercube bounds from below (theory/kamath-liu-zhang.md, 4.5).
     """
     instances = []
-    for share in np.linspace(0.01, 0.99, 99):  # of the p at which the bound is 0
+    for share in np.linspace(0.01, 0.99, 99):  # shares of the p at which the bound is 0
         p = min(1.0, float(share) * math.sqrt(d / (2 * rho)) / n)
         norm = math.sqrt(d) * p ** (1 - 1 / order)
         unexplained = max(0.0, 1 - 2 * rho / d * (n**2 * p**2 + n * p * (1 - p)))

@@ -179,7 +179,7 @@ def chain_noise(at: UserLevel, users: float, steps: int) -> float:
     together have :math:`\zeta T=\delta/(10e^\varepsilon)` for their deltas.
     """
     batch = printed_batch(at, users, steps)
-    log_share = at.log_delta + math.log(20) + at.epsilon  # of half of zeta T
+    log_share = at.log_delta + math.log(20) + at.epsilon  # for half of zeta T
 
     def over(each: float) -> float:
         composed = math.sqrt(2 * steps * log_share) * each + steps * each * math.expm1(each)

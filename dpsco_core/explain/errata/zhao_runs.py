@@ -95,7 +95,7 @@ def moment_class() -> Finding:
     n, order, beta, epsilon, rows = 10**6, 3.0, 0.05, 1.0, []
     rho = _by_15(epsilon)
     for d in (1, 10, 100, 1000):
-        slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # of the noise term of (14)
+        slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # the noise term of (14)
         values = []
         at = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
         for bias in (printed_bias(at), directional_bias(at)):

@@ -28,7 +28,7 @@ from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 
-Hard = Literal["hypercube", "spike"]  # of Fano's proofs
+Hard = Literal["hypercube", "spike"]  # the hard families of Fano's proofs
 Proof = Literal["hypercube", "spike", "tracing"]
 Class = Literal["zcdp", "pure", "approx"]
 Source = Literal["paper", "optimised", "hypercube"]
@@ -171,7 +171,7 @@ def mean_instance(
 class FanoCurve:
     """One bound over the spike probability."""
 
-    slug: str  # of its catalogue row
+    slug: str  # the slug of its catalogue row
     binds: Class
     hard: Proof
     # shape (k,): spike probabilities, increasing, and the bound at them
@@ -251,7 +251,7 @@ class Rung:
 
     key: str
     binds: Class
-    # whose constants: the paper's own, the best ones for its instance, a sharper instance
+    # the constants' source: the paper's own, the best ones for its instance, a sharper instance
     source: Source
     q: float  # the spike probability used
     value: float  # 0 where the form says nothing

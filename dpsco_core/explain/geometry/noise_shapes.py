@@ -25,7 +25,7 @@ from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5
 HELD = 0.9  # the share of the draws inside the contour
-TABLE = 100_000  # of the random matrix behind one point of the sweep
+TABLE = 100_000  # entries of the random matrix behind one point of the sweep
 MOST_DRAWS = 2000
 SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
 

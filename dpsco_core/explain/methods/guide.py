@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 
 # What a method may need to be other than it is, by the questions of the controls.
 NEEDS = ("m", "epsilon delta rho", "problem distribution", "geometry q diameter offset", "n d p")
-QUICK_SECONDS = 0.12  # of one run that is made at once; on the reference machine
+QUICK_SECONDS = 0.12  # the time of one run that is made at once; on the reference machine
 
 
 def comparison_point(scenario: Scenario) -> Scenario:

@@ -23,7 +23,7 @@ class Source:
 def release_source(slug: str) -> tuple[Source, ...]:
     """Return the code that runs: the method's `release`, and the functions that it hands on to."""
     kind = method_class(slug)
-    release = inspect.unwrap(kind.release)  # of one that was added
+    release = inspect.unwrap(kind.release)  # one that was added may be wrapped
     source = _source(release.__qualname__, release)
     return (source, *(_source(part.__name__, part) for part in handed_on(release)))
 

@@ -40,7 +40,7 @@ WIDE = 1.0  # the same, before a plateau is believed: chance may flatten a short
 FLATTEST = -0.15  # a slope above it is a plateau
 FINAL_TRIALS, FEW_TRIALS = 64, 16
 CHEAP = 100_000  # n times d up to which the last two points have many trials
-MOVES = 3  # of these two points, where the answer is not near them
+MOVES = 3  # moves of these two points, where the answer is not near them
 RESAMPLES = 1000
 MOST_ELEMENTS = 20_000_000  # n d m of the largest sample
 
@@ -52,9 +52,9 @@ class Floor:
     Below `value` the largest lower bound with proven constants is above the target.
     """
 
-    value: float  # of the unknown; infinite where none is enough
+    value: float  # a value of the unknown; infinite where none is enough
     bound: str  # slug of that bound
-    binds: str  # which algorithms it binds, after "every" or "no"
+    binds: str  # the algorithms that it binds, after "every" or "no"
     laws: str  # the class of laws, after "over"
 
 
@@ -75,7 +75,7 @@ class Need:
     # the end of the range that the answer is beyond; NaN if it is beyond none
     limit: float = math.nan
     near: float  # where the last trials were
-    slope: float  # of log error against the log of the unknown there; for rho of its root
+    slope: float  # the slope of log error against the log of the unknown there; for rho of its root
     trials: int  # at each of the last two points
     floors: tuple[Floor, ...]  # what lower bounds say: of each class of laws, those of the budget
 

@@ -27,7 +27,7 @@ class ClassRatio:
 
 
 def class_ratios(
-    # of one quantity; those count whose hypotheses hold and whose constants are proven
+    # rows of one quantity; those count whose hypotheses hold and whose constants are proven
     rows: Sequence[Row],
 ) -> tuple[ClassRatio, ...]:
     """Return the smallest proven upper bound of each class that meets a lower one, with that.

@@ -39,7 +39,7 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
-STEP = 1.05  # of n and the budget, for a slope
+STEP = 1.05  # a factor of n and the budget, for a slope
 SLOPES = ("n", "d", "epsilon")  # a zCDP budget is swept in its place
 
 

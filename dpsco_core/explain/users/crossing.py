@@ -149,10 +149,10 @@ class Crossing:
 
 
 def crossing(
-    # of the same trials, over the same grid
+    # errors of the same trials, over the same grid
     falling: Errors,
     flat: Errors,
-    seed: int = 0,  # of the draws of trials for the interval
+    seed: int = 0,  # the seed of the draws of trials for the interval
 ) -> Crossing | None:
     """Return the last crossing of two mean errors; None if `falling` is not below at last."""
     same = falling.risks.shape == flat.risks.shape and bool((falling.items == flat.items).all())

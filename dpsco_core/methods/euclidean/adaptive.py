@@ -49,11 +49,11 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 LOOKS = 2
-LOOK_SHARE = 0.03  # of rho, for all looks together
+LOOK_SHARE = 0.03  # a share of rho, for all looks together
 TEST_SHARE = 0.02
 LOOSE = 1.5  # times the radius that is found: the certified norm is too large, and not to be kept
 UNSETTLED = 4.0  # times what noise explains: the descent had not yet arrived
-TOP_FACTOR = 32.0  # of the certified norm of a gradient: the ladder begins there
+TOP_FACTOR = 32.0  # a multiple of the certified norm of a gradient: the ladder begins there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class AdaptiveDescentPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     top_radius: float  # the largest radius of the ladder
-    epsilon: float  # of each look
+    epsilon: float  # epsilon of each look
     target: float  # k: about so many gradients are to be longer than the radius
     capped: bool  # whether k was cut to n/2: too few records
     blind_radius: float  # what the setting alone recommends

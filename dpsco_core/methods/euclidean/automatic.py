@@ -215,7 +215,7 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
 def normalised(
     base: Vector,  # shape (rows, d)
     coefficients: Vector | None,  # shape (rows,): row i is ``coefficients[i] * base[i]``; None: 1
-    norms: Vector,  # of the rows of `base`
+    norms: Vector,  # the norms of the rows of `base`
     scale: float,
     stability: float,
 ) -> tuple[Vector, Vector]:

@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.protocol import Sample
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
 MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
-MOST_ENTRIES = 4e9  # of the records that are read, over all gradients: some ten seconds
+MOST_ENTRIES = 4e9  # entries of the records that are read, over all gradients: some ten seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class ErmPlan(Plan):
     halts = True
 
     kinked: bool  # whether the losses have kinks
-    relative_accuracy: float  # of the certified accuracy at the start, the centre of the set
+    relative_accuracy: float  # over the certified accuracy at the start, the centre of the set
     most_gradients: int
 
     @property
@@ -46,7 +46,7 @@ class Erm(Method):
     is part of the result, or after 400 gradients (fewer for very large samples). Not private.
     """
 
-    # of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks
+    # a share of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks
     relative_accuracy: float | None = None
 
     reads = "whole"

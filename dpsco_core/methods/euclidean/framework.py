@@ -59,7 +59,7 @@ def planned(
     descent: Descent,
     oracle: Method,
     rho: float,
-    sensitivity: float,  # of what a step releases
+    sensitivity: float,  # the sensitivity of what a step releases
     **diagnostics: float,
 ) -> FrameworkPlan:
     """Return the plan whose steps share `rho`, all on all records."""

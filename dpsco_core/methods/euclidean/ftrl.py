@@ -200,7 +200,7 @@ class CorrelatedDescent(PrivateMethod):
                 "clip_radius": plan.radius,
                 "noise_std": last.encoding.noise_std,
                 "phases": float(len(plan.phases)),
-                "steps": float(plan.steps),  # of all phases
+                "steps": float(plan.steps),  # the steps of all phases
                 "batch_size": float(last.batch),
                 "gradient_calls": float(plan.gradients),
             },
@@ -214,7 +214,7 @@ def run_phase(
     start: Vector,  # shape (d,): a point of the set, which what was released before decides
     phase: CorrelatedPhase,
     radius: float,
-    ledger: Ledger,  # of the records of the phase
+    ledger: Ledger,  # the ledger of the records of the phase
     rng: np.random.Generator,
     path: Path,  # to which the points are added
 ) -> Vector:

@@ -48,10 +48,10 @@ from dpsco_core.problems.base import Setting
 
 STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # 1 to 512
 HALVINGS = 80  # half octaves of the step size times the curvature, from 1 down
-SIZES = np.arange(20)  # of the step size, in half octaves below 1/beta
+SIZES = np.arange(20)  # step sizes, in half octaves below 1/beta
 MOST_PHASES = 4
 WORTH_IT = 1.6
-HALFWAY = 0.5  # of the largest distance: a minimiser is rarely at the other end
+HALFWAY = 0.5  # a share of the largest distance: a minimiser is rarely at the other end
 
 COUNTS: NDArray[np.int64] = np.array(STEP_COUNTS)
 NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
@@ -83,10 +83,10 @@ def _sums(steps: int) -> Vector:
     """Return the three tables at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    below = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # of the powers before each
+    below = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of the powers before each
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
-    age = steps - np.arange(steps)  # of step s at the end
+    age = steps - np.arange(steps)  # the age of step s at the end
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(averages(steps)):
         weights = (below[:, age] - below[:, np.maximum(age - m, 0)]) / m
@@ -104,7 +104,7 @@ class PlannedPass:
     """A clip radius and the phases that go with it."""
 
     radius: float
-    records: tuple[int, ...]  # of each phase
+    records: tuple[int, ...]  # the records of each phase
     descents: tuple[Descent, ...]
 
     @property

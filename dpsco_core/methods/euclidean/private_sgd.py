@@ -29,7 +29,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 Move = Callable[[Vector, Vector], Vector]
-NOISE_ELEMENTS = 100_000  # that are drawn at once
+NOISE_ELEMENTS = 100_000  # elements drawn at once
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,8 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-COUNT_SHARE = 0.01  # of rho, for the shares of clipped gradients
-RATE = 0.2  # of the logarithm of the radius, a step, as Andrew et al. take it
+COUNT_SHARE = 0.01  # a share of rho, for the shares of clipped gradients
+RATE = 0.2  # a step's change of the radius' logarithm, as Andrew et al. take it
 RANGE = 1e6  # the radius stays within this factor of the first one, both ways
 
 
@@ -36,7 +36,7 @@ RANGE = 1e6  # the radius stays within this factor of the first one, both ways
 class QuantilePlan(PracticePlan):
     radius: float  # C_0, the first clip radius
     quantile: float
-    rho_gradient: float  # of the mean gradient of a step, and of its share of short gradients
+    rho_gradient: float  # rho of the mean gradient of a step, and of its share of short gradients
     rho_count: float
 
 

@@ -23,11 +23,11 @@ MOST_STEPS = 4000
 class SgdPlan(Plan):
     """The parameters of one run."""
 
-    # which classical analysis the step sizes are from
+    # the classical analysis that the step sizes are from
     rule: Literal["lipschitz", "smooth", "strongly convex"]
     batch: int  # records of a step; the last step may have fewer
     steps: int
-    step_size: float  # of the first step; the only one unless strongly convex
+    step_size: float  # the size of the first step; the only one unless strongly convex
     # strongly convex: step t, from 0, has size 2/(λ(s + t)) with s = `shift`
     shift: float = math.inf
 

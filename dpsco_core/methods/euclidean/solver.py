@@ -24,7 +24,7 @@ Gradient = Callable[[Vector], Vector]
 
 ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
 CAUTION = 20  # gradients without halving the certificate, after which steps are checked
-PATIENCE = 80  # and after which a heuristic gives up
+PATIENCE = 80  # the steps after which a heuristic gives up
 CHECK_EVERY = 8  # accelerated steps
 
 
@@ -49,7 +49,7 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
     >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
     0.005000000000000001
     """
-    rounding = ROUNDING + constraint.d * 2.0**-53  # of the product, d terms
+    rounding = ROUNDING + constraint.d * 2.0**-53  # the rounding of the product, d terms
     size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
     gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
     if modulus > 0 and isinstance(constraint, Ball):
@@ -176,7 +176,7 @@ def spectral_descent(
     constraint: ConstraintSet,
     *,
     accuracy: float = 0.0,
-    # of the certificate at the start; the larger of the two accuracies is aimed at
+    # a share of the certificate at the start; the larger of the two accuracies is aimed at
     relative_accuracy: float = 0.0,
     modulus: float = 0.0,
     smallest_step: float = 0.0,
@@ -253,8 +253,8 @@ def staged_subgradients(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    step_size: float,  # of the first stage
-    relative_accuracy: float,  # of the certificate at the start
+    step_size: float,  # the step size of the first stage
+    relative_accuracy: float,  # a share of the certificate at the start
     limit: int,  # most subgradients
 ) -> Certified:
     r"""Minimise a convex loss with kinks: stages of projected subgradients with shrinking steps.

@@ -42,12 +42,12 @@ from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
 ASSUMED_CONDITION = 3.0
-SPARED = 0.016  # of the error; steps that buy less are not worth their time
+SPARED = 0.016  # a share of the error; steps that buy less are not worth their time
 STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
 RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
 ASSUMED_SYMMETRY = 1000.0
-ASSUMED_SHARE = 0.1  # of what the worst law of a class loses to clipping
+ASSUMED_SHARE = 0.1  # a share of what the worst law of a class loses to clipping
 
 Counts = NDArray[np.int64]
 

@@ -202,7 +202,7 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-INSIDE = 0.999  # of the level beyond which a gradient becomes 0
+INSIDE = 0.999  # a share of the level beyond which a gradient becomes 0
 
 
 def inside(plan: MirrorPlan, d: int) -> float:
@@ -302,7 +302,7 @@ def truncated_sum(
     rows: Rows,
     batch: NDArray[np.intp],  # shape (b,)
     threshold: float,
-    exponent: float,  # of the norm
+    exponent: float,  # the exponent of the norm
     # shape (n,): the norms of the base rows; given for `ScaledRows`, which are then not formed
     lengths: Vector | None,
 ) -> Vector:

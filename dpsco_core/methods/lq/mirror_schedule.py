@@ -24,8 +24,8 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 20_000  # of the theorems': each costs a mirror step
-ASSUMED_SYMMETRY = 1000.0  # of gradients about their mean
+MOST_STEPS = 20_000  # the steps of the theorems: each costs a mirror step
+ASSUMED_SYMMETRY = 1000.0  # the symmetry of gradients about their mean
 PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
 
 

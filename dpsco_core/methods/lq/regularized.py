@@ -30,9 +30,9 @@ from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
 
 MOST_STEPS = 2000  # full gradients
-FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # of the practical tuning
-STRETCH = 2.0  # of the time that the bound asks for; found on simulated data, as is the next
-REGULARISED = 0.5  # of the reciprocal of that time
+FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # steps of the practical tuning
+STRETCH = 2.0  # times what the bound asks for; chosen on simulated data, as is the next
+REGULARISED = 0.5  # a share of the reciprocal of that time
 
 
 @dataclass(frozen=True, kw_only=True)

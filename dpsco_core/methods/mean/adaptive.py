@@ -45,7 +45,7 @@ Mode = Literal["single", "guarded", "blind"]
 
 GUARDED_FROM = 16  # dimensions
 CENTRE_SHARE = 0.05
-GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
+GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +53,13 @@ class AdaptivePlan(Plan):
     mode: Mode  # blind: too few records to look at, and the largest radius is taken
     top_radius: float  # the largest radius of the ladder
     mean_bound: float  # the answer is projected on the ball of this
-    epsilon: float  # of each choice of a radius
+    epsilon: float  # epsilon of each choice of a radius
     target: float  # k: about so many norms are to be above the radius
-    wide_target: float  # that of the second choice of guarded mode, which is smaller
+    wide_target: float  # the target of the second choice of guarded mode, which is smaller
     capped: bool  # whether k was cut to n/2: too few records
     release_rho: float = 0.0  # 0 if pure, as the next
     test_rho: float = 0.0
-    release_epsilon: float = 0.0  # of the release of a pure run; otherwise 0
+    release_epsilon: float = 0.0  # epsilon of the release of a pure run; otherwise 0
     centre: CentrePlan | None = None
 
     @property

@@ -26,13 +26,13 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10
-EARLY_SHARE = 0.25  # of all steps but the last
+EARLY_SHARE = 0.25  # the share of all steps but the last
 PRACTICAL_TAIL = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoinPressPlan(Plan):
-    radii: tuple[float, ...]  # of the ball that records are projected on in each step
+    radii: tuple[float, ...]  # radii of the ball that records are projected on in each step
     rhos: tuple[float, ...]
 
 

@@ -33,13 +33,13 @@ NORM_SHARE = {"practical": 0.05, "theory": 0.1875}
 NORM_STEPS = 12
 FINENESS = 16  # cells to a unit of the moment scale, at the end of the search for a median
 MOST_STEPS = 40
-MOST_CELLS = 1 << 18  # whose counts one pass over the records holds, for all coordinates
+MOST_CELLS = 1 << 18  # cells whose counts one pass over the records holds, for all coordinates
 
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOptimalPlan(Plan):
-    median_rho: float  # of all medians
-    norm_rho: float  # of the search for the norm
+    median_rho: float  # rho of all medians
+    norm_rho: float  # rho of the search for the norm
     release_rho: float
     mean_bound: float  # what is released is projected on the ball of this
     limit: float  # medians are looked for between plus and minus this
@@ -199,7 +199,7 @@ def _norm_quantile(
     """Return a radius above which about k of the norms lie."""
     cells = 2**NORM_STEPS
     radii = plan.largest_radius * (np.arange(cells, 0, -1) / cells)
-    counts = norm_counts(rows, radii, centre)[::-1]  # of the radius (i + 1)/cells of the largest
+    counts = norm_counts(rows, radii, centre)[::-1]  # at the radius (i + 1)/cells of the largest
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2

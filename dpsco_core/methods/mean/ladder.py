@@ -18,16 +18,16 @@ from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_bal
 from dpsco_core.privacy.choices import ExponentialChoice, GridMedians
 from dpsco_core.privacy.ledger import Ledger
 
-ENOUGH = 0.85  # of the records: a look that may miss its k by more would find nothing
-STEP = 0.1  # of the logarithm of the radius
+ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
+STEP = 0.1  # a step in the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 WIDE = 50  # columns: from here on a plain loop over the rows is as fast as memory, BLAS is not
-FEW = 1 / 8  # of the rows of a block: so many are cheaper to copy than to multiply all again
-RECORDS = 20_000  # that are looked at for a centre, at most
-SHIFT = 0.38  # of the grid: means of tests and of examples lie on lattices
+FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
+RECORDS = 20_000  # the records that are looked at for a centre, at most
+SHIFT = 0.38  # a shift of the grid: means of tests and of examples lie on lattices
 FINENESS = 16  # points to a unit of the moment scale
 MOST_POINTS = 2.0**40  # on one side of 0
-COLUMNS = 64  # of places, held at a time, or a sixteenth of all
+COLUMNS = 64  # the columns of places, held at a time, or a sixteenth of all
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
@@ -44,7 +44,7 @@ def radius_choice(
     radii: Vector,  # shape (J,), as the counts
     counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
     target: float,  # k
-    epsilon: float,  # of the choice
+    epsilon: float,  # epsilon of the choice
 ) -> ExponentialChoice:
     r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
     return ExponentialChoice(
@@ -183,7 +183,7 @@ def wider_is_better(
     radii: tuple[float, float],
     *,
     n: int,
-    rhos: tuple[float, float],  # of the test, and of the release for which the radius is
+    rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
     between: float,  # how many rows are expected to lie between the radii
     ledger: Ledger,
     rng: np.random.Generator,
@@ -231,9 +231,9 @@ class CentrePlan:
 
     records: int  # the first so many are looked at
     limit: float  # entries are cut to plus and minus this before they are rounded
-    spacing: float  # of the grid
+    spacing: float  # the spacing of the grid
     most: int  # the grid is (m + 0.38) times the spacing, m from -most to most
-    epsilon: float  # of each coordinate's median
+    epsilon: float  # epsilon of each coordinate's median
 
     def is_found(self) -> bool:
         """Whether a median is likely to be off by at most a quarter of the records."""

@@ -32,16 +32,16 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
-SCALE_SHARE = 0.1  # of rho, for the scales
+SCALE_SHARE = 0.1  # a share of rho, for the scales
 OCTAVES = 9.0  # between which logarithms of differences are clipped; the highest is twice the scale
 LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RescaledPlan(Plan):
-    fine: AdaptivePlan  # of the run on rescaled rows, but for its radius and its bounds
+    fine: AdaptivePlan  # the run on rescaled rows, but for its radius and its bounds
     mean_bound: float  # the answer is projected on the ball of this
-    scale_rho: float = 0.0  # of the look at the scales; 0 if none is taken
+    scale_rho: float = 0.0  # rho of the look at the scales; 0 if none is taken
     lowest: float = 0.0  # logarithms to base 2 are clipped between this and `OCTAVES` above it
 
     @property

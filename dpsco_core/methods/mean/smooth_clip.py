@@ -27,7 +27,7 @@ SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
 BULK = 7.0  # deviations within which phi(u(1 + sZ)) is a cubic, for the entries that skip the table
 REACH = 8.5  # deviations beyond which the integrand is constant to 1e-17
 QUADRATURE = 64  # Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
-CELL_ERROR = 2.5e-13  # of the interpolation, in units of tau; the supremum is at least 0.49
+CELL_ERROR = 2.5e-13  # error of the interpolation, in units of tau; the supremum is at least 0.49
 PIECE = 128  # ends of cells at once: 64 KiB
 FOURTH = 0.356  # |G''''| s^4 is at most this
 

@@ -21,7 +21,7 @@ from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
 # Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]
 
-MOST_STEPS = 20_000  # of a run; beyond, several items make a step
+MOST_STEPS = 20_000  # the steps of a run; beyond, several items make a step
 
 
 @dataclass(frozen=True, kw_only=True)

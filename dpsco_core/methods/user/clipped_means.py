@@ -39,8 +39,8 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
-MODULI = (1.0, 0.3, 0.1)  # of the model's smallest curvature
-SMOOTHNESSES = (1.0, 2.0, 4.0)  # of its largest
+MODULI = (1.0, 0.3, 0.1)  # multiples of the model's smallest curvature
+SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of its largest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +159,7 @@ class UserClippedMeans(PrivateMethod):
         self, setting: Setting, rho: float, losses: Losses, energy: float
     ) -> Descent | AcceleratedChoice:
         """Return the way to step."""
-        items = replace(setting, n=setting.n * setting.m)  # whose sampling error is the model's
+        items = replace(setting, n=setting.n * setting.m)  # their sampling error is the model's
         if self.method == "accelerated":
             return accelerated_choice(items, energy)
         if self.tuning == "theory":

@@ -18,7 +18,7 @@ Phases = tuple[SgdPhase, ...]
 
 MOST_PHASES = 12
 DECAYS = (1.0, 1.25, 1.5, 2.0)
-FLOOR = 1 - 1e-12  # of a sum of some terms, rounded, that is to be below that of all
+FLOOR = 1 - 1e-12  # a factor of a sum of some terms, rounded, that is to be below that of all
 STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
 
 

@@ -47,7 +47,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
-SPREAD_FAILURE = 0.01  # of the proven radius, a phase
+SPREAD_FAILURE = 0.01  # the failure of the proven radius, a phase
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -187,7 +187,7 @@ def _attempt(
     """Return the plan for so many points; None where F5 or F6 prove nothing, or too few remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
-    failure = delta / parts  # of the test, the noise, the coins' changes, the coins' number
+    failure = delta / parts  # parts: the test, the noise, the coins' changes, the coins' number
     epsilon_test = tuning.test_share * epsilon
     unshifted = NoisyTest(
         kind=kind,

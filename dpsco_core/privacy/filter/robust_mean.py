@@ -35,7 +35,7 @@ FARTHEST = 2.0**30  # in score radii: beyond it a mean would round by more than 
 SLACK = 1e-9  # relative, of the filter radius
 BLOCK = 131_072  # distances at once: 1 MB
 RADII = (1e-100, 1e100)  # the scales at which no square overflows or underflows
-MOST_APART = 1e6  # of the two radii, as a ratio
+MOST_APART = 1e6  # the largest ratio of the two radii
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

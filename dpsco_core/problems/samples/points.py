@@ -26,7 +26,7 @@ class PointSample:
     loss: PointLoss
     constraint: ConstraintSet
     limit: float = math.inf  # points longer than this are shrunk to it; infinite by default
-    limit_exponent: float = 2.0  # of the norm in which they are measured
+    limit_exponent: float = 2.0  # the exponent of the norm in which they are measured
 
     @property
     def n(self) -> int:

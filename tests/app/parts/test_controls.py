@@ -285,15 +285,15 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
         own = special.get(axis, {"methods": ("mean.sample",)})
         grid = default_grid(axis, own.get("geometry", "l2"))
         scenario = Scenario(axis=axis, grid=grid, **own)  # type: ignore[arg-type]
-        found = handle(scenario, axis)
+        hand = handle(scenario, axis)
         value = getattr(scenario, axis)
-        assert found["values"][found["at"]] == value and found["field"] == axis
-        inside = [x for x in found["values"] if x != value]
+        assert hand["values"][hand["at"]] == value and hand["field"] == axis
+        inside = [x for x in hand["values"] if x != value]
         assert all(grid[0] <= x <= grid[-1] for x in inside) and len(inside) > 1, axis
-        assert list(found["values"]) == sorted(set(found["values"])) and set(inside) <= set(
+        assert list(hand["values"]) == sorted(set(hand["values"])) and set(inside) <= set(
             OPTIONS[axis]
         )
-        assert len(found["texts"]) == len(set(found["texts"])) == len(found["values"])
+        assert len(hand["texts"]) == len(set(hand["texts"])) == len(hand["values"])
     far = Scenario(methods=("mean.sample",), n=123, axis="n", grid=(1000, 10_000))
     assert handle(far, "n")["values"][0] == 123  # the chosen point stays, off the axis
 

@@ -95,15 +95,15 @@ def errors_of(scenario: Scenario, trials: range) -> np.ndarray:
 
 def excess(scenario: Scenario) -> tuple[float, float] | None:
     """Return (measured less its noise, drawn bound) where the first is above; None where not."""
-    found = drawn_bound(scenario)
-    if found is None or found.value == math.inf:
+    drawn = drawn_bound(scenario)
+    if drawn is None or drawn.value == math.inf:
         return None
-    if errors_of(scenario, range(FIRST)).mean() <= found.value:
+    if errors_of(scenario, range(FIRST)).mean() <= drawn.value:
         return None
     errors = errors_of(scenario, range(FIRST, FIRST + MORE))
     least = float(errors.mean() - ERRORS * errors.std(ddof=1) / math.sqrt(MORE))
-    rounding = 1e-9 * found.value + 1e-12  # one point is the whole simplex in one dimension
-    return None if least <= found.value + rounding else (least, found.value)
+    rounding = 1e-9 * drawn.value + 1e-12  # one point is the whole simplex in one dimension
+    return None if least <= drawn.value + rounding else (least, drawn.value)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_symbols_of_a_formula_are_its_letters() -> None:
 
 def test_every_symbol_of_a_bound_is_explained() -> None:
     missing = {b.card.slug: symbols(b.card.latex) - EXPLAINED for b in BOUNDS}
-    assert {slug: found for slug, found in missing.items() if found} == {}
+    assert {slug: letters for slug, letters in missing.items() if letters} == {}
 
 
 def test_every_symbol_of_an_axis_is_explained_and_names_its_control() -> None:
@@ -77,8 +77,8 @@ def test_an_entry_is_one_sentence_that_ends() -> None:
     ],
 )
 def test_the_search_finds_by_symbol_name_and_word(query: str, name: str) -> None:
-    found = matching(query)
-    assert (found[0].name if found else "") == name
+    terms = matching(query)
+    assert (terms[0].name if terms else "") == name
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_new_lower_bound_is_drawn_tabled_and_explained(monkeypatch: pytest.Mon
     made = with_another(monkeypatch)
     assert made.card.slug in shown(POINT, VIEWS)
     assert made.card.slug in {card.slug for card in cards("mean")}
-    assert made.card.slug in table.paper_table("kamath").slugs  # that of its paper
+    assert made.card.slug in table.paper_table("kamath").slugs  # the table of its paper
     assert made.card.slug in table.paper_table("all").slugs
     letters = {s.latex: s for s in symbols(table.canonical_point(POINT), made)}
     assert letters["k"].value == POINT.n + 1 and "test" in letters["k"].meaning

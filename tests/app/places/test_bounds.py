@@ -37,7 +37,7 @@ def open_theory(**query: str) -> AppTest:
     return open_at("bounds", **query)
 
 
-def found(point: Scenario = BASE, table: str = "zhao") -> tuple[Row, ...]:
+def rows_of(point: Scenario = BASE, table: str = "zhao") -> tuple[Row, ...]:
     return rows(point, paper_table(table).slugs)
 
 
@@ -53,7 +53,7 @@ def said(page: AppTest, key: str = "bounds_said") -> str:
 
 
 def test_the_figure_holds_every_comparable_value() -> None:
-    drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
+    drawn = words.comparable(rows_of(MEAN, "kamath"), "l2 error")
     figure = bounds_figure(drawn, "axis", "lower.mean.fano-cdp")
     (panel,) = figure.panels
     marks = {line.key: line for line in panel.lines if line.symbol}
@@ -67,7 +67,7 @@ def test_the_figure_holds_every_comparable_value() -> None:
         assert mark.opacity == (1.0 if counts(row) else FADED)
         heights.append(mark.y[0])
         (name,) = [r for r in figure.ladder.rows if r.key == mark.key]
-        assert name.values == [words.said(row.value)] and name.end == mark.y[0]
+        assert name.values == [words.in_digits(row.value)] and name.end == mark.y[0]
         assert name.bold == (mark.key == "lower.mean.fano-cdp")
     assert heights == sorted(heights, reverse=True) and len(set(heights)) == len(heights)
     assert panel.x.low < min(r.value for r in shown) and panel.x.high > max(r.value for r in shown)
@@ -80,7 +80,7 @@ def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() ->
 
 
 def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
-    drawn = words.comparable(found(BASE, "all"), "excess risk")
+    drawn = words.comparable(rows_of(BASE, "all"), "excess risk")
     shown_rows = ordered(drawn)
     assert len(drawn) > MOST == len(shown_rows)
     assert all(counts(r) for r in shown_rows)
@@ -96,7 +96,7 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
 
 
 def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
-    drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
+    drawn = words.comparable(rows_of(MEAN, "kamath"), "l2 error")
     title = words.title(drawn)
     holding = [
         r
@@ -106,20 +106,20 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
     rates = [r for r in holding if r.bound.card.constant == "rate"]
     proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
     best = min(proven, key=lambda r: r.value)
-    assert title.startswith(f"Proven here: at most {words.said(best.value)} (“")
+    assert title.startswith(f"Proven here: at most {words.in_digits(best.value)} (“")
     assert words.short(best.bound.card) in title
     best = min(rates, key=lambda r: r.value)
     title = words.title([r for r in drawn if r not in proven])
     assert title.startswith("The smallest rate that holds here is ")
-    assert words.said(best.value) in title and words.short(best.bound.card) in title
+    assert words.in_digits(best.value) in title and words.short(best.bound.card) in title
     least = words.floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
-    assert f"no zCDP algorithm can guarantee less than {words.said(least.value)}" in title
+    assert f"no zCDP algorithm can guarantee less than {words.in_digits(least.value)}" in title
     assert "no row" not in title.lower()
 
 
 def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -> None:
-    here = found(Scenario(problem="quadratic", methods=()), "kamath")
+    here = rows_of(Scenario(problem="quadratic", methods=()), "kamath")
     least = words.floor(here)
     assert least is not None and least.bound.card.loss_class.strongly_convex
     wider = [r for r in here if r.holds and not r.applies]
@@ -139,7 +139,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     point = Scenario(
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
     )
-    here = [r for r in found(point, "all") if r.holds and r.bound.card.quantity == "l2 error"]
+    here = [r for r in rows_of(point, "all") if r.holds and r.bound.card.quantity == "l2 error"]
     least, first = words.floor(here), words.leading(here)
     assert least is not None and first is not None
     assert first.bound.card.meets(least.bound.card, first.covers) and first.value > least.value
@@ -161,7 +161,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
 
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
-    here = [r for r in found(Scenario(methods=()), "all") if r.here]
+    here = [r for r in rows_of(Scenario(methods=()), "all") if r.here]
     table = words.table_frame(here, [{}] * len(here), 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
     assert row["Binds"] == "every zCDP algorithm (ρ = 0.02801)"
@@ -171,15 +171,15 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
 
 
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
-    only = [r for r in found(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
+    only = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
     assert words.title(only).startswith("No ε-DP algorithm can guarantee less")
     assert words.title([]).startswith("No row of this table")
-    failing = [r for r in found(MEAN, "kamath") if r.here and not r.holds]
+    failing = [r for r in rows_of(MEAN, "kamath") if r.here and not r.holds]
     assert "No theorem about a private method holds" in words.title(failing)
 
 
 def test_the_sentence_counts_what_holds() -> None:
-    everything = found(MEAN, "kamath")
+    everything = rows_of(MEAN, "kamath")
     drawn = words.comparable(everything, "l2 error")
     counted = words.count_sentence(everything)
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
@@ -187,7 +187,7 @@ def test_the_sentence_counts_what_holds() -> None:
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert f"{len(everything) - len(here)} are about something else" in counted
     (ratio,) = class_ratios(drawn)
-    assert ratio.lower is not None and f"**{words.said(ratio.lower.value)}**" in text
+    assert ratio.lower is not None and f"**{words.in_digits(ratio.lower.value)}**" in text
     assert "times** the largest lower bound on every zCDP algorithm" in text
     above = [r for r in drawn if words.is_vacuous(r, 0.2)]
     upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
@@ -226,8 +226,8 @@ def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> N
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
     for condition in conditions(point, which):
         assert words.condition_text(condition) in texts(page)
-    (found,) = [c for c in conditions(point, which) if c.text == "n >= 100 sqrt(d/rho)"]
-    assert found.failure and words.condition_text(found).startswith("✗ n ≥ 100 √(d/ρ): fails:")
+    (failing,) = [c for c in conditions(point, which) if c.text == "n >= 100 sqrt(d/rho)"]
+    assert failing.failure and words.condition_text(failing).startswith("✗ n ≥ 100 √(d/ρ): fails:")
     copied = [code.value for code in page.code]
     assert which.card.latex in copied
     assert any(text.startswith("@") for text in copied)
@@ -279,16 +279,16 @@ def test_explore_is_opened_with_fewer_users_where_there_are_too_many() -> None:
 def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
-    drawn = words.comparable(found(point, "kamath"), "l2 error")
+    drawn = words.comparable(rows_of(point, "kamath"), "l2 error")
     assert len(ladder(page)) == min(len(drawn), MOST)
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
-    here = [r for r in found(point, "kamath") if r.here]
+    here = [r for r in rows_of(point, "kamath") if r.here]
     assert len(frame) == len(here)
     by_name = dict(zip(frame["Bound"], frame["Value"], strict=True))
     (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
     assert by_name[words.short(fano.bound.card)] == fano.value
     assert words.formula(fano.bound.card.latex) in texts(page)
-    assert words.said(fano.value) in texts(page)
+    assert words.in_digits(fano.value) in texts(page)
     assert below(page).startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert headline(page) == words.title(drawn)
     target = dict(parse_qsl(urlsplit(frame["Explore"].iloc[0]).query))
@@ -299,8 +299,8 @@ def test_filters_leave_what_they_say() -> None:
     page = open_theory(problem="mean", table="kamath", kind="lower", scope="all")
     (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
     assert set(frame["Kind"]) == {"lower"}
-    found = rows(canonical_point(replace(BASE, problem="mean")), paper_table("kamath").slugs)
-    lower = {words.short(r.bound.card): r.here for r in found if r.bound.card.kind == "lower"}
+    listed = rows(canonical_point(replace(BASE, problem="mean")), paper_table("kamath").slugs)
+    lower = {words.short(r.bound.card): r.here for r in listed if r.bound.card.kind == "lower"}
     assert set(frame["Bound"]) == set(lower) and set(lower.values()) == {True, False}
 
 
@@ -312,8 +312,10 @@ def test_users_have_their_own_rows() -> None:
     assert page.query_params["m"] == "1000"
     shown = ladder(page)
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
-    expected = words.comparable(found(point, "lowy"), "excess risk")
-    assert sorted(v for (v,) in shown.values()) == sorted(words.said(r.value) for r in expected)
+    expected = words.comparable(rows_of(point, "lowy"), "excess risk")
+    assert sorted(v for (v,) in shown.values()) == sorted(
+        words.in_digits(r.value) for r in expected
+    )
 
 
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
@@ -336,8 +338,8 @@ def test_what_the_address_should_not_say_is_said() -> None:
 def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
     def label(slug: str) -> str:
         page = open_theory(problem="quadratic", table="all", scope="all", bound=slug)
-        (found,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
-        return str(found)
+        (text,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
+        return str(text)
 
     assert label("upper.sco.clipped") == "Draw this bound in Explore"
     assert label("upper.sco.clipped-logs") == "Draw this bound in Explore"

@@ -30,15 +30,15 @@ QUERY = {
 
 def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     page = open_page(**QUERY, against="l2")
-    found = result(page)
-    assert found.done and found.beside is not None and found.beside.done
-    assert found.beside.scenario.geometry == "l2" and found.scenario.geometry == "l1"
-    assert found.finished == found.cells == 2 * found.scenario.cells
+    run = result(page)
+    assert run.done and run.beside is not None and run.beside.done
+    assert run.beside.scenario.geometry == "l2" and run.scenario.geometry == "l1"
+    assert run.finished == run.cells == 2 * run.scenario.cells
     titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
     assert any("ℓ₁ ball" in title for title in titles) and headline(page).endswith("on the ℓ₂ ball")
     assert len(ladder(page)["Objective perturbation"]) == 2
-    here = {(o.x, o.trial): o.error for o in found.outcomes if o.method == "sco.erm"}
-    there = {(o.x, o.trial): o.error for o in found.beside.outcomes if o.method == "sco.erm"}
+    here = {(o.x, o.trial): o.error for o in run.outcomes if o.method == "sco.erm"}
+    there = {(o.x, o.trial): o.error for o in run.beside.outcomes if o.method == "sco.erm"}
     assert here.keys() == there.keys() and here != there
 
 
@@ -71,13 +71,13 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
 
 
 def test_files_hold_both_sets() -> None:
-    found = result(open_page(**QUERY, against="l2"))
-    rows = list(csv.DictReader(io.StringIO(export.csv(found))))
-    assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == found.cells
-    parsed = json.loads(export.json_text(found))
+    run = result(open_page(**QUERY, against="l2"))
+    rows = list(csv.DictReader(io.StringIO(export.csv(run))))
+    assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == run.cells
+    parsed = json.loads(export.json_text(run))
     assert parsed["scenario"]["geometry"] == "l1"
     assert parsed["beside"]["scenario"]["geometry"] == "l2" and parsed["beside"]["results"]
-    assert export.python(found).count("Scenario(") == 2
+    assert export.python(run).count("Scenario(") == 2
 
 
 def test_what_stands_beside_follows_from_the_choice() -> None:
@@ -88,7 +88,7 @@ def test_what_stands_beside_follows_from_the_choice() -> None:
     assert hardest is not None and hardest.distribution == "hypercube"
     tail = beside(swept, TAIL, "").second
     assert tail is not None and tail == replace(swept, p=tail.p) and tail.p > swept.p
-    assert beside(hardest, HARDEST, "").second is None  # that is it itself
+    assert beside(hardest, HARDEST, "").second is None  # it is the hardest case itself
 
 
 @pytest.mark.slow
@@ -96,12 +96,12 @@ def test_the_preset_shows_that_the_width_decides() -> None:
     preset = next(p for p in PRESETS if p.name == "Gaussian width at work")
     page = open_page(**QUERY)
     press(page, preset.name)
-    found = result(page)
-    assert chosen(page) == preset.scenario and found.beside is not None
+    run = result(page)
+    assert chosen(page) == preset.scenario and run.beside is not None
     method, last = "sco.objective-perturbation", preset.scenario.grid[-1]
 
     def mean(outcomes: list) -> float:  # type: ignore[type-arg]
         errors = [o.error for o in outcomes if o.method == method and o.x == last]
         return sum(errors) / len(errors)
 
-    assert mean(found.beside.outcomes) > 5 * mean(found.outcomes)
+    assert mean(run.beside.outcomes) > 5 * mean(run.outcomes)

@@ -46,9 +46,9 @@ def measured(page: AppTest) -> list[dict[str, Any]]:
 
 def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> None:
     page = open_page(against=None, grid=GRID, methods=f"{PUBLIC},{PRIVATE}")
-    found = result(page)
-    assert found.beside is not None and found.beside.scenario.distribution == "hypercube"
-    prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (found, found.beside)]
+    run = result(page)
+    assert run.beside is not None and run.beside.scenario.distribution == "hypercube"
+    prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (run, run.beside)]
     assert " on Student t data, " in headline(page)
     assert headline(page).endswith("in the hardest case known")
     said = [float(x) for x in re.findall(r"([\d.]+) times", headline(page))]
@@ -138,9 +138,9 @@ def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     lines = {t["name"]: t for t in measured(page)}
     (one,) = [t for t in figure(page)["data"] if t.get("name") == "Without privacy"]
     assert set(one["y"]) == {1.0} and "Sample mean" not in lines
-    found = result(page).outcomes
+    outcomes = result(page).outcomes
     assert lines["Adaptive clipping"]["y"] == pytest.approx(
-        [price_of(found, "mean.adaptive", x) for x in (1000, 5000)]
+        [price_of(outcomes, "mean.adaptive", x) for x in (1000, 5000)]
     )
     assert any("Price of privacy" in a["text"] for a in figure(page)["layout"]["annotations"])
     assert not [t for t in figure(page)["data"] if t.get("name") == "the window"]

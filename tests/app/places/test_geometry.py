@@ -65,8 +65,8 @@ def open_geometry(**query: str) -> AppTest:
 
 def hand(page: AppTest) -> dict[str, Any]:
     """Return what the browser moves the point with."""
-    [found] = [c for c in page.get("bidi_component") if "dpsco_touch_point" in str(c.proto)]
-    return dict(json.loads(found.proto.json))
+    [component] = [c for c in page.get("bidi_component") if "dpsco_touch_point" in str(c.proto)]
+    return dict(json.loads(component.proto.json))
 
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
@@ -154,11 +154,12 @@ def test_a_unit_is_as_long_on_both_axes() -> None:
 
 def test_supporting_lines_stand_on_their_directions() -> None:
     shape = Shape(kind="linf")
-    found = few_directions(shape, 1)
-    drawn = lines(reach_figure(shape, found, ""))
-    ends = np.array(points(drawn["supporting lines"])).reshape(-1, 3, 2)[:, :2]  # and a gap
-    assert len(ends) == len(found.heights)
-    for line, xi, height in zip(ends, found.directions, found.heights, strict=True):
+    directions = few_directions(shape, 1)
+    drawn = lines(reach_figure(shape, directions, ""))
+    # The third point of each line is a gap.
+    ends = np.array(points(drawn["supporting lines"])).reshape(-1, 3, 2)[:, :2]
+    assert len(ends) == len(directions.heights)
+    for line, xi, height in zip(ends, directions.directions, directions.heights, strict=True):
         assert line @ xi == pytest.approx([height, height])
 
 
@@ -193,9 +194,9 @@ def test_the_clouds_are_drawn_with_both_contours() -> None:
     clouds = [cloud(2, 1.25, noise, 150, 0) for noise in NOISES]
     figure = clouds_figure(clouds, "")
     assert [panel.title for panel in figure.panels] == list(NOISE_NAMES.values())
-    for panel, found in zip(figure.panels, clouds, strict=True):
+    for panel, noise_cloud in zip(figure.panels, clouds, strict=True):
         dots, *curves = panel.lines
-        assert np.array(points(dots)) == pytest.approx(found.draws)
+        assert np.array(points(dots)) == pytest.approx(noise_cloud.draws)
         for line, each in zip(curves, clouds, strict=True):
             assert np.array(points(line)) == pytest.approx(contour(each))
     layout = plotly(figure, Theme())["layout"]

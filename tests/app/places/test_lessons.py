@@ -65,7 +65,7 @@ NUMBER = replace(BY_SLUG["dimension"], near=1.5)
 CHOICE = BY_SLUG["clipping"]
 
 
-def found(answer: str | float) -> LessonFinding:
+def finding_of(answer: str | float) -> LessonFinding:
     return LessonFinding(answer=answer, headline="", said="")
 
 
@@ -99,7 +99,7 @@ def found(answer: str | float) -> LessonFinding:
 def test_a_prediction_is_compared_with_what_was_measured(
     lesson: Lesson, prediction: str | float, answer: str | float, close: bool, sentence: str
 ) -> None:
-    verdict = judge(lesson, prediction, found(answer))
+    verdict = judge(lesson, prediction, finding_of(answer))
     assert verdict.close is close
     assert sentence in verdict.sentence and verdict.sentence.startswith("You predicted: **")
     assert ("Right." in verdict.sentence or "Close, " in verdict.sentence) is close
@@ -227,9 +227,11 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
         }
     )
     assert find.filter_pays(LessonEvidence(table=table)).answer == answer
-    found = find.filter_pays(LessonEvidence(table=table, start=dict.fromkeys(map(float, xs), 0.5)))
+    finding = find.filter_pays(
+        LessonEvidence(table=table, start=dict.fromkeys(map(float, xs), 0.5))
+    )
     last = "from m = **1,000** on" if filtered[-1] < 0.5 else "has a smaller error than filtered"
-    assert last in found.said and "never is" in found.said
+    assert last in finding.said and "never is" in finding.said
 
 
 @pytest.mark.parametrize(("error", "said"), [(0.4, "No line"), (0.05, "By the luck")])
@@ -315,8 +317,8 @@ def test_the_median_of_means_is_predicted_beside_the_sample_mean() -> None:
     assert at["split"][100.0] == pytest.approx(1.0)
     assert at["sturdy"][100.0] == pytest.approx(drawing.LESS)
     # Trials land in their order, each where its rank is.
-    found = drawing.luck_trials(luck_of({"mean.median-of-means": [3.0, 1.0, 2.0, 4.0]}))
-    assert [(x, y) for x, y, _ in found] == [(3.0, 50.0), (1.0, 100.0), (2.0, 75.0), (4.0, 25.0)]
+    trials = drawing.luck_trials(luck_of({"mean.median-of-means": [3.0, 1.0, 2.0, 4.0]}))
+    assert [(x, y) for x, y, _ in trials] == [(3.0, 50.0), (1.0, 100.0), (2.0, 75.0), (4.0, 25.0)]
 
 
 def test_the_bands_hold_the_radii_that_cut_so_many() -> None:

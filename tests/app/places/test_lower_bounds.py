@@ -93,10 +93,8 @@ def said(page: AppTest) -> str:
 
 def line_of(figure: Figure, name: str, width: float = 1.0) -> Line:
     """Return the line of a name, or its mark alone at width 0."""
-    (found,) = [
-        e for e in figure.panels[0].lines if e.name == name and bool(e.width) == bool(width)
-    ]
-    return found
+    (line,) = [e for e in figure.panels[0].lines if e.name == name and bool(e.width) == bool(width)]
+    return line
 
 
 def ladder_of(figure: Figure) -> dict[str, list[str]]:
@@ -161,7 +159,7 @@ def test_the_terms_of_a_packing_are_drawn_over_n() -> None:
 def test_every_scene_makes_its_point() -> None:
     """The numbers that the buttons promise; fails where a bound moves and the words do not."""
 
-    def found(name: str) -> str:
+    def text_of(name: str) -> str:
         view = SHOWN[name].validate()
         at = view.instance
         return (
@@ -170,14 +168,14 @@ def test_every_scene_makes_its_point() -> None:
             + " ".join(curve_words(curves(at), view))
         )
 
-    text = found("Privacy bites")
+    text = text_of("Privacy bites")
     assert "**0.32**" in text and "**Privacy bites**" in text and "2.5 times" in text
-    text = found("Statistics bites")
+    text = text_of("Statistics bites")
     assert "**0.0297**" in text and "**Statistics bites**" in text and "0.127" in text
-    text = found("The constant is 15 times too small")
+    text = text_of("The constant is 15 times too small")
     assert "15 times what the paper's packing gives" in text and "0.00322" in text
     assert SHOWN["The constant is 15 times too small"].hard == "spike"
-    text = found("Pure costs more")
+    text = text_of("Pure costs more")
     assert "**0.227**" in text and "0.0538 only" in text
     privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
     assert (privacy.bites, statistics.bites) == ("privacy", "statistics")
@@ -197,9 +195,9 @@ def test_words_at_the_edges() -> None:
     assert "no two laws" not in pure_sentence(at)
     assert "holds here" in literal_sentence(0.2, 0.1) and "−11.2" in literal_sentence(-11.157, 0.1)
     small = View(d=1)
-    found = small.instance
-    assert "too small to prove anything" in curve_words(curves(found), small)[1]
-    assert "prove nothing" in ladder_title(ladder(found), small)
+    instance = small.instance
+    assert "too small to prove anything" in curve_words(curves(instance), small)[1]
+    assert "prove nothing" in ladder_title(ladder(instance), small)
 
 
 @pytest.mark.parametrize("name", list(SHOWN))
@@ -359,16 +357,16 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     point = gap.bare(Scenario(p=2.0, diameter=4.0))
     here, sizes = standing(point), grid(point, "d", 4)
-    found = swept(point, "d", sizes)
-    made = sweep_figure(sizes, found, here, "d")
+    standings = swept(point, "d", sizes)
+    made = sweep_figure(sizes, standings, here, "d")
     for notion in ("zcdp", "approx"):
         (drawn,) = [e for e in made.panels[0].lines if e.name == LINE_NAMES[notion]]
-        assert drawn.y == [s.windows[notion].floor for s in found]
+        assert drawn.y == [s.windows[notion].floor for s in standings]
         (row,) = [row for row in made.ladder.rows if row.name == LINE_NAMES[notion]]
         assert row.values == [brief(here.windows[notion].floor)]
     (area,) = made.panels[0].regions
-    assert area.lower == [s.windows["approx"].floor for s in found]
-    assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in found]
+    assert area.lower == [s.windows["approx"].floor for s in standings]
+    assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in standings]
     assert len(numbers_of(made)) == len(sizes)
     ranks = tables.ranks_table(here)
     assert list(ranks["Error"]) == sorted(ranks["Error"], reverse=True)
@@ -448,11 +446,11 @@ def at_the_start() -> View:
 def test_pure_dp_is_called_a_smaller_class_only_where_it_implies_the_rho_of_the_others() -> None:
     """ε = 1 implies ρ = ½, which does not lie within ρ = 0.028: neither class holds the other."""
     at = at_the_start().instance
-    _, _, found = numbers(at)
-    assert at.epsilon**2 / 2 > at.rho and found.pure < found.concentrated
+    _, _, own_floors = numbers(at)
+    assert at.epsilon**2 / 2 > at.rho and own_floors.pure < own_floors.concentrated
     assert "neither class holds the other" in classes_sentence(at)
     assert "= 0.5, and not at the ρ = 0.028" in classes_sentence(at)
-    assert "it implies ρ = 0.5 only" in instance_sentence(at, found, at_the_start())
+    assert "it implies ρ = 0.5 only" in instance_sentence(at, own_floors, at_the_start())
     concentrated = replace(DEFAULT, notion="zcdp", rho=0.5).instance
     assert concentrated.epsilon == pytest.approx(1.0)
     assert "are among those of the concentrated bounds" in classes_sentence(concentrated)
@@ -463,16 +461,16 @@ def test_pure_dp_is_called_a_smaller_class_only_where_it_implies_the_rho_of_the_
 def test_each_floor_that_is_not_the_largest_says_why() -> None:
     view = at_the_start()
     at = view.instance
-    drawn, _, found = numbers(at)
+    drawn, _, own_floors = numbers(at)
     cube = next(c for c in drawn if c.slug == "hypercube-cdp")
     why = floors_sentence(drawn, cube.slug, cube.best)
-    assert brief(cube.best) in why and brief(found.concentrated) in why
+    assert brief(cube.best) in why and brief(own_floors.concentrated) in why
     assert "CDP rate distortion" in why
     own = own_floor(at, ("zcdp",))
-    assert own < found.concentrated
-    why = own_floor_sentence(at, own, found, view.notion)
-    assert brief(own) in why and brief(found.concentrated) in why
-    assert own_floor_sentence(at, found.concentrated, found, view.notion) == ""
+    assert own < own_floors.concentrated
+    why = own_floor_sentence(at, own, own_floors, view.notion)
+    assert brief(own) in why and brief(own_floors.concentrated) in why
+    assert own_floor_sentence(at, own_floors.concentrated, own_floors, view.notion) == ""
 
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:

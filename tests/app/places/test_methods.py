@@ -61,14 +61,14 @@ def test_every_method_has_a_page() -> None:
     for slug in METHOD_SLUGS:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         checked(page.run())
-        found, shown = story(slug), texts(page)
+        told, shown = story(slug), texts(page)
         assert f"{method_card(slug).name}: how does it work?" in html(page)
         assert headline(page) == method_card(slug).summary
-        assert found.what in shown and all(step in shown for step in found.steps)
-        private = found.privacy is not None
+        assert told.what in shown and all(step in shown for step in told.steps)
+        private = told.privacy is not None
         assert ("It is not private" in shown) != private
-        if found.privacy is not None:
-            assert found.privacy.sensitivity in shown
+        if told.privacy is not None:
+            assert told.privacy.sensitivity in shown
         assert "def release(" in page.code[0].value
         assert page.query_params["method"] == slug
         assert page.header[0].value == "Its steps"
@@ -91,10 +91,10 @@ def test_the_tabs_lead_from_one_part_to_another() -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
-    found = with_method(visit.BASE, slug)
-    query = explore_query(found)
+    scenario = with_method(visit.BASE, slug)
+    query = explore_query(scenario)
     kept = {name: text for name, text in query.items() if name in visit.FIELDS}
-    assert Scenario.from_query(kept, visit.BASE) == found and slug in found.methods
+    assert Scenario.from_query(kept, visit.BASE) == scenario and slug in scenario.methods
     anatomy = method_anatomy_query(visit.BASE, slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
@@ -123,10 +123,10 @@ def test_every_method_runs_at_the_point_of_its_page() -> None:
     ]
     for scenario in scenarios:
         for slug in METHOD_SLUGS:
-            found = nearest(scenario, slug).validate(DASHBOARD)
-            assert runs(found, slug), (slug, scenario)
+            point = nearest(scenario, slug).validate(DASHBOARD)
+            assert runs(point, slug), (slug, scenario)
             serves = slug in methods_for(scenario.problem, "user" if scenario.m > 1 else "item")
-            assert (found == scenario) == (serves and runs(scenario, slug)), (slug, scenario)
+            assert (point == scenario) == (serves and runs(scenario, slug)), (slug, scenario)
 
 
 def runs(scenario: Scenario, slug: str) -> bool:
@@ -188,16 +188,16 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
     running = [f.slug for f in fitting(point) if f.quick]
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
-    found = advice(outcomes)
-    assert headline(page) == start_with(found, 1.0)
-    assert why(found, 1.0) in below(page)
+    advised = advice(outcomes)
+    assert headline(page) == start_with(advised, 1.0)
+    assert why(advised, 1.0) in below(page)
     assert "What do you estimate?" in texts(page)  # the guide
-    best = method_card(found.ranked[0][0]).name
+    best = method_card(advised.ranked[0][0]).name
     rows = ladder(page)
-    assert [name for name in rows if name in {method_card(m).name for m, _ in found.ranked}] == [
-        method_card(m).name for m, _ in found.ranked
+    assert [name for name in rows if name in {method_card(m).name for m, _ in advised.ranked}] == [
+        method_card(m).name for m, _ in advised.ranked
     ]
-    for method, error in found.ranked:
+    for method, error in advised.ranked:
         assert float(rows[method_card(method).name][0]) == pytest.approx(error, rel=0.06)
     dots = [t for t in spec(page)["data"] if t.get("mode") == "markers"]
     drawn = sorted(x for t in dots for x in t["x"])
@@ -349,9 +349,9 @@ def test_formulas_are_split_outside_brackets() -> None:
 
 def test_every_example_leads_with_its_method() -> None:
     for slug in METHOD_SLUGS:
-        found = example(slug)
-        assert len(found.methods) >= 2, slug
-        assert found.axis in ("n", "m", "decay")
+        shown = example(slug)
+        assert len(shown.methods) >= 2, slug
+        assert shown.axis in ("n", "m", "decay")
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:

@@ -94,8 +94,8 @@ def said(page: AppTest) -> str:
 
 def player(page: AppTest) -> dict[str, Any]:
     """Return what the browser plays the run from."""
-    found = [c for c in page.get("bidi_component") if "dpsco_touch_run" in str(c.proto)]
-    return dict(json.loads(found[0].proto.json)) if found else {}
+    components = [c for c in page.get("bidi_component") if "dpsco_touch_run" in str(c.proto)]
+    return dict(json.loads(components[0].proto.json)) if components else {}
 
 
 def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
@@ -113,18 +113,18 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     assert seen["norms"][-1] == pytest.approx(lengths[:400].tolist(), rel=1e-4)
     table = next(t.value for t in page.dataframe if "Excess risk" in t.value.columns)
     assert table["Excess risk"].iloc[0] == paths["private"].risks[0]
-    found = error_parts(point, trials=1)
-    assert values(named(parts, "whole error")) == pytest.approx(list(found.total))
-    stack = parts_figure(found, found.chosen, np.empty(0)).panels[0].regions
+    errors = error_parts(point, trials=1)
+    assert values(named(parts, "whole error")) == pytest.approx(list(errors.total))
+    stack = parts_figure(errors, errors.chosen, np.empty(0)).panels[0].regions
     above = [region for region in stack if not region.key.endswith("below")]
     assert [region.name for region in above] == [PART_NAMES[part] for part in PARTS]
     for part, region in zip(PARTS, above, strict=True):
         thick = np.subtract(region.upper, region.lower)
-        assert thick == pytest.approx(np.maximum(getattr(found, part), 0), abs=1e-12)
+        assert thick == pytest.approx(np.maximum(getattr(errors, part), 0), abs=1e-12)
     # Each begins where the one below it ends; what is above 0 less what is below it is the whole.
     assert [r.lower for r in above[1:]] == [r.upper for r in above[:-1]]
     below = sum((np.subtract(r.upper, r.lower) for r in stack if r not in above), np.zeros(1))
-    assert np.subtract(above[-1].upper, below) == pytest.approx(found.total)
+    assert np.subtract(above[-1].upper, below) == pytest.approx(errors.total)
 
 
 def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None:
@@ -391,7 +391,7 @@ def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() ->
     assert not any(line.symbol for line in plain.panels[0].lines)
     assert not choices_sentence(none, parts)
     assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
-    assert len(private_radii(POINT)) == 0  # and does not look at so few records
+    assert len(private_radii(POINT)) == 0  # it does not look at so few records
 
 
 def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:

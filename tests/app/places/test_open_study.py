@@ -102,11 +102,11 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
     page = opened(open_page(), data)
     assert not is_stale(page) and "Stopped at 7 of 12 runs" in status(page)
     press(page, "Run")
-    found = result(page)
-    assert found.done and len({(o.method, o.x, o.trial) for o in found.outcomes}) == 12
+    run = result(page)
+    assert run.done and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
     fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
     lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
-    got = {(o.method, o.x, o.trial): o.error for o in found.outcomes}
+    got = {(o.method, o.x, o.trial): o.error for o in run.outcomes}
     assert [got[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
 
 
@@ -240,8 +240,8 @@ def test_remarks_of_a_file_ask_no_host_for_a_picture_and_offer_no_wrong_change()
     cell = next(cells(SMALL))
     sound = run_cell(cell)
     drawn = replace(sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),))
-    found = stored.checked(drawn, cell)
-    assert "![" not in found.notes[0] and found.changes == ()
+    outcome = stored.checked(drawn, cell)
+    assert "![" not in outcome.notes[0] and outcome.changes == ()
     assert stored.checked(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
     for change in (("grid", "1"), ("method", "rm"), ("trials", None)):
         assert stored.checked(replace(sound, changes=(change,)), cell).changes == ()
@@ -313,10 +313,10 @@ def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dpsco_app.live.running.time.monotonic", lambda: now[0])
 
     def asked(pace: Pace, *times: float) -> list[bool]:
-        found = []
+        answers = []
         for now[0] in times:
-            found.append(pace.due())
-        return found
+            answers.append(pace.due())
+        return answers
 
     now[0] = 0.0
     assert asked(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]

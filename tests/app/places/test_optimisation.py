@@ -77,21 +77,21 @@ def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
     )
     for tuning in ("practical", "theory"):
         here = replace(scenario, tuning=tuning)
-        for found in measured_refusals(run(here).outcomes):
-            if not found.changes:
+        for refused in measured_refusals(run(here).outcomes):
+            if not refused.changes:
                 continue
-            there = changed(here, found).validate()
+            there = changed(here, refused).validate()
             for _ in range(3):  # one reason may stand behind another
                 point = replace(there, axis=None, grid=())
-                left = [m for m in found.methods if m in there.methods and refusal(point, m)]
+                left = [m for m in refused.methods if m in there.methods and refusal(point, m)]
                 if not left:
                     break
                 outcomes = run(replace(there, methods=tuple(left))).outcomes
                 (again, *_) = measured_refusals(outcomes)
-                assert again.reason != found.reason
+                assert again.reason != refused.reason
                 there = changed(replace(there, methods=tuple(left)), again).validate()
             else:
-                pytest.fail(f"{found.names} cannot run on {problem} after three changes")
+                pytest.fail(f"{refused.names} cannot run on {problem} after three changes")
 
 
 def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> None:
@@ -201,19 +201,19 @@ def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() 
 def test_other_optimisers_that_cannot_run_are_listed_with_their_reasons() -> None:
     page = open_page(problem="hinge", methods="sco.clipped", trials="1", grid="500")
     (expander,) = [e for e in page.expander if "cannot run" in e.label]
-    found = other_refusals(result(page).scenario)
-    count = sum(len(r.methods) for r in found)
+    refused = other_refusals(result(page).scenario)
+    count = sum(len(r.methods) for r in refused)
     assert expander.label == f"{count} other optimisers cannot run"
-    assert len(expander.info) == len(found) >= 2
-    phased = next(r for r in found if "sco.phased-sgd" in r.methods)
+    assert len(expander.info) == len(refused) >= 2
+    phased = next(r for r in refused if "sco.phased-sgd" in r.methods)
     assert "kinks" in phased.reason
     after = changed(result(page).scenario, phased)
     assert "sco.clipped" in after.methods and not refusal(after, after.methods[-1])
 
 
 def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
-    found = other_refusals(replace(QUADRATIC, problem="least-squares"))
-    noisy = next(r for r in found if "sco.noisy-gd" in r.methods)
+    refused = other_refusals(replace(QUADRATIC, problem="least-squares"))
+    noisy = next(r for r in refused if "sco.noisy-gd" in r.methods)
     after = changed(replace(QUADRATIC, problem="least-squares"), noisy).validate()
     assert after.problem == "logistic" and set(QUADRATIC.methods) <= set(after.methods)
     zcdp = replace(QUADRATIC, epsilon=None, delta=None, rho=0.5)

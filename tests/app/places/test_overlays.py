@@ -30,7 +30,7 @@ from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, chosen, figure, ladder, open_page, trace_names
 
-NAMED = "upper.mean.clipped-paper"  # of no view, and far above the measured errors
+NAMED = "upper.mean.clipped-paper"  # a row of no view, and far above the measured errors
 NAME = class_name(evaluations(Scenario(methods=("mean.clipped",)), (NAMED,)))
 BOTH = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
@@ -112,8 +112,8 @@ def test_sizes_of_the_set_and_constants_of_the_loss_are_letters() -> None:
     with pytest.raises(InvalidInput, match="what this scenario has, which is not L, got"):
         check_drawable(heavy, parse_formula("L*D/sqrt(n)"))
     for text, value in (("L*D", at["L"] * 6), ("κ*q*width", math.nan)):
-        found = parse_formula(text).value(at)
-        assert found == pytest.approx(value, nan_ok=True)
+        number = parse_formula(text).value(at)
+        assert number == pytest.approx(value, nan_ok=True)
 
 
 def test_an_error_about_a_formula_shows_every_sign() -> None:

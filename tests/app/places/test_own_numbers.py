@@ -60,28 +60,28 @@ def words_of(page: AppTest) -> str:
 
 
 def test_the_scenario_that_matches_has_the_numbers_law_order_size_and_one_dimension() -> None:
-    found = tail(pareto(3))
-    matching = fitting(found, Scenario())
+    fit = tail(pareto(3))
+    matching = fitting(fit, Scenario())
     assert (matching.distribution, matching.n, matching.d) == ("skewed-pareto", 5000, 1)
-    assert 2 <= matching.p <= found.index - matching.margin
-    said = in_words(found, matching, 1.234)
-    assert f"{found.index:.2g}" in said and "4,800 numbers" in said and "1.23 in your" in said
+    assert 2 <= matching.p <= fit.index - matching.margin
+    said = in_words(fit, matching, 1.234)
+    assert f"{fit.index:.2g}" in said and "4,800 numbers" in said and "1.23 in your" in said
     assert "95 %" not in said and "interval" not in said and "d = 1" in said
     matching.validate(DASHBOARD)
 
 
 def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
-    found = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))  # quantiles
-    assert 2.1 < found.index < 2.5
-    matching = fitting(found, Scenario())
-    assert matching.p == 2 and matching.p + matching.margin <= found.index
-    assert "No bound here" not in in_words(found, matching, 1.0)
+    fit = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))  # quantiles
+    assert 2.1 < fit.index < 2.5
+    matching = fitting(fit, Scenario())
+    assert matching.p == 2 and matching.p + matching.margin <= fit.index
+    assert "No bound here" not in in_words(fit, matching, 1.0)
 
 
 def test_numbers_without_a_variance_are_told_that_no_bound_covers_them() -> None:
-    found = tail(pareto(1.1))
-    matching = fitting(found, Scenario())
-    assert matching.p == 2 and "No bound here covers them" in in_words(found, matching, 1.0)
+    fit = tail(pareto(1.1))
+    matching = fitting(fit, Scenario())
+    assert matching.p == 2 and "No bound here covers them" in in_words(fit, matching, 1.0)
 
 
 def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_little() -> None:
@@ -95,10 +95,10 @@ def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_littl
 
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
-    found = tail(pareto(3))
-    _, line, chosen = tail_figure(found, "x").panels[0].lines
-    assert list(line.x) == list(found.farthest) and max(line.y) <= 20
-    assert list(chosen.x) == [found.used] and list(chosen.y) == [found.index]
+    fit = tail(pareto(3))
+    _, line, chosen = tail_figure(fit, "x").panels[0].lines
+    assert list(line.x) == list(fit.farthest) and max(line.y) <= 20
+    assert list(chosen.x) == [fit.used] and list(chosen.y) == [fit.index]
 
 
 def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:

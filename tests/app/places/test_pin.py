@@ -71,10 +71,10 @@ def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() ->
     page.run()
     assert is_stale(page) and row(page) == "**Pinned**, dashed: ε = 0.2."
     press(page, "Run")
-    found = result(page)
-    assert not is_stale(page) and found.overlay is not None and found.complete
-    assert [o.error for o in found.overlay.outcomes] == before
-    assert [o.error for o in found.outcomes] != before
+    run = result(page)
+    assert not is_stale(page) and run.overlay is not None and run.complete
+    assert [o.error for o in run.overlay.outcomes] == before
+    assert [o.error for o in run.outcomes] != before
     own, kept = (lines(page)[f"Simple clipping{end}"] for end in ("", ", pinned"))
     assert own["line"]["dash"] == "solid" and kept["line"]["dash"] == "dash"
     assert own["line"]["color"] == kept["line"]["color"]
@@ -87,14 +87,14 @@ def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() ->
 
 def test_the_link_restores_the_pinned_run_and_the_present_one() -> None:
     page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT))
-    found = result(page)
-    assert not page.warning and found.complete and found.overlay is not None
-    assert found.overlay.scenario == KEPT and found.scenario.epsilon == 2
+    run = result(page)
+    assert not page.warning and run.complete and run.overlay is not None
+    assert run.overlay.scenario == KEPT and run.scenario.epsilon == 2
     written = dict(page.query_params)
     assert written["pin"] == pin_text(KEPT)
     copied = page.code[0].value.split("?")[1]
     assert dict(parse_qsl(copied)) == written
-    assert chosen(page) == found.scenario
+    assert chosen(page) == run.scenario
 
 
 BAD = {
@@ -230,7 +230,7 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     tables = [d.value for d in page.dataframe]
     (sources,) = [t for t in tables if "Curve" in t.columns]
-    areas = {"the window", "private floor"}  # whose edges are bounds with names of their own
+    areas = {"the window", "private floor"}  # their edges are bounds with names of their own
     drawn = {t["name"] for t in figure(page)["data"] if t.get("name")}
     proven = drawn - areas - lines(page).keys() - {"Answer without data"}
     curves = set(sources["Curve"])

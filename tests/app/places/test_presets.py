@@ -43,7 +43,7 @@ NOTIONS = {"approx": {}, "zcdp": {"rho": "0.1"}, "pure": {"delta": "0"}}
 
 # The longest ones run in `make test-slow`.
 LONG = ("Non-smooth: absolute", "Logistic regression in private")
-RAN: dict[str, Result] = {}  # of the presets, by name: what they show need not be run again
+RAN: dict[str, Result] = {}  # results of the presets, by name: what they show need not be run again
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     assert chosen(page) == result(page).scenario == preset.scenario
     assert result(page).done and re.match(r"[\d,]+ runs in ", status(page))
     assert not is_stale(page)
-    found = result(page)
-    refused = {o.method for o in found.outcomes if o.not_applicable}
+    run = result(page)
+    refused = {o.method for o in run.outcomes if o.not_applicable}
     drawn, names = trace_names(figure(page)), short_names(preset.scenario.methods)
     for slug in preset.scenario.methods:
         gone = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
         assert (names[slug] in drawn) == (not gone)
-    assert (found.beside is None) == (preset.against == NO_SET or is_hardest(preset))
+    assert (run.beside is None) == (preset.against == NO_SET or is_hardest(preset))
     assert preset.look_for in texts(page)
     expect_one_number(page, preset)
 
@@ -74,11 +74,11 @@ def is_hardest(preset: Preset) -> bool:
 
 def expect_one_number(page: AppTest, preset: Preset) -> None:
     """Headline, ladder, figure and table tell one number at the chosen point, in both panels."""
-    found = result(page)
+    run = result(page)
     roles: list[Role] = ["own", "tail" if preset.against == TAIL else "hardest"]
     if preset.against not in (TAIL, "hardest"):
         roles[1] = "set"
-    parts = [found] if found.beside is None else [found, found.beside]
+    parts = [run] if run.beside is None else [run, run.beside]
     if len(parts) == 1 and is_hardest(preset):
         roles[0] = "hardest"
     studies = [

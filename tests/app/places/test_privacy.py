@@ -68,23 +68,23 @@ def alts(page: Any) -> list[str]:
 
 
 def line(figure: Figure, key: str) -> Line:
-    (found,) = [one for one in figure.panels[0].lines if one.key == key]
-    return found
+    (curve,) = [one for one in figure.panels[0].lines if one.key == key]
+    return curve
 
 
 # -- figures ------------------------------------------------------------------------------------
 
 
 def test_the_conversions_are_drawn_as_they_are() -> None:
-    curves, found = epsilon_curves(1e-6), conversions(View().point)
-    drawn = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in found}
+    curves, converted = epsilon_curves(1e-6), conversions(View().point)
+    drawn = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
     lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
     figure = compared_figure(lines, drawn, ("ρ", "ε"), "", told="ρ", across=True)
     for key, name in CONVERSION_NAMES.items():
         assert line(figure, name).y == pytest.approx(getattr(curves, key))
         mark = line(figure, f"{name} here")
         assert [(mark.x[0], mark.y[0])] == [drawn[name]] and mark.symbol
-    assert [row.values for row in figure.ladder.rows] == [[f"{c.rho:.3g}"] for c in found]
+    assert [row.values for row in figure.ladder.rows] == [[f"{c.rho:.3g}"] for c in converted]
     table = numbers_of(figure)
     assert list(table.columns) == ["ρ", *CONVERSION_NAMES.values()]
     assert table["ρ"].tolist() == pytest.approx(curves.rho.tolist())
@@ -93,7 +93,7 @@ def test_the_conversions_are_drawn_as_they_are() -> None:
 def test_a_route_that_fails_is_not_drawn_there() -> None:
     rows = [(n, shuffling(n, 1.0, 1e-6)) for n in (10, 1000)]
     lines = {
-        name: ([float(n) for n, _ in rows], [found[i].noise_multiplier for _, found in rows])
+        name: ([float(n) for n, _ in rows], [routes[i].noise_multiplier for _, routes in rows])
         for i, name in enumerate(ROUTE_NAMES.values())
     }
     at = {name: (10.0, values[0]) for name, (_, values) in lines.items()}
@@ -111,31 +111,31 @@ def test_arguments_keep_clear_of_the_colours_of_the_parts_of_an_error() -> None:
 @pytest.mark.parametrize("fault", FAULTS[:3])
 def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
-    *_, found = run_audit(task)
-    figure = audit_figure(task, found, title_audit(task, found))
-    assert list(line(figure, "proven").y) == pytest.approx(best_so_far(found))
+    *_, last = run_audit(task)
+    figure = audit_figure(task, last, title_audit(task, last))
+    assert list(line(figure, "proven").y) == pytest.approx(best_so_far(last))
     (region,) = figure.panels[0].regions
-    assert set(region.lower) == {found.claimed_epsilon} and region.look == IMPOSSIBLE
-    caught = found.caught_at is not None
-    assert caught == (fault != "none") == ("Caught" in title_audit(task, found))
-    assert ("refute" in said_audit(task, found)) and f"{found.delta:g}" in said_audit(task, found)
-    shown = samples(found)
+    assert set(region.lower) == {last.claimed_epsilon} and region.look == IMPOSSIBLE
+    caught = last.caught_at is not None
+    assert caught == (fault != "none") == ("Caught" in title_audit(task, last))
+    assert ("refute" in said_audit(task, last)) and f"{last.delta:g}" in said_audit(task, last)
+    shown = samples(last)
     drawn = line(samples_figure(shown, ""), "on the other")
     assert list(drawn.y)[1:-2:2] == shown.two.tolist()
 
 
 def test_the_ledger_is_drawn_as_shares() -> None:
-    found = account(ledger_run(RUN, "sco.objective-perturbation"))
-    figure = shares_figure(found.spendings, "sco.objective-perturbation", "")
+    books = account(ledger_run(RUN, "sco.objective-perturbation"))
+    figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
     ends = [bar.x[1] for bar in figure.panels[0].lines]
-    assert ends == pytest.approx([100 * row.share for row in found.spendings])
-    assert "99 %" in title_ledger(found) and "2 releases" in said_ledger(found)
+    assert ends == pytest.approx([100 * row.share for row in books.spendings])
+    assert "99 %" in title_ledger(books) and "2 releases" in said_ledger(books)
 
 
 def test_equal_steps_are_told_as_so_many() -> None:
-    found = account(ledger_run(RUN, "sco.clipped"))
-    figure = shares_figure(found.spendings, "sco.clipped", "")
-    assert figure.ladder.rows[0].values[0].startswith(f"{len(found.entries)} × ")
+    books = account(ledger_run(RUN, "sco.clipped"))
+    figure = shares_figure(books.spendings, "sco.clipped", "")
+    assert figure.ladder.rows[0].values[0].startswith(f"{len(books.entries)} × ")
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -219,8 +219,8 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
     (code,) = [c.value for c in page.code if c.value.startswith("dpsco audit")]
     assert "--rho" in code and "--at-delta 0.1" in code
     task = replace(View(part="audit", at=0.1), fault="printed-constant", audited="mean.smoothed")
-    *_, found = run_audit(task.audit())
-    assert said_audit(task.audit(), found) in texts(page)
+    *_, last = run_audit(task.audit())
+    assert said_audit(task.audit(), last) in texts(page)
     assert "1.78 times less private" in texts(page)
     assert gaussian_epsilon(task.audit().point.rho or 0, 0.1) == pytest.approx(1.0)
     assert main(code.split()[1:]) == 0

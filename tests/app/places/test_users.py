@@ -93,37 +93,37 @@ def lines(figure: Figure) -> dict[str, Line]:
 
 
 def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
-    (found,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
-    figure = contest_figure(found, SCENARIO, "rates")
+    (whole,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
+    figure = contest_figure(whole, SCENARIO, "rates")
     cells = figure.panels[0].cells
-    assert cells is not None and np.array_equal(cells.shows, found.smallest)
+    assert cells is not None and np.array_equal(cells.shows, whole.smallest)
     assert cells.chosen == (SCENARIO.m, SCENARIO.n)
     assert figure.y.title == "Users n" and figure.panels[0].x.title == "Items per user m"
-    share = 100 * found.share(found.methods.index("user.group-privacy"))
-    assert f"{share:.0f} %" in winner(found, SCENARIO, "rates")
+    share = 100 * whole.share(whole.methods.index("user.group-privacy"))
+    assert f"{share:.0f} %" in winner(whole, SCENARIO, "rates")
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
-    found = measured_contest(MEASURED_PLANE, MEASURED, {})
-    said = winner(found, SCENARIO, "measured").replace("\xa0", " ")
+    empty = measured_contest(MEASURED_PLANE, MEASURED, {})
+    said = winner(empty, SCENARIO, "measured").replace("\xa0", " ")
     assert said.startswith("Measuring, from m = 10")
-    assert plotly(contest_figure(found, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
+    assert plotly(contest_figure(empty, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
 
 
 def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None:
-    found = crossing(FALLING, FLAT)
-    assert found is not None
-    drawn = lines(crossing_figure([FALLING, FLAT], found, 100))
+    crossed = crossing(FALLING, FLAT)
+    assert crossed is not None
+    drawn = lines(crossing_figure([FALLING, FLAT], crossed, 100))
     for curve in (FALLING, FLAT):
         assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
-    assert drawn["they cross"].x == pytest.approx([found.items] * 2)
+    assert drawn["they cross"].x == pytest.approx([crossed.items] * 2)
     guide = drawn["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
     assert "they cross" not in lines(crossing_figure([FLAT, FALLING], None, 100))
-    assert f"{found.items:.2g}" in crossing_answer(found)
+    assert f"{crossed.items:.2g}" in crossing_answer(crossed)
     assert "stay above" in crossing_answer(None)
-    said = crossing_small(found, [FALLING, FLAT], fitted_slope(FALLING, 10.0))
+    said = crossing_small(crossed, [FALLING, FLAT], fitted_slope(FALLING, 10.0))
     assert said.startswith("95 % interval") and "slope −0.50" in said
     # The title's methods and the map's are compared by the same mean errors.
     assert stretches([FALLING, FLAT]) == (

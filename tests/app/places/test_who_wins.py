@@ -37,7 +37,7 @@ def spec(page: AppTest) -> dict[str, Any]:
     return dict(json.loads(page.get("plotly_chart")[-1].proto.spec))
 
 
-def found(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "rates") -> Contest:
+def map_of(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "rates") -> Contest:
     size = SIZES["rates"] if reading == "rates" else COARSE
     return bounds_contest(scenario, plane(name, scenario, size), reading)
 
@@ -50,7 +50,7 @@ def cells(expected: Contest, reading: Any = "rates") -> Cells:
 
 @pytest.mark.parametrize("name", PLANES)
 def test_the_map_holds_the_winners_of_the_core(name: str) -> None:
-    expected = found(BASE, name)
+    expected = map_of(BASE, name)
     drawn = cells(expected)
     assert (np.array(drawn.shows) == expected.smallest).all()
     assert (drawn.x, drawn.y) == (list(expected.plane.x), list(expected.plane.y))
@@ -68,7 +68,7 @@ def test_the_map_holds_the_winners_of_the_core(name: str) -> None:
 def test_a_cell_is_filled_in_the_colour_of_its_method_and_hatched_where_it_is_tied(
     theme: Theme,
 ) -> None:
-    expected = found()
+    expected = map_of()
     ties = np.zeros_like(expected.ties)
     ties[tuple(np.argwhere(expected.smallest >= 0)[4])] = True
     drawn = plotly(contest_figure(replace(expected, ties=ties), BASE, "rates"), theme)["data"]
@@ -90,13 +90,13 @@ def test_a_cell_is_filled_in_the_colour_of_its_method_and_hatched_where_it_is_ti
 
 def test_the_colours_are_those_of_the_methods_in_every_reading() -> None:
     for reading in ("rates", "proven"):
-        expected = found(reading=reading)
+        expected = map_of(reading=reading)
         kinds = cells(expected, reading).kinds
         assert [pair for _, pair in kinds] == [colour_of(m) for m in expected.methods]
 
 
 def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
-    expected = found()
+    expected = map_of()
     at = nearest_cell(expected.plane, BASE)
     best = expected.smallest[at]
     name = method_card(expected.methods[best]).name
@@ -108,11 +108,11 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     assert "measured error" in winner(tied, BASE, "measured")
     assert "in a tie, best on" in winner(tied, BASE, "measured")
     pure = replace(BASE, delta=0.0)
-    assert winner(found(pure), pure, "rates").startswith("No theorem of the methods holds")
+    assert winner(map_of(pure), pure, "rates").startswith("No theorem of the methods holds")
 
 
 def test_the_ladder_has_every_method_at_the_point_the_best_first() -> None:
-    expected = found()
+    expected = map_of()
     rows = contest_figure(expected, BASE, "rates").ladder.rows
     assert len(rows) == len(expected.methods)
     best = expected.methods[expected.smallest[nearest_cell(expected.plane, BASE)]]

@@ -39,7 +39,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
 def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
     assert WHY not in MENU and [next(iter(views)) for views in VIEWS if WHY in views] == [LEARN]
     for name in ("learn", "explore"):
-        app = open_at(name, reading="rates")  # which are there at once
+        app = open_at(name, reading="rates")  # rates are there at once
         assert not app.exception
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
 

@@ -68,7 +68,7 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     (said,) = wrong + problems
     assert BAD[bad] in said and len(said) < 400
     assert (view.show == View().show) and (view.against == SMALL["against"])
-    lost = {name, "grid"} if name == "axis" else {name}  # which is of no other axis
+    lost = {name, "grid"} if name == "axis" else {name}  # the grid is of no other axis
     assert scenario == visit.read({k: v for k, v in (SMALL | KEPT).items() if k not in lost})[0]
     if name != "show":
         assert getattr(scenario, name) == getattr(visit.BASE, name)
@@ -113,11 +113,11 @@ def test_every_bad_field_has_its_own_sentence() -> None:
 )
 def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], said: str) -> None:
     scenario, problems = visit.read(query | {"n": "700"})
-    (found,) = problems
-    assert said in found and scenario.n == 700
+    (sentence,) = problems
+    assert said in sentence and scenario.n == 700
     lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
     assert lost
-    assert all(f"{name}={query[name]}" in found for name in lost)
+    assert all(f"{name}={query[name]}" in sentence for name in lost)
 
 
 def test_unknown_parameters_are_left_alone() -> None:

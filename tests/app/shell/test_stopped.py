@@ -81,7 +81,7 @@ def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: 
     page = checked(page.run())  # what was set before the first run is not sent again
     values = {key: value for key, value, _ in told(page)}
     assert values
-    assert {key: found for key, _, found in told(page)} == values
+    assert {key: kept for key, _, kept in told(page)} == values
 
 
 @pytest.mark.parametrize("after", [3, pytest.param(1000, marks=pytest.mark.slow)])

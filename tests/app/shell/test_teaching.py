@@ -43,8 +43,8 @@ def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None
 
 
 def test_an_unknown_name_is_said_in_one_sentence_and_the_others_hold() -> None:
-    found, wrong = read({"hide": "sidebar,zebra,<b>", "type": "huge"}, Teaching())
-    assert found == Teaching(hide=("sidebar",))
+    teaching, wrong = read({"hide": "sidebar,zebra,<b>", "type": "huge"}, Teaching())
+    assert teaching == Teaching(hide=("sidebar",))
     assert len(wrong) == 2
     assert wrong[0].startswith("hide must be among sidebar, nav") and "zebra" in wrong[0]
     assert wrong[1] == "type must be one of normal, large, got type=huge."
@@ -109,6 +109,6 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     (address,) = [c.value for c in page.code if "?" in c.value]
     query = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
     assert query.items() >= {"p": "4", "hide": "sidebar,privacy", "type": "large"}.items()
-    found, wrong = read(query, Teaching())
-    assert (found, wrong) == (Teaching(hide=("sidebar", "privacy"), large=True), [])
+    teaching, wrong = read(query, Teaching())
+    assert (teaching, wrong) == (Teaching(hide=("sidebar", "privacy"), large=True), [])
     assert not hides_sidebar(page)

@@ -49,8 +49,8 @@ def go(page: AppTest, name: str) -> AppTest:
 
 
 def mine(page: AppTest) -> Scenario:
-    found: Scenario = page.session_state[visit.MINE]
-    return found
+    scenario: Scenario = page.session_state[visit.MINE]
+    return scenario
 
 
 def shown(page: AppTest) -> Scenario:

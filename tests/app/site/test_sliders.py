@@ -28,9 +28,9 @@ TOML = (
 
 
 def packed(page: str) -> dict[str, Any]:
-    found = re.search(r"id='packed'>([^<]+)<", page)
-    assert found is not None
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    match = re.search(r"id='packed'>([^<]+)<", page)
+    assert match is not None
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(match[1])))
     return data
 
 

@@ -140,7 +140,7 @@ class Case:
 
     def risks(self, setting: Setting) -> np.ndarray:
         """Return the excess risk of every trial."""
-        found = []
+        values = []
         for trial in range(self.trials):
             rng = np.random.default_rng([41, trial])
             drawn = self.problem.draw(rng)
@@ -148,8 +148,8 @@ class Case:
             release = self.method.release(
                 sample, self.method.plan(setting), Ledger(self.budget), rng
             )
-            found.append(drawn.excess_risk(release.value).value)
-        return np.array(found)
+            values.append(drawn.excess_risk(release.value).value)
+        return np.array(values)
 
 
 PSGD, PHASED = PrivateSgd(tuning="theory"), PhasedSgd(tuning="theory")

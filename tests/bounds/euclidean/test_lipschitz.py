@@ -43,8 +43,8 @@ def test_the_sharp_form_of_the_theory():
     n, d, sigma = 1000, 5, 2.0
     at = lipschitz_at(n, d, 2.0)  # the centre is within 1 of every point
     step = sco_private_sgd.printed_step(at, sigma, 1.0)
-    found = sum(sco_private_sgd.sharp(at, sigma, step=step))
-    assert found == pytest.approx(0.2557135, abs=5e-8)
+    risk = sum(sco_private_sgd.sharp(at, sigma, step=step))
+    assert risk == pytest.approx(0.2557135, abs=5e-8)
     assert sum(sco_private_sgd.sharp(at, sigma)) == pytest.approx(0.2394706, abs=5e-8)
     assert sum(sco_private_sgd.utility(lipschitz_at(n, d), sigma)) == pytest.approx(0.4326103)
     pruned = math.hypot(*sco_private_sgd.pruned(at, sigma))
@@ -101,8 +101,8 @@ def test_the_noise_in_use_is_sound_and_below_the_paper():
     local = shuffle_steps(n, 0.05, 1e-6).delta_step
     assert shuffled_steps_delta(rho_step * (1 - 1e-9), n, 0.05, local) <= 1e-6
     for other, std in ((ZCDP(rho=0.5), 3.0), (PureDP(epsilon=1.0), math.inf)):
-        found = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other))
-        assert found == pytest.approx(std)
+        noise = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other))
+        assert noise == pytest.approx(std)
 
 
 # ---- Su, Zhao and Wang
@@ -131,9 +131,9 @@ def test_the_golden_values_of_objective_perturbation():
         (True, 4.320113e-10, 1.0304357e-3),
         (False, 4.320113e-15, 1.0304357e-8),
     ):
-        found = objective.accuracy(GOLDEN, printed=printed)
-        assert found == pytest.approx(alpha, rel=1e-6)
-        assert GOLDEN.output_std(found, modulus) ** 2 == pytest.approx(variance, rel=1e-6)
+        accuracy = objective.accuracy(GOLDEN, printed=printed)
+        assert accuracy == pytest.approx(alpha, rel=1e-6)
+        assert GOLDEN.output_std(accuracy, modulus) ** 2 == pytest.approx(variance, rel=1e-6)
     assert objective.rate(GOLDEN) == pytest.approx((6.324555e-3, 2.419900e-4), rel=1e-6)
     corrected = objective.rate_strong(GOLDEN, 0.1)
     assert corrected == pytest.approx((4e-4, 5.855917e-7), rel=1e-6)
@@ -237,8 +237,8 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
             "regret": 2 * math.sqrt(n) / m * diameter * spread,
         }
         for name, value in expected.items():
-            found = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
-            assert found == pytest.approx(value, rel=1e-9), name
+            row_value = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
+            assert row_value == pytest.approx(value, rel=1e-9), name
     approx = setting(n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter)
     own = sco_private_sgd.theorem_parameters(n, budget)
     theorem = sum(sco_private_sgd.main_theorem(approx, *own))

@@ -140,11 +140,11 @@ def test_the_direct_optimum_is_the_least_over_tau():
         return m * (d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n))
 
     best = math.sqrt(n / (d + math.sqrt(d / rho)))
-    found = math.hypot(*smoothed.rate(zcdp(n, d, 2, rho, m)))
-    assert found == pytest.approx(value(best))
-    assert all(found <= value(best * f) for f in (0.5, 0.9, 0.999, 1.001, 1.1, 2))
+    direct = math.hypot(*smoothed.rate(zcdp(n, d, 2, rho, m)))
+    assert direct == pytest.approx(value(best))
+    assert all(direct <= value(best * f) for f in (0.5, 0.9, 0.999, 1.001, 1.1, 2))
     # Theorem 5.5 with q = 1 in one term and the lower bound's private term in the other.
-    assert found <= 2 * m * (d / math.sqrt(n) + d**0.75 / (rho**0.25 * math.sqrt(n)))
+    assert direct <= 2 * m * (d / math.sqrt(n) + d**0.75 / (rho**0.25 * math.sqrt(n)))
 
 
 def test_table_one_of_zhao_et_al_row_by_row():

@@ -41,9 +41,9 @@ EXAMPLE = (10_000, 200, 4)
     ],
 )
 def test_the_reference_table_of_lower_bounds(kind, level, p, value):
-    best, found = best_spike_probability(kind, *EXAMPLE, level)
+    best, most = best_spike_probability(kind, *EXAMPLE, level)
     assert best == pytest.approx(p, rel=5e-3)
-    assert found == pytest.approx(value, rel=5e-5)
+    assert most == pytest.approx(value, rel=5e-5)
 
 
 def test_the_rows_are_the_forms_on_their_instances():
@@ -108,7 +108,7 @@ def test_the_risk_forms_from_their_definitions(n, d, k, level, q):
 def test_the_code_factor_is_the_separation_of_the_normalised_means():
     for d in (2, 8, 9, 15, 200):
         w, distance = d // 2, d / 8
-        separation = math.sqrt(distance / w)  # of mu/|mu|
+        separation = math.sqrt(distance / w)  # the separation of mu/|mu|
         norm_of_mean = math.sqrt(w)  # times p^a
         expected = 0.5 * norm_of_mean * separation**2 / 4  # times p^a p_e
         assert convex_factor(d) * math.sqrt(distance) / 2 == pytest.approx(expected)
@@ -356,7 +356,7 @@ def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
             best = min(best, risk)
     constants = {"strong_convexity": weak, "smoothness": strong, "mean_gradient_bound": radius}
     at = setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
-    steps, found = best_risk(at, parallel, summed)
-    assert math.fsum(found) == pytest.approx(best, rel=2e-3)
-    assert math.fsum(found) <= best * (1 + 1e-9)
-    assert found == risk_at(at, steps, parallel=parallel, summed=summed)
+    steps, parts = best_risk(at, parallel, summed)
+    assert math.fsum(parts) == pytest.approx(best, rel=2e-3)
+    assert math.fsum(parts) <= best * (1 + 1e-9)
+    assert parts == risk_at(at, steps, parallel=parallel, summed=summed)

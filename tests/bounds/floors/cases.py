@@ -59,9 +59,9 @@ def floor(at: Setting, kind: str = "") -> float:
 
 def shifts(at: Setting) -> Shifts:
     assert at.law is not None
-    found = at.law.shifts
-    assert found is not None
-    return found
+    known = at.law.shifts
+    assert known is not None
+    return known
 
 
 def bessel(order: float) -> float:

@@ -88,9 +88,9 @@ def test_sums_of_signs_tell_no_more_than_lemma_3_says_and_nearly_as_much() -> No
     for n in (1, 2, 5, 30, 200):
         for rho in (1e-4, 1e-3, 0.01, 0.1, 0.5, 2.0):
             kappa = concentrated(rho, shifts(setting("gaussian", 10, 1, 2.0, ZCDP(rho=rho))))
-            found = costs(n, 1, 1.0, kappa, 1.0)
+            parts = costs(n, 1, 1.0, kappa, 1.0)
             told = told_by_noisy_signs(n, rho)
-            most = 1 / (found.sampling + found.privacy)
+            most = 1 / (parts.sampling + parts.privacy)
             assert told <= most * (1 + 1e-9)
             tightest = max(tightest, told / most)
     assert tightest > 0.98  # the constant is right
@@ -218,7 +218,11 @@ def below_the_floor(point: Scenario) -> list[str]:
     # The norm of an error in d dimensions varies by 0.8/sqrt(d) of its mean at most: five standard
     # deviations of the mean of the trials are accounted for.
     noise = 5 * 0.8 / math.sqrt(point.d * point.trials)
-    return [m for m, found in errors.items() if np.mean(found) < least * max(0.0, 1 - noise)]
+    return [
+        m
+        for m, measured_errors in errors.items()
+        if np.mean(measured_errors) < least * max(0.0, 1 - noise)
+    ]
 
 
 def test_measured_errors_of_private_methods_are_above_the_floor() -> None:
@@ -254,7 +258,7 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
     ).problem
     told = replace(made.setting(n, budget), law=made.distribution)  # type: ignore[union-attr]
     least = floor(told)
-    found = []
+    too_large = []
     for which in BOUNDS:
         card = which.card
         sure = (card.kind, card.constant, card.guarantee, card.quantity, card.privacy)
@@ -263,8 +267,8 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
             continue
         # A pure method is bound at its own epsilon, which under zCDP is within rho.
         if not which.failures(told) and which.value(told) < least * (1 - 1e-9):
-            found.append(f"{card.slug} at {told}")
-    return found
+            too_large.append(f"{card.slug} at {told}")
+    return too_large
 
 
 def test_no_floor_is_above_an_explicit_upper_bound() -> None:
@@ -295,8 +299,8 @@ def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:
         assert at.learnt < at.whole == pytest.approx(10_000 * 20 * at.information)
         squares = 1 / (1 / (at.sampling**2 + at.privacy**2) + at.prior / 19.5**2)
         assert math.sqrt(squares) == pytest.approx(at.value)
-    found = {e.method: e.error for e in measured(point)}
-    assert min(found.values()) > 0.0244
+    errors = {e.method: e.error for e in measured(point)}
+    assert min(errors.values()) > 0.0244
 
 
 def test_data_without_a_floor_say_why_in_words() -> None:

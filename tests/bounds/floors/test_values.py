@@ -98,8 +98,8 @@ def test_a_floor_has_the_reference_values(
     own = leakage(budget, known)
     assert own == pytest.approx(kappa, rel=6e-6)
     assert prior_information(d, radius) == pytest.approx(prior, rel=3e-6)
-    found = costs(n, d, known.information, own, prior_information(d, radius))
-    assert 1 / (found.sampling + found.privacy) == pytest.approx(learnt, rel=3e-6)
+    parts = costs(n, d, known.information, own, prior_information(d, radius))
+    assert 1 / (parts.sampling + parts.privacy) == pytest.approx(learnt, rel=3e-6)
     assert floor(at) == pytest.approx(mean, rel=6e-6)
     squared = bound(f"lower.mean.floor-{cases.SHORT[type(budget)]}-squared").value(at)
     assert math.sqrt(squared) == pytest.approx(rms, rel=6e-6)
@@ -112,9 +112,9 @@ def test_a_floor_near_the_data_has_the_reference_values(law: str) -> None:
 
 
 def test_the_best_tilt_of_log_normal_data_is_the_printed_one() -> None:
-    found = near(setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
-    assert found is not None
-    assert (round(found[1].level, 5), found[1].tilt) == (4.95614, 0.4)
+    best = near(setting("log-normal", 10_000, 20, 2.0, DEFAULT), "zcdp")
+    assert best is not None
+    assert (round(best[1].level, 5), best[1].tilt) == (4.95614, 0.4)
 
 
 def test_the_floors_at_the_default_are_those_of_the_issue() -> None:
@@ -288,11 +288,11 @@ def test_the_floor_of_users_is_that_of_blocks() -> None:
     lam = 7 * shifts(one).information
     learnt = 1 / (1 / (2_000 * kappa) ** 2 / lam + 1_999 / (2_000**2 * 10 * lam))
     plain = 100 / 2 / (learnt + prior_information(10, 1.0))
-    found = bound("lower.sco-strong.floor-cdp").value(users)
-    assert found == pytest.approx(plain, rel=1e-12)
+    of_users = bound("lower.sco-strong.floor-cdp").value(users)
+    assert of_users == pytest.approx(plain, rel=1e-12)
     # Privacy hides users: more than n m records at item level would say.
     pooled = replace(one, n=14_000)
-    assert bound("lower.sco-strong.floor-cdp").value(pooled) < found < bound(
+    assert bound("lower.sco-strong.floor-cdp").value(pooled) < of_users < bound(
         "lower.sco-strong.floor-cdp").value(one)  # fmt: skip
 
 

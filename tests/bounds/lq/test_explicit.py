@@ -89,10 +89,12 @@ def test_the_printed_noises_come_out_as_shares_of_rho():
 )
 def test_the_table_of_the_note_on_shuffled_noise(n, epsilon, delta, variance):
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    found = 2 / record_rho(n, budget, GG, "paper")  # sigma_1^2 over kappa (beta M + lambda)^2
-    assert found == pytest.approx(variance, abs=0.5)
+    sigma_squared = 2 / record_rho(
+        n, budget, GG, "paper"
+    )  # sigma_1^2 over kappa (beta M + lambda)^2
+    assert sigma_squared == pytest.approx(variance, abs=0.5)
     tight = record_rho(n, budget, GG, "tight")
-    assert 2 / tight < found / 8
+    assert 2 / tight < sigma_squared / 8
     assert tight < record_rho(n, budget, GAUSSIAN, "tight") < 1.2 * tight
 
 
@@ -153,11 +155,11 @@ def test_the_values_of_the_note_on_b3(n, best, steps, published):
             * math.sqrt(2 * (noise + (inside - noise) * max(1.0, steps * growth / (1 + growth))))
         )
 
-    found = min(
+    least = min(
         minimize(weaker, (a, b), method="Nelder-Mead").fun for a in (2, 4, 6) for b in (-4, -2, 0)
     )
-    assert found == pytest.approx(best, abs=6e-4)
-    assert best_b3(regularized(n)).value < found  # the minimum is sharper
+    assert least == pytest.approx(best, abs=6e-4)
+    assert best_b3(regularized(n)).value < least  # the minimum is sharper
 
 
 def test_the_parameters_are_the_best_of_a_grid():
@@ -188,7 +190,7 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     mirror = PowerMirror.for_space(space)
     rng = np.random.default_rng(11)
     signs = rng.choice([-1.0, 1.0], size=(n, d))
-    x = signs * d ** (-1 / 3)  # of norm 1 in l_3
+    x = signs * d ** (-1 / 3)  # a row of norm 1 in l_3
     truth = np.array([1.0, 0, 0, 0])
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-x @ truth)), 1.0, -1.0)
     energy = 1e-6
@@ -203,7 +205,7 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
 
     growth = 1 + alpha / (2 * at.smoothness)
     gaps = []
-    std = math.sqrt(energy * steps / d)  # of norm at most the energy, in l_3
+    std = math.sqrt(energy * steps / d)  # then the norm in l_3 is at most the energy
     for _ in range(20):
         u, total, weight = np.zeros(d), np.zeros(d), 0.0
         for t in range(1, steps + 1):
@@ -334,8 +336,8 @@ def test_the_noise_of_a_batch_and_of_its_records():
 def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
     at = descent(10**4).with_noise(order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight")
     best = best_b4(at)
-    found = math.fsum(b4(at, best.steps, best.threshold, best.step_weight))
-    assert found == pytest.approx(best.value)
+    total = math.fsum(b4(at, best.steps, best.threshold, best.step_weight))
+    assert total == pytest.approx(best.value)
     for steps in (1, 2, 3, 10, 100, 3000, 10**4):
         for power in range(-8, 14):
             assert math.fsum(b4(at, steps, 0.5 + 1.6**power)) >= best.value * (1 - 1e-5)
@@ -413,5 +415,5 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
 def test_the_search_finds_the_valley():
     for most in (1, 2, 7, 1000, 12345):
         for least in (1, 2, 3, 50, 999, 12345):
-            found = best_count(lambda k, least=least: abs(math.log(k / least)), most, of="k")
-            assert found == min(least, most)
+            count = best_count(lambda k, least=least: abs(math.log(k / least)), most, of="k")
+            assert count == min(least, most)

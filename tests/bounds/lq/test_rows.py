@@ -177,12 +177,12 @@ def test_rows_are_the_formulas_that_the_methods_minimise():
     row = BY_SLUG["upper.lp.regularized-mirror-descent-explicit"]
     assert row.value(at) == pytest.approx(best_b3(regularized(at, "gaussian", "tight")).value)
     row = BY_SLUG["upper.lp.shuffled-mirror-descent-generalized"]
-    found = better_descent(at, ("shuffled", "public"), "generalized gaussian", "tight")
-    assert row.value(at) == pytest.approx(best_b4(found).value)
-    found = own_constants(at)
+    descent = better_descent(at, ("shuffled", "public"), "generalized gaussian", "tight")
+    assert row.value(at) == pytest.approx(best_b4(descent).value)
+    descent = own_constants(at)
     rho = record_rho(at.n, at.budget, "gaussian", "tight")
-    energy = step_energy(space_of(at), found.lipschitz, rho)
-    divergence = space_of(at).kappa * found.radius**2 / 2
+    energy = step_energy(space_of(at), descent.lipschitz, rho)
+    divergence = space_of(at).kappa * descent.radius**2 / 2
     value = math.sqrt(2 * divergence * sum(energy) / (at.n // 2 + 1))
     assert BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at) == pytest.approx(value)
 
@@ -255,10 +255,10 @@ def test_on_the_ball_nothing_has_changed():
 @pytest.mark.parametrize("name", SETS)
 def test_objective_perturbation_takes_the_width_of_its_set(name):
     at, body = inside(name), SETS[name]
-    c, found = at.constants, objective(at)
-    assert found is not None
+    c, inputs = at.constants, objective(at)
+    assert inputs is not None
     width = body.gaussian_width().upper
-    assert found.width == width
+    assert inputs.width == width
     logs = math.sqrt(math.log(1e6))
     sampling, private = BY_SLUG["upper.sco.objective-perturbation"].terms(at).values()
     assert private == pytest.approx(c.lipschitz * width * logs / (0.5 * at.n))
@@ -267,7 +267,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
     assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
     if name in SYMMETRIC:
         delta = c.sample_strong_convexity * body.inradius**2
-        strong = rate_strong(found, delta)
+        strong = rate_strong(inputs, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
         assert tuple(row.terms(at).values()) == pytest.approx(strong)
         # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.

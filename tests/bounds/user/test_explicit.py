@@ -116,7 +116,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     runs, regulariser = 1000, 0.05
     at = replace(AT, d=3)
     curvature = np.array([1.0, 0.3, 0.0]) + regulariser
-    centre = np.array([0.3, -0.2, 0.1])  # of the objective, within the ball
+    centre = np.array([0.3, -0.2, 0.1])  # the centre of the objective, within the ball
 
     def gradient(x):
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
@@ -198,8 +198,8 @@ def test_only_the_filters_gain_from_more_items_a_user():
 
 def test_the_failure_of_the_filter_is_in_the_bound_and_small():
     for risk in (mode_a_risk, calibrated_sgd_risk):
-        found = risk(AT)
-        assert found.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
+        bound = risk(AT)
+        assert bound.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
     assert full_batch_risk(AT).terms[4] == one_chain_risk(AT).terms[4] == 0
 
 

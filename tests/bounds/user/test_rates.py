@@ -58,8 +58,8 @@ def test_the_orientation_values(n, m, d, optimal, linear, group):
     ],
 )
 def test_the_slopes_of_the_private_term(rate, slopes):
-    found = [slope(lambda at: rate(at)[1], name) for name in ("n", "m", "d", "epsilon")]
-    assert found == pytest.approx(list(slopes), abs=1e-9)
+    exponents = [slope(lambda at: rate(at)[1], name) for name in ("n", "m", "d", "epsilon")]
+    assert exponents == pytest.approx(list(slopes), abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.__name__)

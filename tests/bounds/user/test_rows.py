@@ -82,23 +82,23 @@ def test_a_card_says_what_its_bound_is(bound):
 
 def test_rows_are_the_formulas():
     at = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5)
-    found = user_level(at)
-    assert (found.lipschitz, found.diameter, found.smoothness) == (3.0, 0.5, 1.0)
+    level = user_level(at)
+    assert (level.lipschitz, level.diameter, level.smoothness) == (3.0, 0.5, 1.0)
     for slug, pair in (
-        ("upper.user.non-private", (found.unit / math.sqrt(found.total),)),
-        ("upper.user.phased-sgd", user_rates.linear_time(found)),
-        ("upper.user.phased-sgd-proof", user_rates.linear_time_proven(found)),
-        ("upper.user.accelerated", user_rates.optimal(found)),
-        ("upper.user.accelerated-nonsmooth", user_rates.optimal(found)),
-        ("upper.user.accelerated-strong", user_rates.strong(found)),
-        ("upper.user.group-privacy", user_rates.group_privacy(found)),
-        ("upper.user.clipped-means", user_rates.group_privacy(found)),
-        ("upper.user.prior-asi-liu-2024", user_rates.optimal(found, logs=False)),
-        ("upper.user.prior-bassily-sun-2023-local", user_rates.linear_time(found, logs=False)),
-        ("lower.user.rate", quoted.quoted_lower(found)),
-        ("upper.user.accelerated-gradients", (user_complexity.smooth(found),)),
-        ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(found),)),
-        ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(found),)),
+        ("upper.user.non-private", (level.unit / math.sqrt(level.total),)),
+        ("upper.user.phased-sgd", user_rates.linear_time(level)),
+        ("upper.user.phased-sgd-proof", user_rates.linear_time_proven(level)),
+        ("upper.user.accelerated", user_rates.optimal(level)),
+        ("upper.user.accelerated-nonsmooth", user_rates.optimal(level)),
+        ("upper.user.accelerated-strong", user_rates.strong(level)),
+        ("upper.user.group-privacy", user_rates.group_privacy(level)),
+        ("upper.user.clipped-means", user_rates.group_privacy(level)),
+        ("upper.user.prior-asi-liu-2024", user_rates.optimal(level, logs=False)),
+        ("upper.user.prior-bassily-sun-2023-local", user_rates.linear_time(level, logs=False)),
+        ("lower.user.rate", quoted.quoted_lower(level)),
+        ("upper.user.accelerated-gradients", (user_complexity.smooth(level),)),
+        ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(level),)),
+        ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(level),)),
         ("upper.user.phased-sgd-gradients", (at.n * at.m,)),
     ):
         assert tuple(ROWS[slug].terms(at).values()) == pytest.approx(pair, rel=1e-12), slug
@@ -138,8 +138,8 @@ def test_explicit_rows_start_at_the_centre(slug, risk):
 
 def test_gaussian_releases_meet_a_concentrated_budget_too():
     for rho in (1e-10, 1e-3, 0.7, 50.0):
-        found = gaussian_user_level(users(budget=ZCDP(rho=rho)))
-        allowed = gaussian_rho(found.epsilon, found.delta)
+        level = gaussian_user_level(users(budget=ZCDP(rho=rho)))
+        allowed = gaussian_rho(level.epsilon, level.delta)
         assert rho * (1 - 1e-6) < allowed <= rho
     # An (epsilon, delta) budget of the same rho has the same bound.
     approx = ApproxDP(epsilon=1.0, delta=1e-6)

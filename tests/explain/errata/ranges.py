@@ -25,10 +25,10 @@ def recorded(
     make, made = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
-        found: T = make(*args, **kwargs)
-        assert isinstance(found, kind)
-        made.append(found)
-        return found
+        kept: T = make(*args, **kwargs)
+        assert isinstance(kept, kind)
+        made.append(kept)
+        return kept
 
     patch.setattr(module, name, record)
     run()

@@ -15,8 +15,8 @@ from dpsco_core.privacy.budget import ApproxDP
 from tests.explain.errata.ranges import experiments
 
 
-def column(found: runs.Finding, name: str) -> list[float]:
-    return [float(row[found.columns.index(name)]) for row in found.rows]
+def column(finding: runs.Finding, name: str) -> list[float]:
+    return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
 def test_every_experiment_has_a_test_of_its_range() -> None:
@@ -27,8 +27,8 @@ def test_every_experiment_has_a_test_of_its_range() -> None:
 
 def test_one_step_is_lemma_2_with_one_record_a_step() -> None:
     # The lemma is for every w, F, m and noise of its form; delta is that of a privacy guarantee.
-    found = runs.one_step()
-    for local, delta, n, claimed, actual, _ in found.rows:
+    finding = runs.one_step()
+    for local, delta, n, claimed, actual, _ in finding.rows:
         assert local > 0 and 0 < delta < 1 and claimed == pytest.approx(delta / n)
         # Both laws of the step in units of L, the neighbour's record reversed: by quadrature.
         std = math.sqrt(-3 * math.log(delta)) / local
@@ -44,8 +44,8 @@ def test_only_lemma_2_is_said_not_to_be_private() -> None:
 
 
 def test_the_second_order_term_is_looked_at_where_theorem_5_holds() -> None:
-    found = runs.second_order()
-    assert all(local <= 1.256 for local in column(found, "ε̃"))
+    finding = runs.second_order()
+    assert all(local <= 1.256 for local in column(finding, "ε̃"))
     # The least bound, by random pairs of laws whose likelihood ratio stays within a factor e^eps.
     rng, local = np.random.default_rng(3), 0.5
     for _ in range(2000):
@@ -69,32 +69,32 @@ def test_the_noise_of_theorem_6_is_compared_inside_its_range() -> None:
 
 
 def test_amplification_pays_for_the_theorem_from_about_ten_thousand_records_on() -> None:
-    found = runs.noise_of_the_theorem()
-    wins = dict(zip(column(found, "n"), column(found, "Theorem 6"), strict=True))
-    plain = column(found, "no amplification")[0]
+    finding = runs.noise_of_the_theorem()
+    wins = dict(zip(column(finding, "n"), column(finding, "Theorem 6"), strict=True))
+    plain = column(finding, "no amplification")[0]
     assert wins[5000] > plain > wins[10_000]
 
 
 def test_remark_1_is_looked_at_at_its_own_largest_epsilon() -> None:
-    found, delta = runs.vacuous_remark(), 1e-6
-    for n, epsilon in zip(column(found, "n"), column(found, "largest ε"), strict=True):
+    finding, delta = runs.vacuous_remark(), 1e-6
+    for n, epsilon in zip(column(finding, "n"), column(finding, "largest ε"), strict=True):
         assert 6 * math.exp(-n / 16) <= delta <= 3 * math.exp(-4)
         assert epsilon / math.sqrt(math.log(3 / delta)) == pytest.approx(8 / math.sqrt(n))
-    bounds = dict(zip(column(found, "n"), column(found, "bound over L D"), strict=True))
+    bounds = dict(zip(column(finding, "n"), column(finding, "bound over L D"), strict=True))
     # 400 d log(3/delta) is 5966 records, which are needed and not enough.
     assert bounds[5000] > 1 > bounds[10_000]
 
 
 def test_the_utility_constants_are_those_of_sizes_that_theorem_2_covers() -> None:
-    found = runs.utility_constants()
-    assert all(n >= 16 for n in column(found, "n"))
-    for n, steps in zip(column(found, "n"), column(found, "mean number of steps"), strict=True):
+    finding = runs.utility_constants()
+    assert all(n >= 16 for n in column(finding, "n"))
+    for n, steps in zip(column(finding, "n"), column(finding, "mean number of steps"), strict=True):
         assert steps == expected_steps(int(n)) and steps <= 2 * n
 
 
 def test_the_deltas_of_theorem_6_add_up_in_spite_of_its_proof() -> None:
-    found = runs.delta_sums()
-    for delta, printed in zip(column(found, "δ"), column(found, "printed δ + δ′"), strict=True):
+    finding = runs.delta_sums()
+    for delta, printed in zip(column(finding, "δ"), column(finding, "printed δ + δ′"), strict=True):
         assert delta > 0 and printed < 1
         # Theorem 5 as printed at the theorem's own noise: sqrt(3 log(1/x)) = 8 sqrt(log(1/delta)).
         own = delta ** (64 / 3)

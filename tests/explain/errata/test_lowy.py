@@ -22,8 +22,8 @@ from dpsco_core.privacy.budget import gaussian_delta
 from tests.explain.errata.ranges import experiments, recorded, theorem_b1, theorem_c1, theorem_c3
 
 
-def column(found: runs.Finding, name: str) -> list[float]:
-    return [float(row[found.columns.index(name)]) for row in found.rows]
+def column(finding: runs.Finding, name: str) -> list[float]:
+    return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
 def test_every_experiment_has_a_test_of_its_range() -> None:
@@ -68,8 +68,8 @@ def test_every_setting_satisfies_the_conditions_of_the_theorem(
 def test_the_condition_of_theorem_b1_holds_where_its_groups_are_empty(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = runs.empty_groups()
-    empty = [row for row in found.rows if row[4:] == ("holds", "no")]
+    finding = runs.empty_groups()
+    empty = [row for row in finding.rows if row[4:] == ("holds", "no")]
     settings = recorded(monkeypatch, runs, "_at", runs.empty_groups, UserLevel)
     for row in empty:
         (at,) = (s for s in settings if (s.n, s.m) == row[:2])
@@ -84,8 +84,8 @@ def test_no_decay_fills_the_groups_of_ten_thousand_users() -> None:
 
 
 def test_the_hub_and_its_petals_are_as_many_as_algorithm_3_draws() -> None:
-    found = runs.kept_points()
-    for count, score in zip(column(found, "K"), column(found, "score / K"), strict=True):
+    finding = runs.kept_points()
+    for count, score in zip(column(finding, "K"), column(finding, "score / K"), strict=True):
         # K of Algorithm 3 from below, at m = 1, epsilon = 10 and delta = 1e-6, with n_i = K.
         assert count >= 500 * (2 * math.log(count) + 10 + math.log(1e6)) / 10
         # Lemma C.2's events leave the test's noises within K/20 each of 4K/5.
@@ -122,25 +122,25 @@ def test_no_constant_makes_the_printed_noise_enough_for_its_proof() -> None:
 
 
 def test_the_users_with_several_slots_are_among_as_many_as_the_paper_draws() -> None:
-    found = runs.repeated_users()
-    for users, drawn in zip(column(found, "users"), column(found, "drawn"), strict=True):
+    finding = runs.repeated_users()
+    for users, drawn in zip(column(finding, "users"), column(finding, "drawn"), strict=True):
         # At m = 1, epsilon = 1 and delta = 1e-6.
         assert users >= drawn >= 500 * (2 * math.log(users) + 1 + math.log(1e6))
 
 
 def test_the_mean_norm_in_a_ball_is_that_of_lemma_d1() -> None:
     rng = np.random.default_rng(11)
-    found = runs.reversed_sandwich()
-    for d, exact in zip(column(found, "d"), column(found, "f_r(0) − f(0)"), strict=True):
+    finding = runs.reversed_sandwich()
+    for d, exact in zip(column(finding, "d"), column(finding, "f_r(0) − f(0)"), strict=True):
         # The norm is convex and 1-Lipschitz; the norm of a point of the ball is r U^(1/d).
         radii = 0.5 * rng.random(200_000) ** (1 / d)
         assert radii.mean() == pytest.approx(exact, abs=5 * radii.std() / math.sqrt(200_000))
 
 
 def test_the_count_of_theorem_4_1_fails_only_for_very_many_items() -> None:
-    found = runs.gradient_count()
+    finding = runs.gradient_count()
     for n, m, epsilon, ratio in zip(
-        *(column(found, name) for name in ("n", "m", "ε", "ratio")), strict=True
+        *(column(finding, name) for name in ("n", "m", "ε", "ratio")), strict=True
     ):
         assert (ratio > 1.001) == (m > n**2.5 * epsilon**3)
 

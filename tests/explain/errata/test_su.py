@@ -15,8 +15,8 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import printed_lin
 from tests.explain.errata.ranges import experiments, recorded
 
 
-def column(found: runs.Finding, name: str) -> list[float]:
-    return [float(row[found.columns.index(name)]) for row in found.rows]
+def column(finding: runs.Finding, name: str) -> list[float]:
+    return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
 def test_every_experiment_has_a_test_of_its_range() -> None:
@@ -67,11 +67,11 @@ def test_the_caps_on_the_accuracy_are_compared_where_theorem_2_holds(
 
 
 def test_remark_1_gives_the_rate_of_theorem_2_with_its_own_power_alone() -> None:
-    found = runs.accuracy_cap()
-    sizes, printed = column(found, "n"), column(found, "noise / rate, n^(3/2)")
+    finding = runs.accuracy_cap()
+    sizes, printed = column(finding, "n"), column(finding, "noise / rate, n^(3/2)")
     slope = math.log(printed[-1] / printed[0]) / math.log(sizes[-1] / sizes[0])
     assert 0.2 < slope < 0.35
-    assert max(column(found, "noise / rate, n^(5/2)")) <= 1
+    assert max(column(finding, "noise / rate, n^(5/2)")) <= 1
 
 
 @pytest.mark.parametrize("radius", [1.0, 1.25, 2.0, 5.0])
@@ -93,9 +93,12 @@ def test_the_losses_of_the_interval_satisfy_assumption_2(radius: float) -> None:
 
 
 def test_theorem_3_is_not_private_on_an_interval() -> None:
-    found = runs.modulus_units()
+    finding = runs.modulus_units()
     for radius, curved, straight in zip(
-        column(found, "R"), column(found, "chance"), column(found, "chance, neighbour"), strict=True
+        column(finding, "R"),
+        column(finding, "chance"),
+        column(finding, "chance, neighbour"),
+        strict=True,
     ):
         # The chances by running the algorithm: minimisers of both objectives at drawn noise.
         at, draws = runs.Curved(radius=radius), 400_000
@@ -111,7 +114,7 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
             minimiser = np.interp(-noise, shared + slope, theta)
             seen = float((np.abs(minimiser) <= at.half_width).mean())
             assert abs(seen - chance) < 5.5 * math.sqrt(chance / draws)  # 1e-6 each way or less
-    assert column(found, "over claim")[2] > 6000
+    assert column(finding, "over claim")[2] > 6000
     assert erratum("su.modulus-units").severity == "not private as printed"
 
 
@@ -125,18 +128,18 @@ def test_the_stray_epsilon_is_shown_where_theorem_4_holds(monkeypatch: pytest.Mo
 
 
 def test_the_printed_index_is_used_as_printed() -> None:
-    found, q = runs.mirror_index(), 1.5
-    for d, index in zip(column(found, "d"), column(found, "printed index"), strict=True):
+    finding, q = runs.mirror_index(), 1.5
+    for d, index in zip(column(finding, "d"), column(finding, "printed index"), strict=True):
         kappa = min(1 / (q - 1), 2 * math.log(d))
         assert index == kappa / (kappa - 1)
     assert 1 < q < 2
 
 
 def test_the_printed_kappa_is_compared_on_its_logarithmic_branch() -> None:
-    found, q = runs.kappa_without_e(), 1.01
+    finding, q = runs.kappa_without_e(), 1.01
     dual = q / (q - 1)
     for d, printed, exact in zip(
-        column(found, "d"), column(found, "printed κ"), column(found, "exact κ"), strict=True
+        column(finding, "d"), column(finding, "printed κ"), column(finding, "exact κ"), strict=True
     ):
         assert printed == pytest.approx(2 * math.log(d)) and printed < 1 / (q - 1)
         r = min(dual, 2 * math.log(d) + 1)  # the paper's smooth norm
@@ -155,12 +158,12 @@ def test_the_norm_of_the_surface_experiment_is_one_of_definition_3() -> None:
 
 
 def test_the_hidden_constant_is_that_of_epsilons_that_theorem_9_covers() -> None:
-    found = runs.hidden_constant()
+    finding = runs.hidden_constant()
     deltas = (1e-5, 1e-6, 1e-8)
     for n, epsilon, printed, delta in zip(
-        column(found, "n"),
-        column(found, "ε"),
-        column(found, "printed expression"),
+        column(finding, "n"),
+        column(finding, "ε"),
+        column(finding, "printed expression"),
         deltas,
         strict=True,
     ):
@@ -171,5 +174,5 @@ def test_the_hidden_constant_is_that_of_epsilons_that_theorem_9_covers() -> None
 
 def test_table_2_is_looked_at_where_its_row_applies() -> None:
     # Exponents of at least 2, and epsilon below 1: the experiment has 4 and 0.5.
-    found = runs.table_without_n()
-    assert column(found, "as printed")[0] == pytest.approx(100 ** (3 / 2 - 1 / 4))
+    finding = runs.table_without_n()
+    assert column(finding, "as printed")[0] == pytest.approx(100 ** (3 / 2 - 1 / 4))

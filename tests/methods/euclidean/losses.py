@@ -108,16 +108,16 @@ def neighbours(n: int, d: int, where: int, seed: int = 0) -> list[tuple[Array, A
     """
     x, y = records(n, d, seed)
     x[(where + 1) % n] = adversarial((1e300, -1e9), d)
-    found = [(x, y)]
+    pairs = [(x, y)]
     for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
         other = x.copy()
         other[where] = adversarial(pattern, d)
-        found.append((other, y))
+        pairs.append((other, y))
     for target in (np.nan, np.inf, -np.inf, 1e300, 1 - y[where]):
         other = y.copy()
         other[where] = target
-        found.append((x, other))
-    return found
+        pairs.append((x, other))
+    return pairs
 
 
 @dataclass

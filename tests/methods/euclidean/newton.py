@@ -27,7 +27,7 @@ from dpsco_core.geometry import (
 from dpsco_core.problems.samples.linear import LinearSample
 
 Array = NDArray[np.float64]
-Point = list[Any]  # of mpf
+Point = list[Any]  # a list of mpf
 DIGITS = 50
 NEAR = 1e-9  # relative: what is that near to the boundary is taken to lie on it
 
@@ -54,17 +54,17 @@ class Objective:
         self.targets, self.tilt, self.modulus = exact(losses.targets), exact(tilt), 2 * mpf(ridge)
 
     def gradient(self, w: Point) -> Point:
-        found = [t + self.modulus * v for t, v in zip(self.tilt, w, strict=True)]
+        entries = [t + self.modulus * v for t, v in zip(self.tilt, w, strict=True)]
         for row, target in zip(self.x, self.targets, strict=True):
             slope = (1 / (1 + mp.exp(-mp.fdot(row, w))) - target) / len(self.x)
-            found = [g + slope * v for g, v in zip(found, row, strict=True)]
-        return found
+            entries = [g + slope * v for g, v in zip(entries, row, strict=True)]
+        return entries
 
     def hessian(self, w: Array) -> Array:
         chance = expit(self.rounded @ w)
         weighted = self.rounded.T * (chance * (1 - chance))
-        found: Array = weighted @ self.rounded / len(self.x)
-        return found + float(self.modulus) * np.eye(len(w))
+        weighted_products: Array = weighted @ self.rounded / len(self.x)
+        return weighted_products + float(self.modulus) * np.eye(len(w))
 
 
 class Surface:
@@ -114,8 +114,8 @@ def _solve(matrix: Array, residual: list[Any]) -> Array:
     scaled = matrix * scale[:, None] * scale
     size = max(abs(v) for v in residual) or mpf(1)
     right = np.array([float(v / size) for v in residual]) * scale
-    found: Array = -np.linalg.solve(scaled, right) * scale * float(size)
-    return found
+    step: Array = -np.linalg.solve(scaled, right) * scale * float(size)
+    return step
 
 
 def _in_a_smooth_set(surface: Surface, objective: Objective, start: Array) -> Point:

@@ -57,11 +57,11 @@ class Group:
             seed=9,
             methods=self.methods,
         )
-        found: dict[str, list[float]] = {slug: [] for slug in self.methods}
+        by_method: dict[str, list[float]] = {slug: [] for slug in self.methods}
         for outcome in study(scenario):
             if outcome.not_applicable is None:
-                found[outcome.method].append(outcome.error)
-        return {slug: np.array(values) for slug, values in found.items() if values}
+                by_method[outcome.method].append(outcome.error)
+        return {slug: np.array(values) for slug, values in by_method.items() if values}
 
 
 GROUPS = [
@@ -90,16 +90,16 @@ def drawn(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
 
 @groups
 def test_the_empirical_minimiser_beats_the_start_and_most_private_methods(group: Group) -> None:
-    found = group.errors(FEW, BUDGET)
+    errors = group.errors(FEW, BUDGET)
     instance = Scenario(problem=group.problem, d=4, methods=()).instance
     start = instance.problem.excess_risk(np.zeros(4)).value
-    best = found["sco.erm"]
+    best = errors["sco.erm"]
     assert fall(np.full(group.trials, start), best) > 1
-    ran = [slug for slug in found if is_private(slug)]
-    beaten = [slug for slug in ran if fall(found[slug], best) > 1]
+    ran = [slug for slug in errors if is_private(slug)]
+    beaten = [slug for slug in ran if fall(errors[slug], best) > 1]
     assert len(ran) >= 4
     assert len(beaten) >= len(ran) / 2
-    assert [slug for slug in ran if fall(best, found[slug]) > 1] == []
+    assert [slug for slug in ran if fall(best, errors[slug]) > 1] == []
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(MANY, BUDGET), (FEW, LARGE)], ids=["n", "epsilon"])
@@ -111,7 +111,7 @@ def test_errors_of_private_methods_fall_with_records_and_with_budget(
     assert before.keys() == after.keys()
     falls = {slug: fall(before[slug], after[slug]) for slug in before if is_private(slug)}
     assert len(falls) >= 4
-    assert {slug: found for slug, found in falls.items() if found < -1} == {}
+    assert {slug: change for slug, change in falls.items() if change < -1} == {}
     learns = [slug for slug in falls if (group.problem, slug) not in BARELY_LEARNS]
     assert {slug: falls[slug] for slug in learns if falls[slug] <= 1} == {}
 
@@ -181,23 +181,23 @@ def test_without_clipping_and_noise_clipped_descent_is_descent(problem: str) -> 
     unclipped = ClippedDescent(radius=1e3, descent=planned.descent)
     # Kinks: a subgradient may jump where the last bits differ.
     allowed = 1e-2 if problem in ("hinge", "absolute") else 1e-4
-    found = twins(problem, 1e12, unclipped)
-    assert found.distance < allowed
-    assert np.linalg.norm(found.exact) > 0.5  # the steps have left the start
+    errors = twins(problem, 1e12, unclipped)
+    assert errors.distance < allowed
+    assert np.linalg.norm(errors.exact) > 0.5  # the steps have left the start
     assert twins(problem, 0.1, unclipped).distance > 0.1
 
 
 @pytest.mark.parametrize("problem", RISKS)
 def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(problem: str) -> None:
     """At rho = 1e6 the noise is gone, and the bias of the practical clip radius remains."""
-    found = twins(problem, 1e6, ClippedDescent())
-    assert found.distance < 0.3
-    ledger = Ledger(found.setting.budget)
-    plan = Erm().plan(found.setting)
-    erm = Erm().release(found.sample, plan, ledger, np.random.default_rng(0)).value
+    errors = twins(problem, 1e6, ClippedDescent())
+    assert errors.distance < 0.3
+    ledger = Ledger(errors.setting.budget)
+    plan = Erm().plan(errors.setting)
+    erm = Erm().release(errors.sample, plan, ledger, np.random.default_rng(0)).value
     assert ledger.entries == ()
     clipped, best, start = (
-        found.problem.excess_risk(w).value for w in (found.private, erm, np.zeros(4))
+        errors.problem.excess_risk(w).value for w in (errors.private, erm, np.zeros(4))
     )
     assert clipped < 4 * best
     assert clipped < 0.1 * start
@@ -228,10 +228,10 @@ def test_private_logistic_regression_is_as_accurate_as_promised(
 ) -> None:
     """rho = 0.5, d = 100, p = 2: the excess risk of `ACCEPTANCE` at n records, seed 0."""
     outcomes = list(study(replace(ACCEPTANCE, n=n, trials=trials)))
-    found = np.array([o.error for o in outcomes])
-    assert len(found) == trials
-    assert 0 < found.mean() <= most
+    errors = np.array([o.error for o in outcomes])
+    assert len(errors) == trials
+    assert 0 < errors.mean() <= most
     # The figure is no artefact of the evaluation sample, and the whole budget is spent.
-    assert max(o.error_uncertainty for o in outcomes) < 0.05 * found.mean()
+    assert max(o.error_uncertainty for o in outcomes) < 0.05 * errors.mean()
     assert {o.spent for o in outcomes} == {ACCEPTANCE.budget}
     assert all(not o.flaws for o in outcomes)

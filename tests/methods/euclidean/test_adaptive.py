@@ -88,7 +88,7 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_
     assert kinds[0] == "exponential"
     assert kinds.count("exponential") == LOOKS
     assert result.diagnostics["looks"] == looks
-    assert kinds.count("gaussian") == descent.steps + 1  # and a test, or none
+    assert kinds.count("gaussian") == descent.steps + 1  # one is the test, or stands for it
     steps = [e for e in entries if e.label == "mean of clipped gradients"]
     share = 1 - LOOK_SHARE - TEST_SHARE
     assert math.fsum(e.rho for e in steps) == pytest.approx(share * 0.5, rel=1e-12)
@@ -132,11 +132,11 @@ def test_steps_follow_from_the_first_look_alone() -> None:
     method = AdaptiveDescent()
     plan = method.plan(at.setting)
     for seed in range(5):
-        found = ran(at, method, seed).diagnostics
-        first = found["first_radius"]
+        release = ran(at, method, seed).diagnostics
+        first = release["first_radius"]
         energy = 2 * at.d * first**2 / (plan.steps_rho * at.n**2)
         wanted = practical_descent(at.setting, energy, first, growing=True)
-        assert (found["steps"], found["step_size"]) == (wanted.steps, wanted.step_size)
+        assert (release["steps"], release["step_size"]) == (wanted.steps, wanted.step_size)
 
 
 def test_the_plan_does_not_know_the_data_and_the_target_is_capped_at_half_the_records() -> None:
@@ -178,10 +178,10 @@ def test_the_wider_radius_is_taken_only_if_the_test_says_so(row: tuple[str, str]
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Ledger, "gaussian", fixed)
-            found = AdaptiveDescent().release(
+            release = AdaptiveDescent().release(
                 sample, plan, Ledger(at.setting.budget), np.random.default_rng(0)
             )
-        seen = found.diagnostics
+        seen = release.diagnostics
         both = sorted((seen["blind_radius"], seen["found_radius"]))
         assert (both[0] == seen["blind_radius"]) == (row[0] == "logistic")
         assert both[0] < both[1] and seen["clip_radius"] == both[wider]
@@ -194,20 +194,23 @@ def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_
     at = replace(AT, problem=problem, distribution="log-normal", **CONCENTRATED)
     method, seen = AdaptiveDescent(), []
     for seed in range(10):
-        found = ran(at, method, seed)
-        steps = int(found.diagnostics["steps"])
+        release = ran(at, method, seed)
+        steps = int(release.diagnostics["steps"])
         place = second_look(steps)
-        size, beta = found.diagnostics["step_size"], curvatures(at.setting)[1]
-        w, ball = found.iterates, at.instance.problem.sample(2, np.random.default_rng(0)).constraint
+        size, beta = release.diagnostics["step_size"], curvatures(at.setting)[1]
+        w, ball = (
+            release.iterates,
+            at.instance.problem.sample(2, np.random.default_rng(0)).constraint,
+        )
         assert len(w) == steps + 1 and np.linalg.norm(w, axis=1).max() < 1.99  # none is projected
         full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
         tail = np.array([ball.project(point) for point in full[place:]])
-        energy = at.d * (found.diagnostics["noise_std"] / beta) ** 2
+        energy = at.d * (release.diagnostics["noise_std"] / beta) ** 2
         agreed = settled(tail, energy)
-        last = w[-int(found.diagnostics["averaged"]) :]
+        last = w[-int(release.diagnostics["averaged"]) :]
         expected = tail.mean(axis=0) if agreed else last.mean(axis=0)
-        np.testing.assert_allclose(found.value, expected, rtol=1e-9, atol=1e-12)
-        assert not agreed or found.diagnostics["averaged"] == steps - place
+        np.testing.assert_allclose(release.value, expected, rtol=1e-9, atol=1e-12)
+        assert not agreed or release.diagnostics["averaged"] == steps - place
         seen.append(agreed)
     assert np.mean(seen) > 0.5 if arrives else not any(seen)
 
@@ -317,6 +320,6 @@ def test_it_errs_less_than_the_data_blind_radius_and_nowhere_much_more(
     Of up to 200, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94 and 1.06, 0.95
     and 1.03.
     """
-    found = [ratio(row, 40) for row in rows]
-    assert np.median(found) <= median
-    assert max(found) <= 1.15
+    ratios = [ratio(row, 40) for row in rows]
+    assert np.median(ratios) <= median
+    assert max(ratios) <= 1.15

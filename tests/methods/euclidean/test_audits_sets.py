@@ -157,10 +157,10 @@ def strata(at: Plane, points: Array) -> dict[tuple[int, ...], int]:
     """Count the points on every stratum; H moves them by far less than a millionth."""
     s = (points - at.origin) @ at.axes.T / at.side
     signs = np.where(np.abs(s) > 1 - 1e-6, np.sign(s), 0).astype(int)
-    found: dict[tuple[int, ...], int] = {}
+    counts: dict[tuple[int, ...], int] = {}
     for row in signs.tolist():
-        found[tuple(row)] = found.get(tuple(row), 0) + 1
-    return found
+        counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+    return counts
 
 
 def mismatch(name: str, runs: int = 700) -> float:

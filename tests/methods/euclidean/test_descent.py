@@ -73,11 +73,11 @@ def test_with_exact_gradients_it_is_the_plain_loop_bit_for_bit(
 ) -> None:
     sample = PROBLEMS[name](d=5).sample(300, np.random.default_rng(0))
     rule = Descent(steps=12, step_size=step_size, **options)
-    found = descend(sample.constraint, rule, lambda w, _: sample.mean_gradient(w))
+    descended = descend(sample.constraint, rule, lambda w, _: sample.mean_gradient(w))
     points = plain(sample.constraint.radius, np.zeros(5), rule, sample.mean_gradient)
-    np.testing.assert_array_equal(found.value, average(points, rule))
-    np.testing.assert_array_equal(found.path.points, np.array(points))
-    assert found.path.steps.tolist() == list(range(13))
+    np.testing.assert_array_equal(descended.value, average(points, rule))
+    np.testing.assert_array_equal(descended.path.points, np.array(points))
+    assert descended.path.steps.tolist() == list(range(13))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -127,8 +127,8 @@ def test_a_quadratic_contracts_by_at_most_its_condition(strong: float, smooth: f
     spectrum = np.linspace(strong, smooth, d)
     hessian, best = basis @ np.diag(spectrum) @ basis.T, 0.9 * basis[:, 0]
     rule = Descent(steps=30, step_size=1 / (strong + smooth))
-    found = descend(Ball(d=d, radius=1.0), rule, lambda w, _: hessian @ (w - best))
-    distances = np.linalg.norm(found.path.points - best, axis=1)
+    descended = descend(Ball(d=d, radius=1.0), rule, lambda w, _: hessian @ (w - best))
+    distances = np.linalg.norm(descended.path.points - best, axis=1)
     factor = smooth / (strong + smooth)
     assert np.all(distances[1:] <= distances[:-1] * factor + 1e-15)
     assert distances[-1] == pytest.approx(0.9 * factor**30, rel=1e-9), "attained along one axis"
@@ -139,9 +139,9 @@ def test_one_step_with_queried_points_returns_the_start() -> None:
     """Zhao et al., Algorithm 1, at T = 1: theory/zhao-et-al.md, 7.3, item 28."""
     ball = Ball(d=3, radius=2.0)
     rule = Descent(steps=1, step_size=1.0, queried=True)
-    found = descend(ball, rule, lambda w, _: np.ones(3))
-    np.testing.assert_array_equal(found.value, ball.centre)
-    np.testing.assert_array_equal(found.path.points, [[0, 0, 0], [-1, -1, -1]])
+    descended = descend(ball, rule, lambda w, _: np.ones(3))
+    np.testing.assert_array_equal(descended.value, ball.centre)
+    np.testing.assert_array_equal(descended.path.points, [[0, 0, 0], [-1, -1, -1]])
     last = descend(ball, Descent(steps=1, step_size=1.0), lambda w, _: np.ones(3))
     np.testing.assert_array_equal(last.value, [-1, -1, -1])
 
@@ -154,24 +154,24 @@ def test_the_oracle_is_asked_once_a_step_at_the_point_of_that_step() -> None:
         return np.array([-1.0])
 
     rule = Descent(steps=4, step_size=0.25, queried=True)
-    found = descend(Ball(d=1, radius=9.0), rule, oracle)
+    descended = descend(Ball(d=1, radius=9.0), rule, oracle)
     assert asked == [(0, 0.0), (1, 0.25), (2, 0.5), (3, 0.75)]
-    assert found.value.tolist() == [0.375]
-    found = descend(Ball(d=1, radius=9.0), Descent(steps=4, step_size=0.25, averaged=2), oracle)
-    assert found.value.tolist() == [0.875]
+    assert descended.value.tolist() == [0.375]
+    descended = descend(Ball(d=1, radius=9.0), Descent(steps=4, step_size=0.25, averaged=2), oracle)
+    assert descended.value.tolist() == [0.875]
 
 
 @pytest.mark.parametrize("steps", [1, 2, 199, 200, 201, 1000, 54_321])
 def test_the_path_has_its_start_its_end_and_at_most_some_hundred_points(steps: int) -> None:
     rule = Descent(steps=steps, step_size=1.0)
-    found = descend(Ball(d=1, radius=1e9), rule, lambda w, _: np.array([-1.0]))
-    path = found.path
+    descended = descend(Ball(d=1, radius=1e9), rule, lambda w, _: np.array([-1.0]))
+    path = descended.path
     assert path.steps[0] == 0 and path.steps[-1] == steps
     assert len(path.steps) == len(path.points) == min(steps, KEPT_ITERATES) + 1
     assert np.all(np.diff(path.steps) >= 1)
     assert np.diff(path.steps).max() <= steps / KEPT_ITERATES + 2
     np.testing.assert_array_equal(path.points[:, 0], path.steps)
-    np.testing.assert_array_equal(path.points[-1], found.value)
+    np.testing.assert_array_equal(path.points[-1], descended.value)
 
 
 def test_points_of_the_path_are_copies() -> None:
@@ -180,9 +180,9 @@ def test_points_of_the_path_are_copies() -> None:
     def oracle(w: Array, t: int) -> Array:
         return held
 
-    found = descend(Ball(d=1, radius=1.0), Descent(steps=3, step_size=0.0 + 1e-9), oracle)
+    descended = descend(Ball(d=1, radius=1.0), Descent(steps=3, step_size=0.0 + 1e-9), oracle)
     held += 5.0
-    np.testing.assert_array_equal(found.path.points, np.zeros((4, 1)))
+    np.testing.assert_array_equal(descended.path.points, np.zeros((4, 1)))
 
 
 @pytest.mark.parametrize(

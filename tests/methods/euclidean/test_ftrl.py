@@ -170,16 +170,20 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
     method = CorrelatedDescent(calibration=calibration)
     result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
-    found = result.diagnostics
-    assert len(result.ledger.entries) == found["phases"]
+    diagnostics = result.diagnostics
+    assert len(result.ledger.entries) == diagnostics["phases"]
     last = result.ledger.entries[-1]
     steps = method.plan(setting("hinge", 60, 3, budget)).phases[-1].descent.steps
-    wanted = 2 * found["clip_radius"] / found["batch_size"] * encoding_norm(steps)
+    wanted = 2 * diagnostics["clip_radius"] / diagnostics["batch_size"] * encoding_norm(steps)
     assert last.sensitivity == pytest.approx(wanted, rel=1e-12)
     rho = share(calibration, budget)
-    assert last.noise == found["noise_std"] == pytest.approx(wanted / math.sqrt(2 * rho), rel=1e-9)
+    assert (
+        last.noise
+        == diagnostics["noise_std"]
+        == pytest.approx(wanted / math.sqrt(2 * rho), rel=1e-9)
+    )
     assert last.size == 3 * steps
-    assert found["gradient_calls"] <= 60, "one pass"
+    assert diagnostics["gradient_calls"] <= 60, "one pass"
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:

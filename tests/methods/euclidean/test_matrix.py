@@ -47,10 +47,10 @@ def what_it_may_spend(slug: str, budget: Budget) -> Budget:
 def check(scenario: Scenario) -> tuple[str, ...]:
     """Run, or follow the refusals to a run; check the outcome and return the refusals."""
     (slug,) = scenario.methods
-    found = follow(scenario, MOST_REFUSALS)
-    outcome, budget = found.outcome, found.scenario.budget
+    outcomes = follow(scenario, MOST_REFUSALS)
+    outcome, budget = outcomes.outcome, outcomes.scenario.budget
     assert outcome.not_applicable is None
-    assert found.scenario.methods == (slug,)  # the method that was asked for
+    assert outcomes.scenario.methods == (slug,)  # the method that was asked for
     assert math.isfinite(outcome.error)
     assert outcome.error >= -1e-12
     assert 0 <= outcome.error_uncertainty < math.inf
@@ -58,17 +58,17 @@ def check(scenario: Scenario) -> tuple[str, ...]:
     if not is_private(slug):
         assert outcome.spent is None
         assert outcome.bound_by == ()
-        return found.refusals
+        return outcomes.refusals
     may_spend = what_it_may_spend(slug, budget)
     assert type(outcome.spent) is type(may_spend)
     for name, value in vars(outcome.spent).items():
         assert value == pytest.approx(getattr(may_spend, name), rel=1e-6)
         assert value <= getattr(may_spend, name) * (1 + 1e-9)
     assert outcome.flaws == ()  # the tight calibration
-    for refusal in found.refusals:
+    for refusal in outcomes.refusals:
         assert refusal.endswith(".")
         assert "Nearest: " in refusal
-    return found.refusals
+    return outcomes.refusals
 
 
 @pytest.mark.parametrize(("problem", "law", "slug"), cases())
@@ -103,8 +103,8 @@ def test_every_calibration_and_tuning_is_measured_within_its_budget(
     scenario = replace(
         SMALL, calibration=calibration, tuning=tuning, epsilon=0.9, n=300, methods=(slug,)
     )
-    found = follow(scenario, MOST_REFUSALS)
-    outcome, budget = found.outcome, what_it_may_spend(slug, found.scenario.budget)
+    outcomes = follow(scenario, MOST_REFUSALS)
+    outcome, budget = outcomes.outcome, what_it_may_spend(slug, outcomes.scenario.budget)
     assert outcome.not_applicable is None
     assert math.isfinite(outcome.error)
     assert outcome.error >= -1e-12

@@ -107,16 +107,16 @@ def test_the_noise_of_a_step_has_its_scale() -> None:
 def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
     """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
     plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", n, d, ZCDP(rho=rho)))
-    found = plan.descent
-    assert found.queried
-    assert found.steps == max(1, math.floor(rho * n**2 / (2 * d)))
+    descent = plan.descent
+    assert descent.queried
+    assert descent.steps == max(1, math.floor(rho * n**2 / (2 * d)))
 
     def bound(eta: float) -> float:
-        noise = 2 * d * found.steps / (rho * n**2)
-        return 1 / (2 * eta * found.steps) + eta / 2 * (1 + noise)
+        noise = 2 * d * descent.steps / (rho * n**2)
+        return 1 / (2 * eta * descent.steps) + eta / 2 * (1 + noise)
 
-    assert bound(found.step_size) <= min(
-        bound(1.01 * found.step_size), bound(found.step_size / 1.01)
+    assert bound(descent.step_size) <= min(
+        bound(1.01 * descent.step_size), bound(descent.step_size / 1.01)
     )
 
 
@@ -130,9 +130,9 @@ def test_the_average_is_within_the_theorems_bound() -> None:
     n, d, rho = 100, 5, 0.05
     x, _ = records(n, d, shift=0.3)
     losses, where = sample("hinge", x), setting("hinge", n, d, ZCDP(rho=rho))
-    found = NoisyGradientDescent(tuning="theory").plan(where).descent
-    noise = 2 * d * found.steps / (rho * n**2)
-    bound = 1 / (2 * found.step_size * found.steps) + found.step_size / 2 * (1 + noise)
+    descent = NoisyGradientDescent(tuning="theory").plan(where).descent
+    noise = 2 * d * descent.steps / (rho * n**2)
+    bound = 1 / (2 * descent.step_size * descent.steps) + descent.step_size / 2 * (1 + noise)
     w = np.zeros(d)
     for _ in range(2000):
         w = losses.constraint.project(w - 0.01 * losses.mean_gradient(w))

@@ -33,12 +33,12 @@ def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
     mixed /= np.linalg.norm(mixed, axis=1)[:, None]
 
     def of(common: Array, one: Array, two: Array, labels: tuple[float, float]) -> Any:
-        found = []
+        parts = []
         for record, label in zip((one, two), labels, strict=True):
             x, y = common.copy(), np.arange(n) % 2.0
             x[0], y[0] = record, label
-            found.append((x, y))
-        return tuple(found)
+            parts.append((x, y))
+        return tuple(parts)
 
     turned = (axis[0] + 0.2 * axis[1]) / math.hypot(1, 0.2)
     return {
@@ -128,7 +128,7 @@ def test_a_quarter_of_the_noise_would_not_meet_it() -> None:
 
 def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tuple[Array, Array]:
     where = setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
-    method, found = ObjectivePerturbation(), []
+    method, outputs = ObjectivePerturbation(), []
     honest = Ledger.objective_noise
 
     def scaled(self: Ledger, **rest: Any) -> Array:
@@ -141,8 +141,8 @@ def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tupl
             result = method.release(
                 sample("logistic", *data), method.plan(where), Ledger(where.budget), rng
             )
-            found.append(result.value)
-    return np.array(found[:runs]), np.array(found[runs:])
+            outputs.append(result.value)
+    return np.array(outputs[:runs]), np.array(outputs[runs:])
 
 
 @pytest.mark.slow

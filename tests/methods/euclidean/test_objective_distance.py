@@ -71,7 +71,7 @@ class Solved:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     drawn: list[Array] = []
-    found: list[Array] = []
+    values: list[Array] = []
     linear_term = objective_perturbation.linear_term
     solve = objective_perturbation.minimise_strongly_convex
 
@@ -81,7 +81,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
 
     def keep_value(*args: Any, **rest: Any) -> Any:
         result = solve(*args, **rest)
-        found.append(result.value)
+        values.append(result.value)
         return result
 
     monkeypatch.setattr(objective_perturbation, "linear_term", keep_tilt)
@@ -91,7 +91,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
         method.release(
             sample, method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
         )
-        return Solved(tilt=drawn[-1], value=found[-1])
+        return Solved(tilt=drawn[-1], value=values[-1])
 
     return release
 
@@ -161,8 +161,8 @@ def farthest(name: str, run: Callable[..., Solved]) -> float:
                 sample = sample_on(body, "logistic", x, y)
                 losses = plan.losses.of(sample)
                 assert isinstance(losses, LinearSample)
-                found = distance(body, losses, plan, run(method, where, sample, seed))
-                worst = max(worst, found / (plan.output_sensitivity / 2))
+                far = distance(body, losses, plan, run(method, where, sample, seed))
+                worst = max(worst, far / (plan.output_sensitivity / 2))
     return worst
 
 

@@ -240,11 +240,11 @@ def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
         digits, accuracy = certified_digits(constraint), projection_accuracy(constraint)
         assert accuracy <= digits / 10
         assert digits >= DIGITS
-        found = open_distance(where, 1e-20, 1e-3) / (2 * math.sqrt(1e-17))
+        hidden = open_distance(where, 1e-20, 1e-3) / (2 * math.sqrt(1e-17))
         if constraint is SETS["l2"]:
-            assert found == pytest.approx(1 + own / digits)
+            assert hidden == pytest.approx(1 + own / digits)
         else:
-            assert found == pytest.approx(1 + (own + 6 * accuracy) / digits)
+            assert hidden == pytest.approx(1 + (own + 6 * accuracy) / digits)
     assert certified_digits(LqBall(d=3, exponent=1000.0, radius=1.0)) == pytest.approx(4e-11)
 
 

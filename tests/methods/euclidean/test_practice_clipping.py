@@ -51,15 +51,15 @@ def test_every_row_is_normalised_into_the_ball(scale: float, scaled: bool) -> No
         for c in WILD if scaled else (1.0,):
             x = DenseRows(np.array([row]))
             rows: Any = ScaledRows(x, lambda base, _, c=c: np.full(len(base), c)) if scaled else x
-            found = normalised_mean(rows, scale, 0.01 * scale)
-            size = math.hypot(*(found / scale))
+            mean = normalised_mean(rows, scale, 0.01 * scale)
+            size = math.hypot(*(mean / scale))
             assert size <= 1 + 1e-12, (row, c)
             with np.errstate(all="ignore"):
                 plain = c * np.array(row)
             norm = math.hypot(*plain) if np.isfinite(plain).all() else 0.0
             if norm > 1e-3 and max(*row, norm, c) < 1e100 and scale in (1e-3, 1.0):
                 np.testing.assert_allclose(
-                    found, scale * plain / (norm + 0.01 * scale), rtol=1e-12, atol=1e-300
+                    mean, scale * plain / (norm + 0.01 * scale), rtol=1e-12, atol=1e-300
                 )
 
 
@@ -91,18 +91,18 @@ def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> Non
     x, y = records(60, 3)
     result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
     check_spent(method, budget, result.ledger)
-    entries, found = result.ledger.entries, result.diagnostics
-    rho = share(method.calibration, budget) / found["steps"]
+    entries, diagnostics = result.ledger.entries, result.diagnostics
+    rho = share(method.calibration, budget) / diagnostics["steps"]
     if isinstance(method, QuantileDescent):
-        assert len(entries) == 2 * found["steps"]
+        assert len(entries) == 2 * diagnostics["steps"]
         assert {e.sensitivity for e in entries[1::2]} == {1 / 60}
         gradients, part = entries[::2], 0.99
     else:
-        assert len(entries) == found["steps"]
+        assert len(entries) == diagnostics["steps"]
         gradients, part = entries, 1.0
-    wanted = 2 * found["clip_radius"] / 60 / math.sqrt(2 * part * rho)
+    wanted = 2 * diagnostics["clip_radius"] / 60 / math.sqrt(2 * part * rho)
     assert gradients[-1].noise == pytest.approx(wanted, rel=1e-9)
-    assert found["noise_std"] == pytest.approx(wanted, rel=1e-9)
+    assert diagnostics["noise_std"] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:

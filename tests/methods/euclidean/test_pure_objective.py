@@ -105,7 +105,7 @@ def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: 
             def gradient(w: Any, sample: Any = sample, b: Any = b) -> Any:
                 return sample.mean_gradient(w) + b / at.n + 2 * plan.ridge * w
 
-            found = [
+            minima = [
                 module.minimise_strongly_convex(
                     gradient,
                     sample.constraint,
@@ -115,7 +115,7 @@ def test_the_solver_is_within_the_distance_that_the_second_noise_hides(problem: 
                 ).value
                 for accuracy in (plan.accuracy, max(plan.accuracy * 1e-2, 1e-28))
             ]
-            assert 2 * np.linalg.norm(found[0] - found[1]) <= 1.2 * plan.output_sensitivity
+            assert 2 * np.linalg.norm(minima[0] - minima[1]) <= 1.2 * plan.output_sensitivity
 
 
 def test_noise_is_never_longer_than_the_reach_that_the_certificates_assume() -> None:

@@ -41,7 +41,7 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
         zero = np.zeros(d)
         start = certificate(losses.constraint, zero, losses.mean_gradient(zero), modulus)
         assert result.diagnostics["certified_accuracy"] <= 1.001e-8 * start
-        found = minimize(
+        minimum = minimize(
             losses.risk,
             np.full(d, 0.01),
             jac=losses.mean_gradient,
@@ -49,7 +49,7 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
             constraints={"type": "ineq", "fun": lambda w: radius**2 - w @ w},
             options={"maxiter": 1000, "ftol": 1e-14},
         )
-        reference = losses.risk(losses.constraint.project(found.x))
+        reference = losses.risk(losses.constraint.project(minimum.x))
         gap = losses.risk(result.value) - reference
         assert gap <= result.diagnostics["certified_accuracy"] + 1e-12 * (1 + abs(reference))
 

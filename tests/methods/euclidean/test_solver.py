@@ -88,15 +88,15 @@ def test_a_strongly_convex_run_is_certified(
             calls += 1
             return hessian @ w + c
 
-        found = minimise_strongly_convex(
+        solved = minimise_strongly_convex(
             gradient, Ball(d=8, radius=radius), smoothness=2.0, modulus=2e-3, accuracy=1e-18
         )
-        assert found.accuracy <= 1e-18
-        assert found.gradient_calls in (calls, calls + 1)
+        assert solved.accuracy <= 1e-18
+        assert solved.gradient_calls in (calls, calls + 1)
         best = minimiser(hessian, c, radius)
         # The distance that objective perturbation relies on, up to the oracle's own rounding.
-        assert np.linalg.norm(found.value - best) <= math.sqrt(2e-18 / 2e-3) + 1e-9
-        assert np.linalg.norm(found.value) <= radius * (1 + 1e-12)
+        assert np.linalg.norm(solved.value - best) <= math.sqrt(2e-18 / 2e-3) + 1e-9
+        assert np.linalg.norm(solved.value) <= radius * (1 + 1e-12)
 
 
 def test_the_accelerated_loop_needs_as_many_steps_as_its_rate_says() -> None:
@@ -110,7 +110,7 @@ def test_the_accelerated_loop_needs_as_many_steps_as_its_rate_says() -> None:
 
     solver.spectral_descent = stalled  # type: ignore[assignment]
     try:
-        found = minimise_strongly_convex(
+        solved = minimise_strongly_convex(
             lambda w: hessian @ w + c, ball, smoothness=1.0, modulus=1e-4, accuracy=1e-12
         )
     finally:
@@ -118,13 +118,13 @@ def test_the_accelerated_loop_needs_as_many_steps_as_its_rate_says() -> None:
     start = 2 * ball.radius * float(np.linalg.norm(c)) + 1e-4 * ball.radius**2
     sufficient = (1e-12 / (2 * ball.radius)) ** 2 / 2
     steps = math.sqrt(1e4) * math.log(start / sufficient)
-    assert found.gradient_calls <= 1.2 * steps + 10
+    assert solved.gradient_calls <= 1.2 * steps + 10
 
 
 def test_a_linear_loss_is_minimised_on_the_sphere() -> None:
     c = np.array([3.0, -4.0])
-    found = spectral_descent(lambda w: c, Ball(d=2, radius=2.0), relative_accuracy=1e-9)
-    np.testing.assert_allclose(found.value, [-1.2, 1.6], rtol=1e-9)
+    solved = spectral_descent(lambda w: c, Ball(d=2, radius=2.0), relative_accuracy=1e-9)
+    np.testing.assert_allclose(solved.value, [-1.2, 1.6], rtol=1e-9)
 
 
 @pytest.mark.parametrize("radius", [0.3, 5.0])
@@ -137,7 +137,7 @@ def test_kinks_are_minimised_and_the_certificate_holds(radius: float) -> None:
     def risk(w: float) -> float:
         return float(np.abs(points - w).mean())
 
-    found = staged_subgradients(
+    solved = staged_subgradients(
         lambda w: np.array([np.sign(w[0] - points).mean()]),
         ball,
         step_size=radius,
@@ -145,9 +145,9 @@ def test_kinks_are_minimised_and_the_certificate_holds(radius: float) -> None:
         limit=400,
     )
     best = min(risk(w) for w in np.linspace(-radius, radius, 20_001))
-    assert -1e-9 <= risk(float(found.value[0])) - best <= found.accuracy
-    assert found.accuracy <= 1e-3 * radius
-    assert found.gradient_calls <= 400
+    assert -1e-9 <= risk(float(solved.value[0])) - best <= solved.accuracy
+    assert solved.accuracy <= 1e-3 * radius
+    assert solved.gradient_calls <= 400
 
 
 def test_an_impossible_request_is_refused() -> None:

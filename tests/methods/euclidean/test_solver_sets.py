@@ -116,8 +116,8 @@ def test_settling_loses_nothing_that_a_step_has_reached(seed: int, name: str) ->
     v = w - step * (hessian @ w + c)
     u = constraint.project(v)
     before = residual_bound(u, hessian @ u + c, v, step, MODULUS)
-    found = settled(lambda x: hessian @ x + c, constraint, u, SMOOTHNESS, MODULUS)
-    assert found.accuracy <= before * (1 + 1e-9) + 1e-24
+    solved = settled(lambda x: hessian @ x + c, constraint, u, SMOOTHNESS, MODULUS)
+    assert solved.accuracy <= before * (1 + 1e-9) + 1e-24
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_a_strongly_convex_run_is_certified_on_every_set(
             calls += 1
             return hessian @ w + c
 
-        found = minimise_strongly_convex(
+        solved = minimise_strongly_convex(
             gradient, constraint, smoothness=SMOOTHNESS, modulus=modulus, accuracy=accuracy
         )
-        assert found.accuracy <= accuracy
-        assert found.gradient_calls == calls
-        assert constraint.contains(found.value, 1e-12)
+        assert solved.accuracy <= accuracy
+        assert solved.gradient_calls == calls
+        assert constraint.contains(solved.value, 1e-12)
         best = minimiser(constraint, hessian, c, SMOOTHNESS)
-        distance = float(np.linalg.norm(found.value - best))
+        distance = float(np.linalg.norm(solved.value - best))
         assert distance <= math.sqrt(2 * accuracy / modulus) + 1e-9
 
 
@@ -166,10 +166,10 @@ def test_a_strongly_convex_run_is_certified_on_every_set(
 def test_a_linear_loss_is_minimised_at_a_support_point(name: str) -> None:
     constraint = SETS[name]
     c = np.random.default_rng(2).standard_normal(D)
-    found = spectral_descent(lambda w: c, constraint, relative_accuracy=1e-9)
-    assert found.accuracy <= 1e-8 * constraint.l2_radius * np.linalg.norm(c)
+    solved = spectral_descent(lambda w: c, constraint, relative_accuracy=1e-9)
+    assert solved.accuracy <= 1e-8 * constraint.l2_radius * np.linalg.norm(c)
     value = float(c @ constraint.support_point(-c))
-    assert float(c @ found.value) == pytest.approx(value, rel=1e-7)
+    assert float(c @ solved.value) == pytest.approx(value, rel=1e-7)
 
 
 LINKS = {"logistic": LogisticLink(), "squared": SquaredLink()}
@@ -193,14 +193,14 @@ def linear_sample(name: str, link: Any, constraint: ConstraintSet) -> LinearSamp
 def test_smooth_risks_are_minimised_to_a_small_certificate(name: str, loss: str) -> None:
     constraint = SETS[name]
     sample = linear_sample(loss, LINKS[loss], constraint)
-    found = spectral_descent(sample.mean_gradient, constraint, relative_accuracy=1e-8, limit=400)
+    solved = spectral_descent(sample.mean_gradient, constraint, relative_accuracy=1e-8, limit=400)
     g = sample.mean_gradient(constraint.centre)
-    assert found.accuracy <= 1e-8 * certificate(constraint, constraint.centre, g)
-    assert constraint.contains(found.value, 1e-12)
+    assert solved.accuracy <= 1e-8 * certificate(constraint, constraint.centre, g)
+    assert constraint.contains(solved.value, 1e-12)
     rng = np.random.default_rng(12)
     for scale in (1.0, 1e-2, 1e-4):
-        other = constraint.project(found.value + scale * rng.standard_normal(D))
-        assert sample.risk(found.value) <= sample.risk(other) + found.accuracy + 1e-13
+        other = constraint.project(solved.value + scale * rng.standard_normal(D))
+        assert sample.risk(solved.value) <= sample.risk(other) + solved.accuracy + 1e-13
 
 
 @pytest.mark.parametrize("loss", KINKED)
@@ -209,15 +209,15 @@ def test_risks_with_kinks_are_minimised_to_a_small_certificate(name: str, loss: 
     constraint = SETS[name]
     sample = linear_sample(loss, KINKED[loss], constraint)
     g = sample.mean_gradient(constraint.centre)
-    found = staged_subgradients(
+    solved = staged_subgradients(
         sample.mean_gradient,
         constraint,
         step_size=constraint.l2_radius / float(np.linalg.norm(g)),
         relative_accuracy=1e-4,
         limit=400,
     )
-    assert found.accuracy <= 5e-3 * certificate(constraint, constraint.centre, g)
-    assert constraint.contains(found.value, 1e-12)
+    assert solved.accuracy <= 5e-3 * certificate(constraint, constraint.centre, g)
+    assert constraint.contains(solved.value, 1e-12)
 
 
 @pytest.mark.parametrize("loss", KINKED)
@@ -232,15 +232,15 @@ def test_the_certificate_of_kinks_is_above_the_truth_of_cvxpy(name: str, loss: s
     problem = cp.Problem(cp.Minimize(cp.sum(losses) / len(y)), constraints(name, w))
     problem.solve(solver=cp.CLARABEL)
     for limit in (20, 100, 400):
-        found = staged_subgradients(
+        solved = staged_subgradients(
             sample.mean_gradient,
             constraint,
             step_size=constraint.l2_radius,
             relative_accuracy=1e-4,
             limit=limit,
         )
-        excess = sample.risk(found.value) - problem.value
-        assert -1e-6 <= excess <= found.accuracy + 1e-6
+        excess = sample.risk(solved.value) - problem.value
+        assert -1e-6 <= excess <= solved.accuracy + 1e-6
 
 
 def test_the_accelerated_loop_ends_on_an_ill_conditioned_polytope() -> None:
@@ -248,7 +248,7 @@ def test_the_accelerated_loop_ends_on_an_ill_conditioned_polytope() -> None:
     hessian, c = quadratic(3, modulus=2e-6)
     polytope = SETS["l1"]
     assert isinstance(polytope, L1Ball)
-    found = minimise_strongly_convex(
+    solved = minimise_strongly_convex(
         lambda w: hessian @ w + c, polytope, smoothness=SMOOTHNESS, modulus=2e-6, accuracy=1e-16
     )
-    assert found.accuracy <= 1e-16
+    assert solved.accuracy <= 1e-16

@@ -63,8 +63,8 @@ def test_the_model_is_the_linear_recursion(steps: int, fraction: float, curvatur
         bias = response(rule, curvature, 3.0, None)
         weights = np.array([response(rule, curvature, 0.0, s) for s in range(steps)])
         risk = curvature / 2 * (bias**2 + steps * 0.7 * float(weights @ weights))
-        found = modelled_risk(curvature, steps, rule.step_size, averaged, 3.0, 0.7)
-        assert found == pytest.approx(risk, rel=1e-9, abs=1e-15)
+        modelled = modelled_risk(curvature, steps, rule.step_size, averaged, 3.0, 0.7)
+        assert modelled == pytest.approx(risk, rel=1e-9, abs=1e-15)
 
 
 def test_the_model_has_its_limits() -> None:
@@ -80,8 +80,8 @@ def test_a_spread_of_curvatures_slows_the_approach_and_leaves_the_noise(steps: i
     for averaged in {1, steps}:
         slow = modelled_risk(h - spread, steps, size, averaged, 3.0, 0.0) * h / (h - spread)
         noise = modelled_risk(h, steps, size, averaged, 0.0, 0.7)
-        found = modelled_risk(h, steps, size, averaged, 3.0, 0.7, spread)
-        assert found == pytest.approx(slow + noise, rel=1e-9)
+        modelled = modelled_risk(h, steps, size, averaged, 3.0, 0.7, spread)
+        assert modelled == pytest.approx(slow + noise, rel=1e-9)
     assert modelled_risk(h, 1, 1 / h, 1, 3.0, 0.0, spread) == pytest.approx(
         h / 2 * (spread / h * 3.0) ** 2
     ), "what one Newton step leaves"
@@ -103,8 +103,8 @@ def test_the_model_predicts_a_simulated_run() -> None:
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_less_noise_never_costs_more_than_what_is_spared(problem: Any) -> None:
     where = problem.setting(1000, CONCENTRATED)
-    found = [practical_descent(where, v) for v in np.geomspace(1e-12, 1e6, 9)]
-    risks = [one.modelled_risk for one in found]
+    descents = [practical_descent(where, v) for v in np.geomspace(1e-12, 1e6, 9)]
+    risks = [one.modelled_risk for one in descents]
     smallest, _ = curvatures(where)
     spared = SPARED * where.constants.variance_trace / (2 * smallest * where.n)
     for less, more in itertools.pairwise(risks):
@@ -117,10 +117,10 @@ def test_the_steps_are_stable_and_the_average_exists(problem: Any) -> None:
     where = problem.setting(1000, CONCENTRATED)
     _, largest = curvatures(where)
     for energy in np.geomspace(1e-12, 1e6, 4):
-        found = practical_descent(where, energy)
-        assert 0 < found.step_size <= (1 + 1e-12) / largest
-        assert 1 <= found.averaged <= found.steps
-        assert not found.queried
+        descent = practical_descent(where, energy)
+        assert 0 < descent.step_size <= (1 + 1e-12) / largest
+        assert 1 <= descent.averaged <= descent.steps
+        assert not descent.queried
 
 
 @pytest.mark.parametrize("family", FAMILIES)

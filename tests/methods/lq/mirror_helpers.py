@@ -251,9 +251,9 @@ def check_ledger(method: Any, where: Setting) -> None:
         if method.calibration == "tight":
             rho = shuffle_steps(where.n, budget.epsilon, budget.delta, curve).rho_step
         else:
-            found = amplify(where.n, budget.epsilon, budget.delta, "closed")
-            assert found is not None
-            rho = found.epsilon_group**2 / (-4 * math.log(found.delta_group))
+            amplified = amplify(where.n, budget.epsilon, budget.delta, "closed")
+            assert amplified is not None
+            rho = amplified.epsilon_group**2 / (-4 * math.log(amplified.delta_group))
     elif isinstance(budget, ZCDP):
         rho = budget.rho
         assert ledger.spent() == budget

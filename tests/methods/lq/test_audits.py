@@ -53,14 +53,14 @@ class Audit:
 
 def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
     """The method with other steps, and its plan: no noise depends on them. It plans only once."""
-    found = replace(method.plan(where), **changes)
+    plan_changed = replace(method.plan(where), **changes)
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
-            return found
+            return plan_changed
 
     fields = {f.name: getattr(method, f.name) for f in dataclasses.fields(method)}
-    return Replanned(**fields), found
+    return Replanned(**fields), plan_changed
 
 
 def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:

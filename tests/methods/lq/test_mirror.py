@@ -67,9 +67,9 @@ def test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(
     level = float(np.nanmedian(norms))
     kept = [i for i in order[:40] if norms[i] <= level and i not in (5, 6, 7)]
     assert 5 < len(kept) < 35
-    found = truncated_sum(rows, order[:40], level, exponent, base_lengths(losses, exponent))
+    total = truncated_sum(rows, order[:40], level, exponent, base_lengths(losses, exponent))
     expected = np.sum([losses.gradient(w, i) for i in kept], axis=0)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
     assert isinstance(rows, ScaledRows) == isinstance(losses, LinearSample)
 
 

@@ -129,13 +129,13 @@ def test_practical_is_the_best_of_a_random_search(budget: Any, noise: Any) -> No
         for _ in range(300):
             steps = round(math.exp(rng.uniform(0, math.log(n))))
             factor = PRACTICAL_FACTORS[rng.integers(len(PRACTICAL_FACTORS))]
-            found = min(modelled(at, steps, factor).value for at in inputs)
-            assert chosen.value <= found * 1.02  # floors of n/T make small steps
+            least = min(modelled(at, steps, factor).value for at in inputs)
+            assert chosen.value <= least * 1.02  # floors of n/T make small steps
 
 
 def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -> None:
     """Means of four trials: the practical excess is a third of the others' or less."""
-    found = {}
+    risks = {}
     for tuning in ("practical", "theory"):
         scenario = Scenario(
             problem="quadratic",
@@ -147,9 +147,9 @@ def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -
             tuning=tuning,  # type: ignore[arg-type]
         )
         cells = frame(study(scenario))
-        found[tuning] = cells.groupby("method")["error"].mean()
-    assert (found["practical"] < found["theory"] / 3).all()
-    assert (found["practical"] < 0.5 / 3).all()  # the start leaves 1/2
+        risks[tuning] = cells.groupby("method")["error"].mean()
+    assert (risks["practical"] < risks["theory"] / 3).all()
+    assert (risks["practical"] < 0.5 / 3).all()  # the start leaves 1/2
 
 
 @pytest.mark.parametrize(("steps", "shuffled"), [(80, False), (84, True)])
@@ -228,9 +228,9 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
     assert entry.flawed is flawed is bool(result.ledger.flaws)
     local, delta, allowed = epsilon, budget.delta, zcdp_rho(epsilon, budget.delta)
     if order == "shuffled":
-        found = amplify(n, epsilon, delta, "closed")
-        assert found is not None
-        local, delta = found.epsilon_group, found.delta_group
+        amplified = amplify(n, epsilon, delta, "closed")
+        assert amplified is not None
+        local, delta = amplified.epsilon_group, amplified.delta_group
         allowed = shuffle_steps(n, epsilon, budget.delta, "zcdp").rho_step
     space, sensitivity = plan.space, 2 * plan.threshold
     printed = 2 * space.printed_kappa * math.log(1 / delta) * (sensitivity / local) ** 2

@@ -167,19 +167,19 @@ def test_the_noise_of_the_steps_has_the_ledgers_scale(geometry: Geometry, batch:
 def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lp_noisy, "NESTED_SEARCHES", 10)
     monkeypatch.setattr(lp_noisy, "SEARCHES", 10)
-    n, d, found = 100, 3, set()
+    n, d, sizes = 100, 3, set()
     quick = {(L1, 2.0), (lq(1.5), 1.5)}  # a sort, and a rescaling
     for geometry, tuning in itertools.product((lq(4.0), L1, lq(1.5)), TUNINGS):
         where = geometric("hinge", geometry, n, d)
         method = NoisyMirrorDescent(tuning=tuning)  # type: ignore[arg-type]
         result = run(method, where, on(geometry, plain("hinge", n, d)))
         batch = 1 if (geometry, result.diagnostics["mirror_exponent"]) in quick else 6
-        found.add(batch)
+        sizes.add(batch)
         assert result.diagnostics["batch_size"] == batch
         assert result.diagnostics["gradient_calls"] == 51
         assert result.diagnostics["steps"] >= math.ceil(51 / batch) == len(range(0, 51, batch))
         assert method.plan(where).idle is (tuning == "theory" and batch == 1)
-    assert found == {1, 6}
+    assert sizes == {1, 6}
 
 
 @pytest.mark.parametrize("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)

@@ -154,13 +154,13 @@ def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
     """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
     n, d, alpha = 200, 4, 0.05
     losses = plain(kind, n, d)
-    found = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
-    beta = found.losses.smoothness
-    mirror = PowerMirror.for_space(found.space)
+    planned = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    beta = planned.losses.smoothness
+    mirror = PowerMirror.for_space(planned.space)
     residuals = []
     for steps in (100, 200, 400):
         plan = replace(
-            found,
+            planned,
             steps=steps,
             proximal=2 * beta,
             regulariser=alpha,
@@ -285,9 +285,9 @@ def test_budgets_and_tails_that_it_cannot_serve() -> None:
 
 def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
     wheres = [geometric("huber", g, 1000, 20, lipschitz=False) for g in (L2, lq(1.5), lq(1.0))]
-    found = [practical_dual_radius(where, 0.5) for where in wheres]
-    assert found[0] == pytest.approx(1.0), "the features' norm"
-    assert found[2] < found[1] < found[0]
+    radii = [practical_dual_radius(where, 0.5) for where in wheres]
+    assert radii[0] == pytest.approx(1.0), "the features' norm"
+    assert radii[2] < radii[1] < radii[0]
     large = replace(wheres[0], n=10**9)
     expected = (10**9 * math.sqrt(0.5 / 20)) ** 0.5 / 64
     assert practical_dual_radius(large, 0.5) == pytest.approx(expected)

@@ -27,7 +27,7 @@ from dpsco_core.methods.mean.smooth_clip import smooth_table
 from dpsco_core.privacy import Ledger
 
 Patch = pytest.MonkeyPatch
-RECORDS = 41  # of the data sets that the faults are tried on
+RECORDS = 41  # records of the data sets that the faults are tried on
 LEDGER = "dpsco_core.privacy.ledger."
 
 

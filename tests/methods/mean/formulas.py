@@ -43,8 +43,8 @@ def group_share(method: IterativeUpdating, where: Setting, groups: int) -> float
         return alone
     epsilon, delta = where.budget.epsilon, where.budget.delta
     if method.calibration == "paper":
-        found = amplify(groups, epsilon, delta, "printed")
-        return alone if found is None else found.rho_group
+        amplified = amplify(groups, epsilon, delta, "printed")
+        return alone if amplified is None else amplified.rho_group
     routes = [amplify(groups, epsilon, delta, route) for route in ("closed", "numerical")]
     return max([alone, *(a.rho_group for a in routes if a is not None)])
 

@@ -154,9 +154,9 @@ def test_counts_and_sums_are_those_of_the_definition() -> None:
     expected = [(norms > r).sum() for r in radii]
     assert norm_counts(DenseRows(x), radii, c).tolist() == expected
     sums = clipped_sums(DenseRows(x), (1.0, 3.0), c)
-    for found, radius in zip(sums, (1.0, 3.0), strict=True):
+    for total, radius in zip(sums, (1.0, 3.0), strict=True):
         plain = ((x - c) * np.minimum(1, radius / norms)[:, None]).sum(axis=0)
-        assert found == pytest.approx(plain, rel=1e-12)
+        assert total == pytest.approx(plain, rel=1e-12)
     scaled = ScaledRows(DenseRows(x), lambda base, rows: np.full(len(base), -2.0))
     assert norm_counts(scaled, radii).tolist() == norm_counts(DenseRows(-2 * x), radii).tolist()
     assert clipped_sums(scaled, (2.0,)) == pytest.approx(clipped_sums(DenseRows(-2 * x), (2.0,)))
@@ -168,8 +168,8 @@ def test_the_places_among_a_norm_are_those_of_a_search() -> None:
         near = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
         norms = np.concatenate([*near, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
         for radii in (rising, np.linspace(top / 50, top, 50)):  # these are too dense for a table
-            found = places_among(radii)(norms)
-            assert found.tolist() == np.searchsorted(radii, norms).tolist()
+            places = places_among(radii)(norms)
+            assert places.tolist() == np.searchsorted(radii, norms).tolist()
 
 
 def test_places_on_the_grid_are_functions_of_one_row() -> None:
@@ -227,11 +227,11 @@ def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
         problem, where = point(n=n, d=d, budget=budget, offset=0.1, bound=bound)
         for x in (problem.sample(n, np.random.default_rng(0)).x, np.full((n, d), 1e308)):
             ledger = Ledger(budget)
-            found = AdaptiveClipping().release(
+            release = AdaptiveClipping().release(
                 DenseRows(x), AdaptiveClipping().plan(where), ledger, np.random.default_rng(1)
             )
-            assert np.isfinite(found.value).all() and is_spent(ledger)
-            assert found.diagnostics["target_count"] <= n / 2
+            assert np.isfinite(release.value).all() and is_spent(ledger)
+            assert release.diagnostics["target_count"] <= n / 2
 
 
 def test_broken_records_count_as_the_centre() -> None:
@@ -242,14 +242,14 @@ def test_broken_records_count_as_the_centre() -> None:
     expected = None
     for bad in (0.0, math.nan, math.inf, -math.inf):
         x[3, 5] = bad
-        found = AdaptiveClipping().release(
+        release = AdaptiveClipping().release(
             DenseRows(x),
             AdaptiveClipping().plan(where),
             Ledger(where.budget),
             np.random.default_rng(2),
         )
-        expected = found.value if expected is None else expected
-        assert found.value == pytest.approx(expected, abs=1e-12)
+        expected = release.value if expected is None else expected
+        assert release.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_nothing_but_what_is_released_is_shown() -> None:
@@ -271,14 +271,14 @@ def test_nothing_but_what_is_released_is_shown() -> None:
     plan = AdaptiveClipping().plan(where)
     with pytest.MonkeyPatch.context() as patch:
         blind(patch)
-        found = [
+        diagnostics = [
             AdaptiveClipping()
             .release(rows, plan, Ledger(where.budget), np.random.default_rng(3))
             .diagnostics
             for rows in (one, two)
         ]
-    assert found[0] == found[1]
-    assert not any("above" in name or "beyond" in name for name in found[0])
+    assert diagnostics[0] == diagnostics[1]
+    assert not any("above" in name or "beyond" in name for name in diagnostics[0])
 
 
 @pytest.mark.parametrize("fault", ["not charged", "k from the data", "half a score", "overflow"])
@@ -357,13 +357,13 @@ def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
     kinds = set()
     for seed in range(40):
         ledger = Ledger(where.budget)
-        found = AdaptiveClipping().release(
+        release = AdaptiveClipping().release(
             rows, AdaptiveClipping().plan(where), ledger, np.random.default_rng(seed)
         )
-        tested = found.diagnostics["wide_radius"] > found.diagnostics["narrow_radius"]
+        tested = release.diagnostics["wide_radius"] > release.diagnostics["narrow_radius"]
         gaussians = [e for e in ledger.entries if e.mechanism == "gaussian"]
         assert len(gaussians) == 1 + tested and ledger.spent() == where.budget
-        assert gaussians[-1].sensitivity == 2 * found.diagnostics["clip_radius"] / 2000
+        assert gaussians[-1].sensitivity == 2 * release.diagnostics["clip_radius"] / 2000
         kinds.add(tested)
     assert kinds  # both occur in general
 
@@ -376,9 +376,9 @@ def few_records(problem: MeanEstimation, where: Setting, methods: tuple[Any, ...
         rows = problem.sample(where.n, np.random.default_rng(seed))
         for i, (method, plan) in enumerate(zip(methods, plans, strict=True)):
             rng = np.random.default_rng([seed, 1])
-            found = method.release(rows, plan, Ledger(where.budget), rng)
-            squares[i] += problem.error(found.value) ** 2
-            assert np.linalg.norm(found.value) <= (1 + 1e-12) * plan.mean_bound
+            release = method.release(rows, plan, Ledger(where.budget), rng)
+            squares[i] += problem.error(release.value) ** 2
+            assert np.linalg.norm(release.value) <= (1 + 1e-12) * plan.mean_bound
     return np.sqrt(squares / 20).tolist()  # type: ignore[no-any-return]
 
 
@@ -449,15 +449,15 @@ def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> Non
     seed = np.random.default_rng(0)
     held, streamed = problem.sample(30_000, seed), problem.stream(30_000, np.random.default_rng(0))
     for method in (AdaptiveClipping(), CoinPress(), InstanceOptimal()):
-        found = []
+        values = []
         with ThreadPoolExecutor(2) as executor:
             for rows in (held, streamed, SpreadRows(streamed, executor)):
                 ledger = Ledger(where.budget)
-                found.append(
+                values.append(
                     method.release(rows, method.plan(where), ledger, np.random.default_rng(1)).value
                 )  # type: ignore[attr-defined]
-        assert found[1] == pytest.approx(found[0], rel=1e-12)
-        assert np.array_equal(found[2], found[1])
+        assert values[1] == pytest.approx(values[0], rel=1e-12)
+        assert np.array_equal(values[2], values[1])
 
 
 # -- accuracy -----------------------------------------------------------------------------------
@@ -508,9 +508,9 @@ def over_hindsight(
                     return out
 
                 patch.setattr(Ledger, "gaussian", watched)
-                found = method.release(rows, method.plan(where), Ledger(where.budget), rng)
-            exact = float(((found.value - noises[-1] - mean) ** 2).sum())
-            squares.append(exact + d * found.diagnostics["noise_std"] ** 2)
+                release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
+            exact = float(((release.value - noises[-1] - mean) ** 2).sum())
+            squares.append(exact + d * release.diagnostics["noise_std"] ** 2)
         error = math.sqrt(float(np.mean(squares)))
         best_ratios.append(error / best)
         blind_ratios.append(error / blind)
@@ -533,24 +533,24 @@ assert len(GRID) == 32
 
 
 def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
-    found = []
+    ratios = []
     for law, n, d, rho in grid:
         problem, where = point(law, n, d, ZCDP(rho=rho))
-        found.append(over_hindsight(AdaptiveClipping(), problem, where))
-    return np.array(found)
+        ratios.append(over_hindsight(AdaptiveClipping(), problem, where))
+    return np.array(ratios)
 
 
 def test_it_is_near_the_best_radius_in_hindsight_on_some_settings() -> None:
-    found = ratios_of(tuple(row for row in GRID if row[2] <= 50 and row[1] <= 20_000))
-    assert np.median(found[:, 0]) <= 1.08 and found[:, 0].max() <= 1.25
-    assert found[:, 1].max() <= 1.05
+    ratios = ratios_of(tuple(row for row in GRID if row[2] <= 50 and row[1] <= 20_000))
+    assert np.median(ratios[:, 0]) <= 1.08 and ratios[:, 0].max() <= 1.25
+    assert ratios[:, 1].max() <= 1.05
 
 
 @pytest.mark.slow
 def test_it_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> None:
-    found = ratios_of(GRID)
-    assert np.median(found[:, 0]) <= 1.08 and found[:, 0].max() <= 1.25
-    assert found[:, 1].max() <= 1.05
+    ratios = ratios_of(GRID)
+    assert np.median(ratios[:, 0]) <= 1.08 and ratios[:, 0].max() <= 1.25
+    assert ratios[:, 1].max() <= 1.05
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -571,8 +571,8 @@ def test_a_centre_beats_every_radius_about_the_origin(law: str, offset: float) -
 @pytest.mark.parametrize(("n", "d", "rho"), [(10_000, 20, 0.5), (5000, 40, 0.5)])
 def test_hard_instances_are_near_the_best_radius(law: str, n: int, d: int, rho: float) -> None:
     problem, where = point(law, n, d, ZCDP(rho=rho))
-    found = over_hindsight(AdaptiveClipping(), problem, where)
-    assert found[0] <= 1.05 and found[1] <= 1.05
+    ratios = over_hindsight(AdaptiveClipping(), problem, where)
+    assert ratios[0] <= 1.05 and ratios[1] <= 1.05
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
@@ -588,10 +588,10 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
         blind = math.sqrt(2 * d) * top / (math.sqrt(rho) * n)
         squares = []
         for seed in range(5):
-            found = method.release(
+            release = method.release(
                 DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
             )
-            squares.append(((found.value - mean) ** 2).sum())
+            squares.append(((release.value - mean) ** 2).sum())
         worst = max(worst, math.sqrt(float(np.mean(squares))) / blind)
     return worst
 
@@ -618,8 +618,8 @@ def test_reference_methods_spend_their_budget(method: Any, budget: Budget) -> No
         for tuning in ("practical", "theory"):
             ledger = Ledger(budget)
             own = replace(method, tuning=tuning)
-            found = own.release(DenseRows(x), own.plan(where), ledger, np.random.default_rng(1))
-            assert ledger.spent() == budget and np.isfinite(found.value).all()
+            release = own.release(DenseRows(x), own.plan(where), ledger, np.random.default_rng(1))
+            assert ledger.spent() == budget and np.isfinite(release.value).all()
 
 
 def test_reference_methods_find_a_far_mean() -> None:

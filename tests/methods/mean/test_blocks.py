@@ -38,11 +38,11 @@ def test_a_wild_row_does_not_change_what_the_others_become(
     """To the last bit: a block without one takes a quicker path, and neighbours differ in one."""
     other = block.copy()
     other[place] = adversarial(wild, 3)
-    found = []
+    values = []
     for rows in (block, other):
         safe, weights = clip_to_ball(rows, radius)
-        found.append(np.delete(safe * weights[:, None], place, axis=0))
-    np.testing.assert_array_equal(*found)
+        values.append(np.delete(safe * weights[:, None], place, axis=0))
+    np.testing.assert_array_equal(*values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,11 @@ def test_group_means_by_matrix_are_those_of_a_smaller_one(
     assert np.bincount(group, minlength=groups + 1).tolist() == [n // groups] * groups + [
         n % groups
     ]
-    found = clipped_group_means(DenseRows(x), group, groups, 1.5)
+    means = clipped_group_means(DenseRows(x), group, groups, 1.5)
     safe, weights = clip_to_ball(x, 1.5)
     safe = safe * weights[:, None]
     by_hand = np.stack([safe[group == j].mean(axis=0) for j in range(groups)])
-    np.testing.assert_allclose(found, by_hand, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(means, by_hand, rtol=1e-12, atol=1e-15)
     monkeypatch.setattr("dpsco_core.methods.mean.iterative.rows_per_block", lambda d: groups)
     monkeypatch.setattr(
         "dpsco_core.data.rows.rows_per_block", lambda d: groups

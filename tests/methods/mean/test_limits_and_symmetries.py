@@ -206,10 +206,10 @@ def test_theorem_radius_has_the_reference_values_and_minimises() -> None:
     assert theorem_radius(where, rho) == pytest.approx(9.862261867, rel=1e-9)
     size = 10 * math.log(6) + math.log(40)
     slope = 4 * math.sqrt(size / rho) / 10_000 + 8 * size / 10_000
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda r: slope * r + 10**1.5 / 2 * r**-2, bounds=(1, 100), options={"xatol": 1e-10}
     )
-    assert theorem_radius(where, rho) == pytest.approx(float(found.x), rel=1e-6)
+    assert theorem_radius(where, rho) == pytest.approx(float(minimum.x), rel=1e-6)
 
 
 def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None:

@@ -80,7 +80,7 @@ def test_weights_are_the_roots_of_scales_and_equal_where_noise_explains_them() -
     logs = np.array([0.0, -2.0, -4.0])
     np.testing.assert_allclose(weights_of(logs, 0.0, -8.0), [1.0, 0.5, 0.25])
     assert (weights_of(logs, 10.0, -8.0) == 1.0).all()
-    half = weights_of(logs, math.sqrt(2.0), -8.0)  # of an empirical variance of 4
+    half = weights_of(logs, math.sqrt(2.0), -8.0)  # an empirical variance of 4
     np.testing.assert_allclose(half, [1.0, 2**-0.5, 0.5])
     far = weights_of(np.array([-1e9, 1e9]), 0.0, -8.0)
     assert far.tolist() == [LEAST_WEIGHT, 1.0]
@@ -92,11 +92,11 @@ def test_with_too_few_records_it_is_adaptive_clipping(n: int) -> None:
     where = replace(SCENARIO, n=n).setting
     rows = drawn(replace(SCENARIO, n=n))
     one, two = RescaledClipping(), AdaptiveClipping()
-    found = [
+    values = [
         m.release(rows, m.plan(where), Ledger(where.budget), np.random.default_rng(2))
         for m in (one, two)
     ]
-    assert found[0].value.tobytes() == found[1].value.tobytes()
+    assert values[0].value.tobytes() == values[1].value.tobytes()
 
 
 def test_weights_of_one_leave_the_plan_as_it_is() -> None:
@@ -137,11 +137,11 @@ def test_a_pure_budget_is_refused_with_a_method_that_can() -> None:
 
 
 def errors(scenario: Scenario) -> dict[str, float]:
-    found: dict[str, list[float]] = {slug: [] for slug in scenario.methods}
+    by_method: dict[str, list[float]] = {slug: [] for slug in scenario.methods}
     for outcome in study(scenario):
         assert outcome.error is not None
-        found[outcome.method].append(outcome.error)
-    return {slug: float(np.mean(each)) for slug, each in found.items()}
+        by_method[outcome.method].append(outcome.error)
+    return {slug: float(np.mean(each)) for slug, each in by_method.items()}
 
 
 def test_it_errs_far_less_where_scales_fall_and_hardly_more_where_they_do_not() -> None:

@@ -149,4 +149,4 @@ def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
     where = setting(n=1000, d=3)
     unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
-    run(method, unbounded, data(1000, 3))  # which checks that the release is finite
+    run(method, unbounded, data(1000, 3))  # the run checks that the release is finite

@@ -34,8 +34,8 @@ def test_the_best_error_on_the_hypercube_is_within_twice_the_best_lower_bound(
         for seed in range(10):
             rng = np.random.default_rng(seed)
             drawn = problem.draw(rng)
-            found = method.release(drawn.sample(n, rng), plan, Ledger(where.budget), rng)
-            errors.append(drawn.error(found.value))
+            release = method.release(drawn.sample(n, rng), plan, Ledger(where.budget), rng)
+            errors.append(drawn.error(release.value))
         means.append(float(np.mean(errors)))
     assert len(values) >= 3
     assert 1 < min(means) / max(values) <= 2

@@ -139,8 +139,8 @@ def check_draws() -> None:
     method = UserAccelerated(tuning="theory")
     plan, rng = method.plan(at), Counting(4)
     users = means_of(np.zeros((15_000, 3)), 2)
-    found = method.release(users, method.plan(at), Ledger(at.budget), rng)
-    assert found.diagnostics["steps"] == plan.steps
+    release = method.release(users, method.plan(at), Ledger(at.budget), rng)
+    assert release.diagnostics["steps"] == plan.steps
     assert rng.calls == {"laplace": len(plan.phases) + plan.steps, "normal": plan.steps}
 
 
@@ -192,6 +192,6 @@ def check_target() -> None:
     chances = 1 / (1 + np.exp(-4 * x @ best))
     y = (np.random.default_rng(6).random(40_000) < chances).astype(float)
     told = ItemSample(records=sample("logistic", x, y), items=10)
-    found = run(UserAccelerated(), where("logistic", 4000, 10), told)
+    release = run(UserAccelerated(), where("logistic", 4000, 10), told)
     risk = told.records.risk
-    assert risk(found.value) < risk(np.zeros(3)) - 0.5 * (risk(np.zeros(3)) - risk(best))
+    assert risk(release.value) < risk(np.zeros(3)) - 0.5 * (risk(np.zeros(3)) - risk(best))

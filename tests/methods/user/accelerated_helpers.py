@@ -110,13 +110,13 @@ class Recorder:
 def run(method: Any, at: Setting, users: UserSample, seed: int = 0) -> Release:
     """Release once, and check what every result has."""
     ledger = Ledger(at.budget)
-    found: Release = method.release(users, method.plan(at), ledger, np.random.default_rng(seed))
-    assert found.ledger is ledger and ledger.spent() == at.budget
-    assert found.value.shape == (at.d,) and np.isfinite(found.value).all()
-    assert np.linalg.norm(found.value) <= users.constraint.l2_radius * (1 + 1e-12)
-    assert found.iterates is not None and found.iterate_steps is not None
-    assert len(found.iterates) == len(found.iterate_steps)
+    release: Release = method.release(users, method.plan(at), ledger, np.random.default_rng(seed))
+    assert release.ledger is ledger and ledger.spent() == at.budget
+    assert release.value.shape == (at.d,) and np.isfinite(release.value).all()
+    assert np.linalg.norm(release.value) <= users.constraint.l2_radius * (1 + 1e-12)
+    assert release.iterates is not None and release.iterate_steps is not None
+    assert len(release.iterates) == len(release.iterate_steps)
     assert {"steps", "gradient_calls", "filter_radius", "score_threshold", "noise_std"} <= set(
-        found.diagnostics
+        release.diagnostics
     )
-    return found
+    return release

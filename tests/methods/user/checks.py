@@ -111,13 +111,13 @@ def certificate(kind: str, steps: int, threshold: float) -> TestedGaussian:
 def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed: int) -> np.ndarray:
     """Return how often a run halted at each step, and, last, how often it did not."""
     rng = np.random.default_rng(seed)
-    found = np.zeros(len(scores) + 1)
+    counts = np.zeros(len(scores) + 1)
     for _ in range(runs):
         ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-5))
         steps = ledger.tested_gaussian(release, size=1, rng=rng, label="audit")
         step = next((t for t, s in enumerate(scores) if not steps.passes(s)), len(scores))
-        found[step] += 1
-    return found
+        counts[step] += 1
+    return counts
 
 
 def halting_law(scores: list[float], threshold: float, scale: float, kind: str) -> np.ndarray:
@@ -157,8 +157,8 @@ def check_halting_law(kind: str, runs: int = 6000) -> None:
     """How often a test fails, step by step, is as with one threshold noise a phase."""
     scores = [3.0, -2.0, 6.0, 0.0] if kind == "sequence" else [3.0]
     scale = 8.0 if kind == "sequence" else 2.0
-    found = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
-    for seen, p in zip(found, halting_law(scores, 0.5, scale, kind), strict=True):
+    counts = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
+    for seen, p in zip(counts, halting_law(scores, 0.5, scale, kind), strict=True):
         low, high = binom.ppf([FALSE_ALARM / 10, 1 - FALSE_ALARM / 10], runs, p)
         assert low <= seen <= high
 
@@ -184,13 +184,13 @@ def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
     """Return the released first coordinate of each run; NaN where it halted."""
     rng = np.random.default_rng(seed)
     budget = ApproxDP(epsilon=plan.release.total_epsilon, delta=plan.release.total_delta)
-    found = np.full(runs, np.nan)
+    values = np.full(runs, np.nan)
     for run in range(runs):
         ledger = Ledger(budget)
         one = release_mean(points, plan, ledger, rng, last=np.zeros(points.shape[1]))
         if not one.halted:
-            found[run] = one.value[0]
-    return found
+            values[run] = one.value[0]
+    return values
 
 
 def epsilon_lower_bound(first: np.ndarray, second: np.ndarray, delta: float) -> float:

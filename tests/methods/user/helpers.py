@@ -12,7 +12,7 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 Array = np.ndarray
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20)
-FALSE_ALARM = 1e-6  # of every statistical test here; seeds are fixed
+FALSE_ALARM = 1e-6  # the level of every statistical test here; seeds are fixed
 
 
 def keep_of(form: str, upper: float = 1.0, inclusion: str = "weights", radius: float = 1.0):

@@ -53,22 +53,22 @@ def replaced_users(n: int, m: int, d: int, where: int, seed: int = 0) -> list[Da
     x, y = honest(n, m, d, seed)
     x[((where + 1) % n) * m] = adversarial((1e300, -1e9), d)
     block = slice(where * m, (where + 1) * m)
-    found = [(x, y)]
+    pairs = [(x, y)]
     for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
         every, one = x.copy(), x.copy()
         every[block] = adversarial(pattern, d)
         one[where * m] = adversarial(pattern, d)
-        found += [(every, y), (one, y)]
+        pairs += [(every, y), (one, y)]
     for target in (np.nan, np.inf, -np.inf, 1e300):
         other = y.copy()
         other[block] = target
-        found.append((x, other))
+        pairs.append((x, other))
     for label in (0.0, 1.0):  # aligned with a unit vector: the strongest pull of a linear model
         for sign in (1.0, -1.0):
             every, other = x.copy(), y.copy()
             every[block], other[block] = sign * np.eye(d)[0], label
-            found.append((every, other))
-    return found
+            pairs.append((every, other))
+    return pairs
 
 
 @dataclass

@@ -175,16 +175,16 @@ def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
     )
     plan = replace(base, smoothness=1.0, phases=phases, losses=replace(base.losses))
     users = means_of(means, 5)
-    found = run_phases(plan, users, Ledger(BUDGET), np.random.default_rng(0))
+    release = run_phases(plan, users, Ledger(BUDGET), np.random.default_rng(0))
     bound = plan.losses.feature_bound
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
     kept = means * np.minimum(1, bound / lengths)
     x = np.zeros(3)
     for a, b, pull in parts:
         x = (kept[a:b].mean(axis=0) + pull * x) / (1 + pull)
-    assert np.allclose(found.value, x, atol=1e-7)
-    assert found.diagnostics["steps"] == 1200
-    assert found.diagnostics["gradient_calls"] == 400 * 5 * 4000
+    assert np.allclose(release.value, x, atol=1e-7)
+    assert release.diagnostics["steps"] == 1200
+    assert release.diagnostics["gradient_calls"] == 400 * 5 * 4000
 
 
 def test_outliers_are_left_out(monkeypatch: Patch) -> None:
@@ -200,11 +200,11 @@ def test_outliers_are_left_out(monkeypatch: Patch) -> None:
 def test_scattered_users_halt_at_the_start() -> None:
     rng = np.random.default_rng(8)
     signs = rng.choice([-0.9, 0.9], size=(3000, 1)) * np.ones((3000, 3)) / math.sqrt(3)
-    found = run(UserAccelerated(), where("mean", 3000, 10**6), means_of(signs, 10**6))
-    assert np.array_equal(found.value, np.zeros(3))
-    assert found.diagnostics["halted_phase"] == 1.0
-    assert found.diagnostics["gradient_calls"] == 3000 * 10**6
-    assert "ended there" in found.notes[-1]
+    release = run(UserAccelerated(), where("mean", 3000, 10**6), means_of(signs, 10**6))
+    assert np.array_equal(release.value, np.zeros(3))
+    assert release.diagnostics["halted_phase"] == 1.0
+    assert release.diagnostics["gradient_calls"] == 3000 * 10**6
+    assert "ended there" in release.notes[-1]
 
 
 def test_a_later_halt_returns_what_the_phases_before_released() -> None:
@@ -216,11 +216,11 @@ def test_a_later_halt_returns_what_the_phases_before_released() -> None:
     means = np.tile([0.3, 0.1, 0.0], (3000, 1))
     quiet = run(method, at, means_of(means, 10**6))
     means[first.stop :, 0] = np.linspace(-0.9, 0.9, 3000 - first.stop)
-    found = run(method, at, means_of(means, 10**6))
-    assert found.diagnostics["halted_phase"] == 2.0
-    assert found.diagnostics["steps"] == first.steps
+    release = run(method, at, means_of(means, 10**6))
+    assert release.diagnostics["halted_phase"] == 2.0
+    assert release.diagnostics["steps"] == first.steps
     assert quiet.diagnostics["halted_phase"] == 0.0
-    assert np.allclose(found.value, [0.3, 0.1, 0.0], atol=0.05)
+    assert np.allclose(release.value, [0.3, 0.1, 0.0], atol=0.05)
 
 
 def test_honest_users_seldom_halt() -> None:
@@ -238,9 +238,9 @@ def test_a_simplex_is_no_obstacle() -> None:
     at = replace(at, constraint=shape)
     users = replace(means_of(np.tile([1.0, 0.5, -1.0], (3000, 1)), 100), constraint=shape)
     method = UserAccelerated()
-    found = method.release(users, method.plan(at), Ledger(BUDGET), np.random.default_rng(0))
-    assert shape.contains(found.value, 1e-9)
-    assert found.value[0] > 0.5
+    release = method.release(users, method.plan(at), Ledger(BUDGET), np.random.default_rng(0))
+    assert shape.contains(release.value, 1e-9)
+    assert release.value[0] > 0.5
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 60])
@@ -313,9 +313,9 @@ def test_the_printed_constants_are_refused_where_their_theorem_fails() -> None:
 
 def test_printed_noise_on_the_practical_schedule_runs() -> None:
     at = where("mean", 10_000, 3, budget=ONE)
-    found = run(UserAccelerated(calibration="paper"), at, means_of(np.zeros((10_000, 3)), 3))
-    assert found.diagnostics["score_threshold"] == pytest.approx(8000)
-    assert "As printed a step draws" in found.notes[0]
+    release = run(UserAccelerated(calibration="paper"), at, means_of(np.zeros((10_000, 3)), 3))
+    assert release.diagnostics["score_threshold"] == pytest.approx(8000)
+    assert "As printed a step draws" in release.notes[0]
 
 
 def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None:
@@ -335,7 +335,7 @@ def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None
 def test_the_private_error_falls_with_the_items() -> None:
     """Half the squared distance, hypercube records: excess is noise squared, slope -1 in m."""
     scenario = Scenario(problem="quadratic", distribution="hypercube", methods=(), n=3000, d=5)
-    sizes, found = (10, 100, 1000, 10_000), []
+    sizes, errors = (10, 100, 1000, 10_000), []
     for m in sizes:
         total = 0.0
         for seed in range(25):
@@ -347,10 +347,10 @@ def test_the_private_error_falls_with_the_items() -> None:
             users = replace(means_of(means, m), constraint=problem.constraint)
             value = run(UserAccelerated(), at, users, seed).value
             total += problem.excess_risk(value).value / 25
-        found.append(total)
-    slope = np.polyfit(np.log(sizes), np.log(found), 1)[0]
+        errors.append(total)
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
     assert -1.35 < slope < -0.75
-    assert all(b < a for a, b in itertools.pairwise(found))
+    assert all(b < a for a, b in itertools.pairwise(errors))
 
 
 def test_a_million_items_are_never_drawn() -> None:
@@ -378,9 +378,9 @@ def test_the_target_of_the_dashboard() -> None:
     problem = scenario.instance.problem
     at = problem.setting(10_000, ONE, m=10)
     users = sample_users(problem, 10_000, 10, rng)
-    found = run(UserAccelerated(), at, users)
+    release = run(UserAccelerated(), at, users)
     start = problem.excess_risk(np.zeros(10)).value
-    assert problem.excess_risk(found.value).value < 0.5 * start
+    assert problem.excess_risk(release.value).value < 0.5 * start
 
 
 def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> None:
@@ -397,5 +397,5 @@ def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> Non
     ledger = Ledger(BUDGET)
     (users,) = ledger.disjoint(1)
     open_releases(plans[0], 3, users, rng, "phase")
-    with pytest.raises(BudgetExceeded):  # of the same users
+    with pytest.raises(BudgetExceeded):  # the users are the same
         open_releases(plans[1], 3, users, rng, "phase")

@@ -21,10 +21,10 @@ Patch = pytest.MonkeyPatch
 def test_the_distances_of_the_stages_are_square_roots() -> None:
     for first, limit in ((1000.0, 0.5), (3.0, 1.0)):
         k = math.ceil(math.log2(math.log2(first / limit))) + 1
-        found = distances(first, limit, k)
-        for a, b in itertools.pairwise(found):
+        radii = distances(first, limit, k)
+        for a, b in itertools.pairwise(radii):
             assert b / limit == pytest.approx(math.sqrt(a / limit))
-        assert found[-1] <= 2 * limit
+        assert radii[-1] <= 2 * limit
     assert distances(1.0, 4.0, 3) == (1.0, 1.0, 1.0)
 
 
@@ -65,5 +65,5 @@ def test_the_strong_method_learns() -> None:
     for method in (UserAcceleratedStrong(), UserAcceleratedStrong(tuning="theory")):
         n = 3000 if method.tuning == "practical" else 12_000
         data = np.concatenate([means] * (n // 3000))
-        found = run(method, where("mean", n, 10**4), means_of(data, 10**4))
-        assert np.linalg.norm(found.value - [0.4, -0.3, 0.2]) < 0.1
+        release = run(method, where("mean", n, 10**4), means_of(data, 10**4))
+        assert np.linalg.norm(release.value - [0.4, -0.3, 0.2]) < 0.1

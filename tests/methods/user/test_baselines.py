@@ -212,8 +212,8 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     )
     sample = users(kind, data, 1)
     expected = run_phases(items, sample.records, Ledger(where.budget), np.random.default_rng(5))
-    found = run_users(UserGroupPrivacy(), where, sample, seed=5)
-    np.testing.assert_array_equal(found.value, expected.value)
+    release = run_users(UserGroupPrivacy(), where, sample, seed=5)
+    np.testing.assert_array_equal(release.value, expected.value)
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -226,8 +226,8 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
     expected = items.release(
         sample.records, items.plan(where), Ledger(where.budget), np.random.default_rng(5)
     )
-    found = run_users(method, where, sample, seed=5)
-    np.testing.assert_allclose(found.value, expected.value, rtol=1e-10, atol=1e-13)
+    release = run_users(method, where, sample, seed=5)
+    np.testing.assert_allclose(release.value, expected.value, rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize("method", ["descent", "accelerated"])
@@ -235,7 +235,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
     """Certified losses are not clipped: the pooled gradient, step by step."""
     n, m, d = 50, 4, 3
     where, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
-    found = run_users(UserClippedMeans(method=method), where, sample)
+    release = run_users(UserClippedMeans(method=method), where, sample)
     choice, pool = UserClippedMeans(method=method).plan(where).choice, pooled(sample)
     assert len(releases.values) == choice.steps
     if isinstance(choice, AcceleratedChoice):
@@ -252,7 +252,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
             w = pool.constraint.project(w - choice.step_size * pool.mean_gradient(w))
             kept.append(w)
         expected = np.mean(kept[-choice.averaged :], axis=0)
-    np.testing.assert_allclose(found.value, expected, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(release.value, expected, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
@@ -275,8 +275,8 @@ def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: f
 
     noise = sum(end(0.0, t) ** 2 for t in range(steps)) * steps * energy
     expected = h / 2 * (end(distance, -1) ** 2 + noise)
-    found = accelerated_risk(objective, steps, h, distance, energy)
-    assert found == pytest.approx(expected, rel=1e-9)
+    modelled = accelerated_risk(objective, steps, h, distance, energy)
+    assert modelled == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_better_way_to_step_is_chosen() -> None:

@@ -37,12 +37,12 @@ def test_a_method_runs_or_refuses_with_a_reason(method: str, problem: str, turn:
             Scenario(problem=problem, methods=(method,), **SMALL).validate()
         return
     point = Scenario(problem=problem, methods=(method,), distribution=distribution, **SMALL)
-    found = outcome(point.validate())
-    if found.not_applicable is None:
-        assert math.isfinite(found.error) and found.error >= -1e-12
-        assert found.spent == point.budget
+    result = outcome(point.validate())
+    if result.not_applicable is None:
+        assert math.isfinite(result.error) and result.error >= -1e-12
+        assert result.spent == point.budget
     else:
-        assert found.not_applicable.endswith(".")
+        assert result.not_applicable.endswith(".")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -51,18 +51,18 @@ def test_a_method_runs_or_refuses_with_a_reason(method: str, problem: str, turn:
 )
 def test_other_budgets_are_spent_or_refused(method: str, budget: dict[str, Any]) -> None:
     point = Scenario(problem="quadratic", methods=(method,), **(SMALL | budget)).validate()
-    found = outcome(point)
-    if found.not_applicable is None:
-        assert budget.get("rho") and found.spent == point.budget
+    result = outcome(point)
+    if result.not_applicable is None:
+        assert budget.get("rho") and result.spent == point.budget
     else:
-        assert found.changes
+        assert result.changes
 
 
 def test_few_users_are_refused_with_how_many_it_takes() -> None:
     point = Scenario(problem="quadratic", methods=("user.accelerated",), **SMALL | {"n": 50})
-    found = outcome(point.validate())
-    assert found.not_applicable is not None
-    enough = dict(found.changes).get("n")
+    result = outcome(point.validate())
+    assert result.not_applicable is not None
+    enough = dict(result.changes).get("n")
     assert isinstance(enough, int | float) and enough > 50
     assert outcome(replace(point, n=int(enough)).validate()).not_applicable is None
 
@@ -118,5 +118,5 @@ def test_m_1_is_item_level() -> None:
     assert one.level == "item"
     both = replace(one, methods=("sco.clipped", "user.clipped-means")).validate()
     assert both.level == "user"
-    found = {o.method: o for o in study(replace(both, trials=1))}
-    assert found["user.clipped-means"].not_applicable is None
+    by_method = {o.method: o for o in study(replace(both, trials=1))}
+    assert by_method["user.clipped-means"].not_applicable is None

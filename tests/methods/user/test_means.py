@@ -46,8 +46,8 @@ def released(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
 def test_a_user_with_one_record_is_a_record(own: Any, plain: Any) -> None:
     point = replace(POINT, m=1, diameter=2.0)
     data = users(point)
-    found = released(own, data, point).value
-    assert np.array_equal(found, released(plain, data.records, point).value)
+    release = released(own, data, point).value
+    assert np.array_equal(release, released(plain, data.records, point).value)
 
 
 def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
@@ -87,12 +87,12 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
 def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
     for budget in ({"epsilon": None, "delta": None, "rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
         point = replace(POINT, n=n, d=d, diameter=diameter, **budget)
-        found = released(make_method(slug, "tight", "practical"), users(point), point)
+        release = released(make_method(slug, "tight", "practical"), users(point), point)
         if isinstance(point.budget, ZCDP):
-            assert found.ledger.spent().rho == pytest.approx(0.1, rel=1e-12)
+            assert release.ledger.spent().rho == pytest.approx(0.1, rel=1e-12)
         else:
-            assert found.ledger.spent().epsilon == pytest.approx(1.0, rel=1e-3)
-            assert found.ledger.spent().epsilon <= 1.0
+            assert release.ledger.spent().epsilon == pytest.approx(1.0, rel=1e-3)
+            assert release.ledger.spent().epsilon <= 1.0
 
 
 def test_the_coarse_centre_is_paid_for_and_comes_first() -> None:
@@ -119,9 +119,9 @@ def test_the_moment_of_a_mean_is_at_most_what_the_radius_is_planned_for(p: float
         mean = value * np.arange(-m, m + 1) / m
         assert (law @ np.abs(mean) ** p) ** (1 / p) <= shrinkage(p, m) * (1 + 1e-12)
     setting = replace(POINT, p=p, m=m).setting
-    found = of_user_means(setting).constants
-    assert found.coordinate_moment == pytest.approx(shrinkage(p, m) ** p)
-    assert found.variance_trace == pytest.approx(setting.constants.variance_trace / m)
+    constants = of_user_means(setting).constants
+    assert constants.coordinate_moment == pytest.approx(shrinkage(p, m) ** p)
+    assert constants.variance_trace == pytest.approx(setting.constants.variance_trace / m)
 
 
 def test_a_sample_of_another_size_is_refused() -> None:
@@ -151,5 +151,5 @@ def test_a_refusal_names_a_method_that_may_run_there(slug: str) -> None:
     pure = replace(POINT, delta=0.0)
     with pytest.raises(NotApplicable, match="choose user.mean-adaptive"):
         make_method(slug, "tight", "practical").plan(pure.setting)
-    found = released(UserMeanAdaptive(), users(pure), pure)
-    assert found.ledger.spent().epsilon == pytest.approx(1.0)
+    release = released(UserMeanAdaptive(), users(pure), pure)
+    assert release.ledger.spent().epsilon == pytest.approx(1.0)

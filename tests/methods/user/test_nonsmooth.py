@@ -67,9 +67,9 @@ def check_unbiased() -> None:
     for x, r in ((0.1, 0.4), (-0.3, 0.4), (0.5, 0.4)):
         users = absolute(np.ones((m, 1)), np.zeros(m), m)
         w, rng = np.array([x]), np.random.default_rng(3)
-        found = smoothed_user_gradients(users, w, r, rng)[0, 0]
+        gradients = smoothed_user_gradients(users, w, r, rng)[0, 0]
         expected = np.clip(x / r, -1, 1)
-        assert found == pytest.approx(expected, abs=6 / math.sqrt(m))
+        assert gradients == pytest.approx(expected, abs=6 / math.sqrt(m))
 
 
 def check_fresh_moves() -> None:
@@ -131,11 +131,11 @@ def test_a_linear_models_move_needs_one_number_an_item() -> None:
     short = many.bounded(0.35)
     for records, factor in ((many, 1.0), (short, 0.35 / np.linalg.norm(x))):
         users = ItemSample(records=records, items=1)
-        found = smoothed_user_gradients(users, w, r, np.random.default_rng(6))[:, 0]
+        gradients = smoothed_user_gradients(users, w, r, np.random.default_rng(6))[:, 0]
         moved = w + ball_points(draws, 3, r, np.random.default_rng(7))
         shrunk = factor * x[0]
         full = link.slope(moved @ shrunk, np.ones(draws)) * shrunk[0]
-        assert stats.ks_2samp(found, full).pvalue > FALSE_ALARM
+        assert stats.ks_2samp(gradients, full).pvalue > FALSE_ALARM
 
 
 def test_means_alone_need_no_moves() -> None:
@@ -143,8 +143,8 @@ def test_means_alone_need_no_moves() -> None:
     before = rng.bit_generator.state
     users = means_of(np.eye(3), 1000)
     w = np.array([0.1, 0.2, 0.3])
-    found = smoothed_user_gradients(users, w, 0.5, rng)
-    assert np.array_equal(found, users.user_gradients(w))
+    gradients = smoothed_user_gradients(users, w, 0.5, rng)
+    assert np.array_equal(gradients, users.user_gradients(w))
     assert rng.bit_generator.state == before
     with pytest.raises(InvalidInput, match="radius must be"):
         smoothed_user_gradients(users, w, 0.0, rng)
@@ -153,13 +153,13 @@ def test_means_alone_need_no_moves() -> None:
 @pytest.mark.parametrize("kind", ["hinge", "other", "huber", "mean"])
 def test_another_users_items_do_not_change_a_users_moves(kind: str) -> None:
     """Equal generators: only the replaced user's gradient differs, whatever it holds."""
-    w, found = np.array([0.1, 0.0, -0.2]), []
+    w, moves = np.array([0.1, 0.0, -0.2]), []
     for users in replaced(kind, 12, 5, 4):
         kept = users.bounded(1.0)
-        found.append(smoothed_user_gradients(kept, w, 0.3, np.random.default_rng(9)))
+        moves.append(smoothed_user_gradients(kept, w, 0.3, np.random.default_rng(9)))
     others = np.arange(12) != 4
-    assert all(np.array_equal(rows[others], found[0][others]) for rows in found)
-    assert all(np.isfinite(rows[others]).all() for rows in found)
+    assert all(np.array_equal(rows[others], moves[0][others]) for rows in moves)
+    assert all(np.isfinite(rows[others]).all() for rows in moves)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "other", "logistic"])
@@ -190,9 +190,9 @@ def test_the_radii_are_those_of_the_theorem_and_of_practice() -> None:
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 def test_the_budget_is_spent_exactly(kind: str, calibration: str) -> None:
     users = items_of(kind, 3000, 3)
-    found = run(UserAcceleratedNonsmooth(calibration=calibration), where(kind, 3000, 3), users)
-    assert found.diagnostics["smoothing_radius"] > 0
-    assert bool(found.notes) == (calibration == "paper")
+    release = run(UserAcceleratedNonsmooth(calibration=calibration), where(kind, 3000, 3), users)
+    assert release.diagnostics["smoothing_radius"] > 0
+    assert bool(release.notes) == (calibration == "paper")
 
 
 def test_what_it_cannot_do_it_says() -> None:
@@ -216,9 +216,9 @@ def test_it_learns(problem: str) -> None:
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
     made = scenario.instance.problem
     users = sample_users(made, 4000, 25, np.random.default_rng(0))
-    found = run(UserAcceleratedNonsmooth(), made.setting(4000, BUDGET, m=25), users)
+    release = run(UserAcceleratedNonsmooth(), made.setting(4000, BUDGET, m=25), users)
     start = made.excess_risk(np.zeros(5)).value
-    assert made.excess_risk(found.value).value < 0.1 * start
+    assert made.excess_risk(release.value).value < 0.1 * start
 
 
 def no_moves(patch: Patch) -> None:

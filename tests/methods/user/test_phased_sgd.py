@@ -79,9 +79,9 @@ def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -
     losses, run = losses_of(kind), Pass(first=2, groups=4, length=9, step_size=0.1, batch=batch)
     records = sample(kind, *honest(40, 1, 3))
     bounded = records.bounded(0.4) if shrunk else losses.of(records)
-    found = chain_averages(bounded, START, run, losses)
+    averages = chain_averages(bounded, START, run, losses)
     expected = [slow_chain(bounded, 2 + 9 * j, 11 + 9 * j, 0.1, batch) for j in range(4)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(averages, expected, rtol=1e-9)
     whole = Pass(first=2, groups=1, length=36, step_size=0.1, batch=batch)
     phase = Phase(start=2, stop=38, step_size=0.1, noise_std=1.0)
     one = phase_average(bounded, START, phase, batch, losses)
@@ -141,9 +141,9 @@ def released_pairs(method: UserPhasedSgd, kind: str, tested: TestedReleases) -> 
 def test_one_user_moves_score_and_release_by_what_the_ledger_records(
     kind: str, method: UserPhasedSgd, tested: TestedReleases
 ) -> None:
-    found = list(released_pairs(method, kind, tested))
-    certificate = found[0][0]
-    for (_, score, value), (_, other, moved) in itertools.combinations(found, 2):
+    pairs = list(released_pairs(method, kind, tested))
+    certificate = pairs[0][0]
+    for (_, score, value), (_, other, moved) in itertools.combinations(pairs, 2):
         assert abs(score - other) <= certificate.test.sensitivity
         assert min(score, other) >= certificate.test.score_floor
         assert np.linalg.norm(value - moved) <= certificate.l2_sensitivity * (1 + 1e-9)
@@ -345,7 +345,7 @@ def test_the_best_phases_have_the_least_bound() -> None:
     """No worse than any schedule of the bound's own search over N1."""
     at = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
     g = gaussian_multiplier(at.epsilon, at.delta)
-    found = best_phases(
+    best = best_phases(
         at.n,
         at.m,
         1,
@@ -355,7 +355,7 @@ def test_the_best_phases_have_the_least_bound() -> None:
         largest_step=1.0,
         noise=lambda size, steps: g * min(1.0, 2 * size * at.m),
     )
-    schedule = SgdSchedule(groups=1, items=at.m, phases=found)
+    schedule = SgdSchedule(groups=1, items=at.m, phases=best)
     least = sum(phased_sgd_risk(at, schedule, distance=0.5))
     for phases, decay in itertools.product((1, 2, 5), (1.0, 1.5)):
         for step in (1e-5, 1e-4, 1e-3, 1e-2):
@@ -505,7 +505,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        phased_shapes, "_placed", lambda groups, found: tuple((0, n, step) for n, step in found)
+        phased_shapes, "_placed", lambda groups, phases: tuple((0, n, step) for n, step in phases)
     )
 
 

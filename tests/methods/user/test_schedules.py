@@ -89,11 +89,11 @@ def near(value, digits=6):
 
 
 def test_the_golden_schedule_of_algorithm_1():
-    found = printed_sgd(GOLDEN, 0.1)
-    assert (len(found.phases), printed_decay(GOLDEN)) == (19, near(1.83333))
-    assert found.groups == near(4313.968, 7)
+    schedule = printed_sgd(GOLDEN, 0.1)
+    assert (len(schedule.phases), printed_decay(GOLDEN)) == (19, near(1.83333))
+    assert schedule.groups == near(4313.968, 7)
     assert printed_step(GOLDEN) == near(3.162278e-5, 7)
-    first, second, last = found.phases[0], found.phases[1], found.phases[18]
+    first, second, last = schedule.phases[0], schedule.phases[1], schedule.phases[18]
     assert first.users == near(62482.4)
     assert first.step_size == near(8.87384e-6)
     assert (first.group_users, first.steps) == (near(14.4837), near(1448.37))
@@ -102,17 +102,17 @@ def test_the_golden_schedule_of_algorithm_1():
     assert second.noise_std == near(52.4575)
     assert (last.users, last.group_users) == (near(17943.4), near(4.15936))
     assert last.noise_std == near(1.20734e-8)
-    assert found.users == near(683032.99, 8)
+    assert schedule.users == near(683032.99, 8)
     assert laplace_tail(GOLDEN) == near(3.2343e-13, 5)
     assert users_condition(GOLDEN, 0.1) == (near(251188.6, 7), near(51575.8))
 
 
 def test_the_golden_schedule_of_algorithm_3():
-    found = printed_erm(GOLDEN, 0.1)
+    schedule = printed_erm(GOLDEN, 0.1)
     assert printed_regulariser(GOLDEN) == near(1.00316e-4)
-    assert found.tau == near(2.07233)
+    assert schedule.tau == near(2.07233)
     assert erm_condition(GOLDEN, 0.1) == (near(251188.6, 7), near(67857.7))
-    first, second = found.phases[:2]
+    first, second = schedule.phases[:2]
     assert first.regulariser == near(7.842e-4, 4)
     assert (first.steps, first.batch) == (761, near(1.32163e7))
     assert first.noise_std == near(34.6226)
@@ -224,9 +224,9 @@ def test_the_exact_gaussian_multiplier():
     golden = {(1, 1e-6): 4.224679, (0.8, 5e-7): 5.375690, (0.5, 1e-6): 8.057618}
     golden |= {(4, 1e-6): 1.193519, (8, 1e-6): 0.652935}
     for (epsilon, delta), value in golden.items():
-        found = gaussian_multiplier(epsilon, delta)
-        assert found == near(value, 7)
-        assert gaussian_delta(1 / (2 * found**2), epsilon) == pytest.approx(delta, rel=1e-9)
+        multiplier = gaussian_multiplier(epsilon, delta)
+        assert multiplier == near(value, 7)
+        assert gaussian_delta(1 / (2 * multiplier**2), epsilon) == pytest.approx(delta, rel=1e-9)
     assert printed_multiplier(1.0, 1e-6) == near(5.386772, 7)
 
 
@@ -245,8 +245,8 @@ def test_the_printed_multiplier_is_enough_up_to_eight(epsilon, delta):
 
 
 def test_the_number_of_changed_coins():
-    found = [changed_members(PRINTED_FILTER, 1000, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)]
-    assert found == [17, 21, 22, 24, 27]
+    counts = [changed_members(PRINTED_FILTER, 1000, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)]
+    assert counts == [17, 21, 22, 24, 27]
     for count in (50, 300, 10**5):
         most = changed_members(PRINTED_FILTER, count, 1e-9)
         law = binom(count - 1, 6 / count)

@@ -67,9 +67,9 @@ def laws(plan: FilterPlan, x: Array) -> tuple[Array, Array]:
 
     The same points in every step.
     """
-    test, found = plan.release.test, plan.keep.examine(x)
-    law = same_score_law(found.score, test.steps, test.threshold, test.score_scale, test.kind)
-    return law, plan.keep.mean(x, found.inclusion)
+    test, examined = plan.release.test, plan.keep.examine(x)
+    law = same_score_law(examined.score, test.steps, test.threshold, test.score_scale, test.kind)
+    return law, plan.keep.mean(x, examined.inclusion)
 
 
 @lru_cache(maxsize=4096)
@@ -82,7 +82,7 @@ def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
     """Return delta(epsilon) of all releases of x against those of y."""
     (one, mean), (two, other) = laws(plan, x), laws(plan, y)
     moved = float(np.linalg.norm(mean - other)) / plan.release.noise_std
-    steps = range(len(one))  # of k releases with one mean, the sum is sufficient
+    steps = range(len(one))  # the sum is sufficient for k releases with one mean
     return sum(beyond(one[k], two[k], math.sqrt(k) * moved, epsilon) for k in steps)
 
 
@@ -166,10 +166,10 @@ def batch_law(plan: FilterPlan, far: int, mine: float, grid: Array) -> tuple[flo
             x[:number] = place
             if own:
                 x[-1] = mine
-            found = plan.keep.examine(x)
-            law = same_score_law(found.score, 1, r.test.threshold, r.test.score_scale, "single")
+            examined = plan.keep.examine(x)
+            law = same_score_law(examined.score, 1, r.test.threshold, r.test.score_scale, "single")
             halt += p * law[0]
-            mean = plan.keep.mean(x, found.inclusion)[0]
+            mean = plan.keep.mean(x, examined.inclusion)[0]
             density += p * law[1] * norm.pdf(grid, mean, std)
     return halt, density
 
@@ -245,9 +245,9 @@ def scripted(method: Any, at: Setting, users: UserSample, halt_at: int) -> list[
     rng, ledger = np.random.default_rng(5), Ledger(at.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)
-        found = method.release(users, method.plan(at), ledger, rng)
-    numbers = [*sorted(found.diagnostics.items()), *found.notes, *ledger.entries]
-    arrays = [found.value.tolist(), found.iterates.tolist(), found.iterate_steps.tolist()]
+        release = method.release(users, method.plan(at), ledger, rng)
+    numbers = [*sorted(release.diagnostics.items()), *release.notes, *ledger.entries]
+    arrays = [release.value.tolist(), release.iterates.tolist(), release.iterate_steps.tolist()]
     return [*numbers, *arrays, rng.bit_generator.state]
 
 

@@ -55,10 +55,10 @@ def test_scores_counts_and_inclusions_are_their_definitions(keep: RobustFilter) 
     for x, y in neighbours(keep, 60, seed=1):
         for points in (x, y):
             score, counts, inclusion = slow(keep, points)
-            found = keep.examine(points)
-            assert found.score == pytest.approx(score, rel=1e-15)
-            assert (found.counts == counts).all()
-            np.testing.assert_allclose(found.inclusion, inclusion, atol=1e-12)
+            examined = keep.examine(points)
+            assert examined.score == pytest.approx(score, rel=1e-15)
+            assert (examined.counts == counts).all()
+            np.testing.assert_allclose(examined.inclusion, inclusion, atol=1e-12)
 
 
 def test_one_user_moves_scores_inclusions_and_means_by_no_more_than_proven() -> None:
@@ -120,27 +120,27 @@ def test_points_of_the_mean_are_close_and_their_weight_is_above_its_floor(
 ) -> None:
     floors = 0
     for x, _ in neighbours(keep, 300, seed=4):
-        found = keep.examine(x)
-        used = found.inclusion > 0
+        examined = keep.examine(x)
+        used = examined.inclusion > 0
         assert far_pairs(keep, x, used) <= 2 * keep.filter_radius * (1 + 1e-8)
-        floor = weight_floor(keep, len(x), found.score)
-        assert found.inclusion.sum() >= floor - 1e-9
-        if sure_members(keep, len(x), found.score):
+        floor = weight_floor(keep, len(x), examined.score)
+        assert examined.inclusion.sum() >= floor - 1e-9
+        if sure_members(keep, len(x), examined.score):
             floors += 1
-            assert (found.inclusion == 1).sum() >= found.score - 1e-9
+            assert (examined.inclusion == 1).sum() >= examined.score - 1e-9
     assert floors > 10 or keep.form == "B"
 
 
 def test_hub_and_petals() -> None:
     equal, doubled = keep_of("B", 2 / 3), keep_of("A", 2 / 3)
-    found = equal.examine(FLOWER)
-    assert found.score == 70.0
-    assert found.inclusion.sum() == 40.0, "not two thirds: equality in F3'"
+    examined = equal.examine(FLOWER)
+    assert examined.score == 70.0
+    assert examined.inclusion.sum() == 40.0, "not two thirds: equality in F3'"
     assert weight_floor(equal, 100, 70.0) == pytest.approx(40.0)
-    assert (found.inclusion[:40] == 1).all() and (found.inclusion[40:] == 0).all()
+    assert (examined.inclusion[:40] == 1).all() and (examined.inclusion[40:] == 0).all()
     assert doubled.examine(FLOWER).score == 70.0
     assert doubled.examine(FLOWER).inclusion.sum() == 100.0
-    np.testing.assert_allclose(equal.mean(FLOWER, found.inclusion), 0, atol=1e-12)
+    np.testing.assert_allclose(equal.mean(FLOWER, examined.inclusion), 0, atol=1e-12)
 
 
 def test_without_its_proviso_the_formula_fails_and_is_refused() -> None:
@@ -191,11 +191,11 @@ def test_the_sharp_sensitivity_is_its_formula(keep: RobustFilter, share: float) 
     pull = np.clip((u - a) / (b - a), 0, 1) * (1 + np.minimum(1, (1 - u) * count / common))
     others = (count - 1 + min(count - 1, count * count * (1 - share) / common)) / ((b - a) * count)
     formula = keep.filter_radius / floor * (2 * pull.max() + others)
-    found = sharp_weights_sensitivity(keep, count, share * count)
+    sensitivity = sharp_weights_sensitivity(keep, count, share * count)
     f6 = weights_sensitivity(keep, count, share * count)
-    assert found == pytest.approx(min(formula, f6), rel=1e-6)
+    assert sensitivity == pytest.approx(min(formula, f6), rel=1e-6)
     if share == 1 and b == 1:
-        assert found == pytest.approx(f6 / 2, rel=5e-3)
+        assert sensitivity == pytest.approx(f6 / 2, rel=5e-3)
 
 
 @pytest.mark.parametrize("count", [6, 30, 400])
@@ -220,7 +220,8 @@ def test_changed_members_is_the_smallest_that_the_binomial_tail_allows(
     keep = keep_of("A", 2 / 3, "coins")
     slope = min(1.0, 6 / count)
     logs = binom.logpmf(np.arange(count), count - 1, slope)  # its own tails break below 1e-16
-    tails = [*np.logaddexp.accumulate(logs[::-1])[::-1][1:], -np.inf]  # of being above q
+    # Logarithms of the probabilities to be above q.
+    tails = [*np.logaddexp.accumulate(logs[::-1])[::-1][1:], -np.inf]
     expected = next(q for q in range(count) if tails[q] <= math.log(failure))
     assert changed_members(keep, count, failure) == expected
 
@@ -299,10 +300,10 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     whole = keep.examine(x)
     mean = keep.mean(x, whole.inclusion)
     monkeypatch.setattr(robust_filter, "BLOCK", 250)
-    found = keep.examine(x)
+    examined = keep.examine(x)
     assert 1 < whole.score < 101
-    assert found.score == whole.score and (found.counts == whole.counts).all()
-    np.testing.assert_allclose(keep.mean(x, found.inclusion), mean, atol=1e-13)
+    assert examined.score == whole.score and (examined.counts == whole.counts).all()
+    np.testing.assert_allclose(keep.mean(x, examined.inclusion), mean, atol=1e-13)
 
 
 def test_inclusion_is_zero_at_half_one_at_two_thirds_and_linear_between() -> None:
@@ -320,25 +321,25 @@ def test_the_filter_is_equivariant() -> None:
     rng = np.random.default_rng(2)
     keep = keep_of("B", 2 / 3)
     x = rng.normal(size=(40, 3)) * 0.5
-    found = keep.examine(x)
-    mean = keep.mean(x, found.inclusion)
-    assert 0 < found.inclusion.sum() < 40
+    examined = keep.examine(x)
+    mean = keep.mean(x, examined.inclusion)
+    assert 0 < examined.inclusion.sum() < 40
     order = rng.permutation(40)
-    assert (keep.examine(x[order]).inclusion == found.inclusion[order]).all()
+    assert (keep.examine(x[order]).inclusion == examined.inclusion[order]).all()
     shifted = x + np.array([7.0, -3.0, 100.0])
-    assert (keep.examine(shifted).inclusion == found.inclusion).all()
+    assert (keep.examine(shifted).inclusion == examined.inclusion).all()
     np.testing.assert_allclose(
-        keep.mean(shifted, found.inclusion), mean + np.array([7.0, -3.0, 100.0]), atol=1e-12
+        keep.mean(shifted, examined.inclusion), mean + np.array([7.0, -3.0, 100.0]), atol=1e-12
     )
     rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    assert (keep.examine(x @ rotation).inclusion == found.inclusion).all()
+    assert (keep.examine(x @ rotation).inclusion == examined.inclusion).all()
     np.testing.assert_allclose(
-        keep.mean(x @ rotation, found.inclusion), mean @ rotation, atol=1e-12
+        keep.mean(x @ rotation, examined.inclusion), mean @ rotation, atol=1e-12
     )
     for scale in (3.7, 1e-90, 1e90):
         scaled = RobustFilter(score_radius=scale, filter_radius=scale, upper=2 / 3)
         again = scaled.examine(scale * x)
-        assert (again.inclusion == found.inclusion).all()
+        assert (again.inclusion == examined.inclusion).all()
         np.testing.assert_allclose(scaled.mean(scale * x, again.inclusion), scale * mean, rtol=1e-9)
 
 
@@ -358,19 +359,19 @@ def test_a_broken_point_is_a_far_point(keep: RobustFilter, value: float) -> None
 @pytest.mark.parametrize("value", BROKEN)
 def test_broken_points_alone_give_a_score_of_one_and_no_mean(value: float) -> None:
     keep = keep_of("B")
-    found = keep.examine(np.full((5, 2), value))
-    assert found.score == 1 and (found.inclusion == 0).all()
-    assert (keep.mean(np.full((5, 2), value), found.inclusion) == 0).all()
+    examined = keep.examine(np.full((5, 2), value))
+    assert examined.score == 1 and (examined.inclusion == 0).all()
+    assert (keep.mean(np.full((5, 2), value), examined.inclusion) == 0).all()
 
 
 def test_one_outlier_among_equal_points_is_left_out() -> None:
     keep = keep_of("B")
     x = np.full((20, 2), 3.0)
     x[7] = 1e9
-    found = keep.examine(x)
-    assert found.counts[7] == 1 and found.inclusion[7] == 0
-    moved = np.linalg.norm(keep.mean(x, found.inclusion) - 3.0)
-    assert moved <= weights_sensitivity(keep, 20, found.score)
+    examined = keep.examine(x)
+    assert examined.counts[7] == 1 and examined.inclusion[7] == 0
+    moved = np.linalg.norm(keep.mean(x, examined.inclusion) - 3.0)
+    assert moved <= weights_sensitivity(keep, 20, examined.score)
 
 
 @pytest.mark.parametrize("isolated", [0, 5, 11, 20])

@@ -108,9 +108,9 @@ def score_as_a_sum(patch: Patch) -> None:
     plain = RobustFilter.examine
 
     def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examined:
-        found = plain(self, points)
+        examined = plain(self, points)
         return filter_module.Examined(
-            score=found.score * len(points), counts=found.counts, inclusion=found.inclusion
+            score=examined.score * len(points), counts=examined.counts, inclusion=examined.inclusion
         )
 
     patch.setattr(RobustFilter, "examine", examine)

@@ -230,8 +230,8 @@ def test_concentrated_points_pass_and_scattered_ones_halt_with_the_last_point() 
     scattered = rng.choice([-1.0, 1.0], size=(302, 2)) * 10
     for _ in range(50):
         ledger = Ledger(BUDGET)
-        found = release_mean(scattered, plan, ledger, rng, last=last)
-        assert found.halted and (found.value == last).all()
+        release = release_mean(scattered, plan, ledger, rng, last=last)
+        assert release.halted and (release.value == last).all()
         assert ledger.spent() == BUDGET, "a halt is an output, and costs what a release does"
 
 
@@ -284,9 +284,9 @@ def test_broken_users_change_no_outcome_but_their_own(form: str, inclusion: str)
     values = []
     for bad in (np.nan, np.inf, 1e300, 1e9, 77.0):
         x[17] = bad
-        found = release_mean(x, plan, Ledger(BUDGET), np.random.default_rng(4), last=np.zeros(2))
-        assert not found.halted
-        values.append(found.value)
+        release = release_mean(x, plan, Ledger(BUDGET), np.random.default_rng(4), last=np.zeros(2))
+        assert not release.halted
+        values.append(release.value)
     assert all((value == values[0]).all() for value in values)
 
 
@@ -347,11 +347,11 @@ def test_above_threshold_is_as_accurate_as_lemma_a9_says() -> None:
 def test_subsampling_amplifies() -> None:
     for epsilon, (drawn, count) in itertools.product((1e-3, 0.5, 3.0, 50.0), ((1, 7), (99, 100))):
         base = ApproxDP(epsilon=epsilon, delta=1e-5)
-        found = subsample(base, drawn=drawn, count=count)
+        amplified = subsample(base, drawn=drawn, count=count)
         linear = math.expm1(epsilon) * drawn / count
-        assert found.epsilon <= min(linear, epsilon)
-        assert math.expm1(found.epsilon) == pytest.approx(linear, rel=1e-9)
-        assert found.delta == pytest.approx(1e-5 * drawn / count)
+        assert amplified.epsilon <= min(linear, epsilon)
+        assert math.expm1(amplified.epsilon) == pytest.approx(linear, rel=1e-9)
+        assert amplified.delta == pytest.approx(1e-5 * drawn / count)
         assert subsample(base, drawn=count, count=count) == base
     assert subsample(ApproxDP(epsilon=1e4, delta=0.1), drawn=1, count=10).epsilon < 1e4
     with pytest.raises(InvalidInput, match="drawn must be at most 5, got drawn=6"):

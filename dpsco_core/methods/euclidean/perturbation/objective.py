@@ -319,7 +319,7 @@ def perturbed_minimiser(
     """Steps 1 to 4 where the objective must be solved."""
     tilt = linear_term(plan, sample, ledger, rng)  # step 1; step 2 is the plan's
 
-    def gradient(w: Vector) -> Vector:  # of step 3
+    def gradient(w: Vector) -> Vector:  # the gradient of step 3
         return sample.mean_gradient(w) + tilt + 2 * plan.ridge * w
 
     solved = minimise_strongly_convex(

@@ -22,11 +22,11 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_st
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.linear import mean_gradient_rounding
 
-OUTPUT_SHARE = 0.01  # of epsilon and of delta, in the tight calibration: H is tiny all the same
-DIGITS = 1e-12  # of the gradient, that the solver can certify; see `certified_digits`
-PROJECTION = 1e-13  # of a projection, relative to the set and to what is projected
-PROJECTION_PER_EXPONENT = 4e-15  # of one on an l_q ball, times q where that is more
-SPHERE = 4e-14  # of the gradient, for what the certificate rounds near the sphere: see solver
+OUTPUT_SHARE = 0.01  # share of epsilon and delta, in the tight calibration: H is tiny all the same
+DIGITS = 1e-12  # a share of the gradient that the solver can certify; see `certified_digits`
+PROJECTION = 1e-13  # the error of a projection, relative to the set and to what is projected
+PROJECTION_PER_EXPONENT = 4e-15  # the same of one on an l_q ball, times q where that is more
+SPHERE = 4e-14  # share of the gradient, for what the certificate rounds near the sphere: see solver
 LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-13 of beta/n there
 
 
@@ -44,7 +44,7 @@ class ObjectivePlan(Plan):
     jacobian_epsilon: float
     delta: float
     rho: float = 0.0  # in place of them, where G is one Gaussian release with the exact curve
-    l2_sensitivity: float  # of n times the gradient of the empirical risk
+    l2_sensitivity: float  # the sensitivity of n times the gradient of the empirical risk
     linear_std: float  # σ₁, of G
     accuracy: float = 0.0  # α; 0 for a closed form
     # of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`

@@ -23,12 +23,12 @@ from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
-OPEN = 0.01  # of the sensitivity: what the solver may leave open, where doubles allow it
+OPEN = 0.01  # a share of the sensitivity: what the solver may leave open, where doubles allow it
 MOST_PHASES = 5
-GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # of the regulariser from phase to phase
-FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # of the bound on the records
-SHRUNK_SHARE = 0.04  # of what the worst law of a class loses to shrinking: measured
-WIDEST, NARROWEST = 1.0, 1e-3  # of the stretch on which a kink is rounded off
+GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growths of the regulariser from phase to phase
+FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the records
+SHRUNK_SHARE = 0.04  # a share of what the worst law of a class loses to shrinking: measured
+WIDEST, NARROWEST = 1.0, 1e-3  # ends of the stretch on which a kink is rounded off
 
 Lengths = tuple[int, ...]
 
@@ -42,7 +42,7 @@ class OutputPhase:
     stop: int
     regulariser: float  # λ_i
     accuracy: float  # α_i, to which the solver certifies; 0 for a closed form
-    l2_sensitivity: float  # of what is released, the solver's distance included
+    l2_sensitivity: float  # the sensitivity of what is released, the solver's distance included
     noise_scale: float  # s_i: the noise has the density e^(-‖z‖/s_i), up to a factor
 
 

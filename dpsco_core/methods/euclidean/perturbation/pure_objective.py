@@ -36,7 +36,7 @@ from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
 
-SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))  # of epsilon, for the change of variables
+SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))  # shares of epsilon for the Jacobian
 ROUNDED = tuple(2.0**k for k in range(11))  # curvatures that kinks may be rounded off to
 
 

@@ -133,7 +133,7 @@ def batch_plan(
     require(drawn <= population, "drawn", f"at most {population}", drawn)
     require(keep.inclusion == "weights", "inclusion", "weights", keep.inclusion)
     ratio = population / drawn
-    if epsilon / steps > LARGEST_STEP:  # and the exponential may leave the range of a float
+    if epsilon / steps > LARGEST_STEP:  # the exponential may leave the range of a float
         return None
     step_epsilon = math.log1p(ratio * math.expm1(epsilon / steps))
     step_delta = ratio * delta / steps

@@ -27,8 +27,8 @@ Table = NDArray[np.float64]
 
 STEP_COUNTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
 DECAY = 3  # p: regularisers of later phases are 2^p times as large
-EXPONENTS = range(-12, 13)  # of the regulariser over the largest curvature, base 2
-SPARED = 0.03  # of the risk; steps that buy less are not worth their time
+EXPONENTS = range(-12, 13)  # exponents of the regulariser over the largest curvature, base 2
+SPARED = 0.03  # a share of the risk; steps that buy less are not worth their time
 STEEPER = 1.25  # the empirical risk may be steeper than the population's
 
 

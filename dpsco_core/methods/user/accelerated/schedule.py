@@ -23,8 +23,8 @@ from dpsco_core.methods.user.printed_schedules import erm_steps, printed_regular
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-SHARES = (0.2, 0.3, 0.4, 0.5)  # of epsilon for the tests; the best of them is taken
-FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients
+SHARES = (0.2, 0.3, 0.4, 0.5)  # shares of epsilon for the tests; the best of them is taken
+FALSE_HALT = 0.01  # the probability that a phase halts, on perfectly concentrated gradients
 SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
 PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
 ROOM = 1e-9

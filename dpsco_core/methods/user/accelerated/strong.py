@@ -37,8 +37,8 @@ from dpsco_core.methods.user.sentences import (
 )
 from dpsco_core.problems.base import Setting
 
-STAGE_PHASES = 2  # of each stage of the theory tuning
-MOST_STAGES = 3  # of the practical tuning
+STAGE_PHASES = 2  # the phases of each stage of the theory tuning
+MOST_STAGES = 3  # the stages of the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,15 +25,15 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
 
-COARSE_SHARE = 0.1  # of rho, for the coarse centre
-WORTHWHILE = 0.7  # of the ball around 0: a coarse centre must leave at most so much of it
+COARSE_SHARE = 0.1  # a share of rho, for the coarse centre
+WORTHWHILE = 0.7  # a share of the ball around 0: a coarse centre must leave at most so much of it
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserAdaptivePlan(Plan):
-    fine: AdaptivePlan  # of the users' means less the coarse centre
+    fine: AdaptivePlan  # the run on the users' means less the coarse centre
     mean_bound: float  # the answer is projected on the ball of this
-    coarse: ClippedPlan | None = None  # of the coarse centre; None: there is none, it is 0
+    coarse: ClippedPlan | None = None  # the run for the coarse centre; None: there is none, it is 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,7 @@ def of_user_means(setting: Setting) -> Setting:
     """Return the setting of the users' means: n records, whose moments are those of such a mean."""
     c, p, m = setting.constants, setting.moment_order, setting.m
     factor = shrinkage(p, m)
-    central = c.directional_moment + c.mean_gradient_bound  # of an item, by Minkowski
+    central = c.directional_moment + c.mean_gradient_bound  # the moment of an item, by Minkowski
     constants = replace(
         c,
         coordinate_moment=c.coordinate_moment * math.pow(factor, p),

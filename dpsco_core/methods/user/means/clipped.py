@@ -29,7 +29,7 @@ class UserMeanClipped(PrivateMethod):
     At m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of users' means.
     """
 
-    radius: float | None = None  # of the users' means; None: chosen from the setting
+    radius: float | None = None  # the radius of the users' means; None: chosen from the setting
 
     reads = "whole"
     cost = MethodCost(fixed=5e4, per_row=1, per_element=0.6)

@@ -28,7 +28,7 @@ class UserMeanGroup(PrivateMethod):
     At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users.
     """
 
-    radius: float | None = None  # of the records; None: chosen from the setting
+    radius: float | None = None  # the radius of the records; None: chosen from the setting
 
     reads = "whole"
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)

@@ -260,9 +260,9 @@ def test_tau_minimises_the_theorems_own_terms(d: int, rho: float) -> None:
         tau, n = math.exp(log_tau), where.n
         return d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n)
 
-    found = minimize_scalar(terms, bounds=(-5, 15), method="bounded", options={"xatol": 1e-9})
+    minimum = minimize_scalar(terms, bounds=(-5, 15), method="bounded", options={"xatol": 1e-9})
     tau = smoothed.theorem_tau(where, rho, "tight")
-    assert tau == pytest.approx(math.exp(found.x), rel=1e-4)
+    assert tau == pytest.approx(math.exp(minimum.x), rel=1e-4)
     value = 2 * math.sqrt(d**2 / where.n + d**1.5 / (math.sqrt(rho) * where.n))
     assert terms(math.log(tau)) == pytest.approx(value, rel=1e-12)
 
