@@ -153,12 +153,15 @@ def _phase(
             distribution="gaussian",
         )
     _, largest = curvatures(setting)
-    low = constants.strong_convexity
+    low, slope = constants.strong_convexity, constants.mean_gradient_bound / distance
     if low == 0:
-        low = min(largest / ASSUMED_CONDITION, constants.mean_gradient_bound / distance)
+        low = largest / ASSUMED_CONDITION
+        low = min(low, slope) if 0 < slope < math.inf else low
     # Far out gradients are shortened by the clip, and the curvature with them.
     norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
-    low /= max(1.0, norm / radius)
+    if math.isfinite(norm):
+        low /= max(1.0, norm / radius)
+    low = max(low, largest * 2.0**-HALVINGS)  # The tables end long before.
     flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
     fits = records >= COUNTS
     counts, table = COUNTS[fits], sums()

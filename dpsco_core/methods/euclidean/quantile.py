@@ -139,10 +139,11 @@ class QuantileDescent(PrivateMethod):
     def plan(self, setting: Setting) -> QuantilePlan:
         rho = sco_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
-        radius = level_of(setting, rho, self.tuning) if self.radius is None else self.radius
+        of_gradients = (1 - COUNT_SHARE) * rho
+        given = self.radius
+        radius = level_of(setting, of_gradients, self.tuning) if given is None else given
         for level in (radius / RANGE, radius * RANGE):
             check_level("radius", level)
-        of_gradients = (1 - COUNT_SHARE) * rho
         descent = self.descent or descent_at(setting, of_gradients, radius, self.tuning)
         return QuantilePlan(
             setting=setting,

@@ -241,6 +241,20 @@ def hinge_bias(distance: float, order: float) -> float:
     return math.exp(log_value) if log_value < 350 else math.inf
 
 
+def tail_excess(distance: float, order: float) -> float:
+    r"""Bound :math:`E(|Y| - t)_+` over the laws with :math:`E|Y|^p \le 1`, whatever their mean.
+
+    .. math:: \min\{1,\ \kappa_p\,t^{1-p}\}
+
+    The sharp form of Kamath et al. (2022), Lemma B.1, of the length of a vector, say: at p = 2
+    `hinge_bias` is smaller, and holds for a mean of 0 only.
+    """
+    if distance <= 0:
+        return 1.0
+    log_value = math.log(hinge_constant(order)) - (order - 1) * math.log(distance)
+    return math.exp(min(log_value, 0.0))
+
+
 def hinge_constant(order: float) -> float:
     r"""Return :math:`\kappa_p = (p-1)^{p-1}/p^p`, the constant of the sharp clipping bias."""
     return math.exp((order - 1) * math.log1p(-1 / order) - math.log(order))

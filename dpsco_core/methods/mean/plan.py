@@ -24,6 +24,7 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     scaled_bound,
 )
+from dpsco_core.methods.mean.ladder import CentrePlan
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
@@ -150,7 +151,7 @@ class RescaledClipping(PrivateMethod):
         rho = self._total_rho(alone.fine)
         spent = SCALE_SHARE * rho
         fine = self._fine(self.mode).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
-        if fine.mode == "blind":
+        if fine.mode == "blind" or not keeps_centre(alone.fine, fine):
             return alone
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
         highest = math.log2(scaled_bound(setting)[0]) + 1
@@ -253,6 +254,22 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     return np.asarray(np.exp2(0.5 * (drawn - drawn.max())))
 
 
+def keeps_centre(alone: AdaptivePlan, fine: AdaptivePlan) -> bool:
+    """Whether a centre that all of the budget finds is found by what the scales leave of it.
+
+    Whatever the weights: the least one has the widest grid.
+    """
+    if alone.centre is None:
+        return True
+    return fine.centre is not None and wider(fine.centre, 1 / LEAST_WEIGHT).is_found()
+
+
+def wider(centre: CentrePlan, growth: float) -> CentrePlan:
+    """Return the grid for a set of means that is `growth` times as wide."""
+    limit = centre.limit * growth
+    return replace(centre, limit=limit, most=math.floor(limit / centre.spacing))
+
+
 def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:
     """Return the plan for rows over these weights, which are public: radius, bounds and grid.
 
@@ -260,13 +277,9 @@ def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:
     holds the mean by no more than the inverse of the least weight.
     """
     growth, most = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
-    centre = fine.centre
-    if centre is not None:
-        limit = centre.limit * most
-        centre = replace(centre, limit=limit, most=math.floor(limit / centre.spacing))
     return replace(
         fine,
         top_radius=fine.top_radius * growth,
         mean_bound=fine.mean_bound * most,
-        centre=centre,
+        centre=None if fine.centre is None else wider(fine.centre, most),
     )

@@ -371,3 +371,23 @@ def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatc
     fault(monkeypatch)
     with pytest.raises(AssertionError):
         test()
+
+
+def test_the_path_of_several_phases_ends_at_the_last_step() -> None:
+    at = Scenario(problem="logistic", n=10_000, d=1, diameter=400.0, epsilon=1.0, delta=1e-6, p=3.0)
+    plan = CorrelatedDescent().plan(at.setting)
+    assert len(plan.phases) > 1
+    assert plan.steps > 200  # More than a path keeps.
+    losses = at.instance.problem.sample(at.n, np.random.default_rng(0))
+    release = CorrelatedDescent().release(losses, plan, Ledger(at.budget), np.random.default_rng(1))
+    assert release.iterate_steps is not None
+    assert release.iterate_steps[-1] == plan.steps
+    assert (np.diff(release.iterate_steps) > 0).all()
+
+
+@each("bound", [1e300, math.inf])
+def test_a_bound_on_the_mean_gradient_that_says_nothing_leaves_a_plan(bound: float) -> None:
+    where = setting("logistic", n=1000)
+    where = replace(where, constants=replace(where.constants, mean_gradient_bound=bound))
+    plan = CorrelatedDescent().plan(where)
+    assert 1 <= plan.steps <= 1000

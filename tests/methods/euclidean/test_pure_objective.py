@@ -11,6 +11,7 @@ from dpsco_core.audit.stages import FAR
 from dpsco_core.methods.euclidean import Erm, PureObjectivePerturbation
 from dpsco_core.methods.euclidean.perturbation import objective as module
 from dpsco_core.methods.euclidean.perturbation.pure_objective import proven_risk, solved_plan
+from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.privacy import BudgetExceeded, Ledger, PureDP
 from dpsco_core.privacy.mechanisms import spherical_laplace_reach
 from dpsco_core.scenario import Scenario
@@ -154,3 +155,17 @@ def test_the_theorems_error_is_below_its_bound() -> None:
         for seed in range(5)
     ]
     assert np.mean(errors) <= proven_risk(plan)
+
+
+@each("p", [2.0, 2.5, 4.0])
+@each("t", [0.3, 0.5, 1.0, 3.0])
+def test_what_a_length_loses_beyond_a_bound_has_the_constant_of_any_mean(
+    p: float, t: float
+) -> None:
+    """A length that is 0 or pt/(p-1), with a p-th moment of 1, attains it where it is a law."""
+    value = p * t / (p - 1)
+    probability = value**-p
+    if probability <= 1:
+        assert tail_excess(t, p) == pytest.approx(min(1.0, probability * (value - t)))
+    else:
+        assert 1 - t <= tail_excess(t, p) <= 1

@@ -151,3 +151,33 @@ def test_it_errs_far_less_where_scales_fall_and_hardly_more_where_they_do_not() 
     assert fallen["mean.plan"] < 0.75 * fallen["mean.adaptive"]
     even = errors(replace(many, decay=0.0))
     assert even["mean.plan"] < 1.1 * even["mean.adaptive"]
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "diameter", "epsilon"),
+    [(5000, 100, 1e4, 2.0), (5000, 20, 100.0, 0.5), (2000, 15, 40.0, 1.0), (2000, 16, 1e4, 2.0)],
+)
+def test_a_centre_that_all_of_the_budget_finds_is_not_given_up_for_scales(
+    n: int, d: int, diameter: float, epsilon: float
+) -> None:
+    """What the scales leave of the budget finds none here: the run would clip around 0."""
+    at = Scenario(n=n, d=d, diameter=diameter, epsilon=epsilon, delta=1e-6).setting
+    plan, alone = RescaledClipping().plan(at), AdaptiveClipping().plan(at)
+    assert alone.centre is not None
+    assert plan.fine == alone
+    assert plan.scale_rho == 0
+
+
+def test_scales_are_looked_at_only_where_the_widest_grid_finds_a_centre() -> None:
+    """Weights widen the grid after the plan is made, and a grid of more points needs more records.
+
+    At this decay scales halve the error of most runs, and lost the centre of some.
+    """
+    at = Scenario(n=4000, d=16, diameter=100.0, epsilon=0.5, delta=1e-6, decay=1.5)
+    assert RescaledClipping().plan(at.setting).scale_rho == 0
+    wide = RescaledClipping().plan(replace(at, n=40_000).setting)
+    assert wide.scale_rho > 0
+    least = np.full(16, LEAST_WEIGHT)
+    centre = stretched(wide.fine, least).centre
+    assert centre is not None
+    assert centre.is_found()

@@ -242,7 +242,7 @@ def proven_risk(plan: ObjectivePlan) -> float:
     r"""Return a proven bound on the expected excess risk (theory/pure-optimisers.md, 2.3).
 
     .. math:: \lambda r^2 + \frac{2rds}n + \frac{L^2}{\lambda n} + L(\tau + ds_H) + \frac1{2c}
-        + 2r\,E(\|g\|-L)_+
+        + 2r\,E(a\|x\|-L)_+
     """
     setting, losses = plan.setting, plan.losses
     n, d, diameter = setting.n, setting.d, setting.constants.diameter

@@ -40,7 +40,7 @@ class UserAdaptivePlan(Plan):
 class UserMeanAdaptive(PrivateMethod):
     """Adaptive clipping of the users' means; see theory/user-level-means.md, 2.3.
 
-    At m = 1 it is `AdaptiveClipping`.
+    At m = 1 it is `AdaptiveClipping`, but for the coarse centre where the public bound is wide.
     """
 
     radius: float | None = None  # the largest of the ladder; None: that of clipped user means
