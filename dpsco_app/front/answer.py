@@ -18,6 +18,7 @@ from dpsco_core.results.price import Ratio, paired_ratio
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
+UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
 LOOSE = 2.5  # the same ratio, beyond which only the lower end is said
 MOST = 100.0
 NOTHING = "no measurable cost"
@@ -83,7 +84,7 @@ def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
     else:
         headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
     small = _no_better(first) if set(costs) == {USELESS} else _whose(told)
-    return Answer(headline=headline, small=small + _along(first))
+    return Answer(headline=headline, small=small + _idle(told) + _along(first) + _outside(first))
 
 
 class _Told:
@@ -109,6 +110,12 @@ class _Told:
     def useless(self) -> bool:
         """Whether the best private method errs more than an answer that sees no data."""
         return self.row is not None and 0 < self.start < self.row.mean - self.row.half
+
+    @property
+    def idle(self) -> bool:
+        """Whether an answer that sees no data errs as much, as far as the trials can tell."""
+        row = self.row
+        return row is not None and 0 < self.start <= row.mean + row.half and not self.useless
 
     def cost(self, *, again: bool) -> str:
         """Return the cost in words; the second time "the error" is understood."""
@@ -144,9 +151,13 @@ def cost_words(price: Ratio, about: str) -> str:
     'at least 4 times the error'
     >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
     'no measurable cost'
+    >>> cost_words(Ratio(value=1.4, low=0.6, high=2.9), " the error")
+    'between 1 and 3 times the error'
     """
-    if price.within_noise or price.high < 1:
+    if price.high < 1 or (price.within_noise and not price.high > UNSURE):
         return NOTHING
+    if price.within_noise:
+        return f"between 1 and {_ceiled(price.high)} times{about}"
     if price.value > MOST:
         return f"more than {MOST:.0f} times{about}"
     spread = math.nan if math.isnan(price.low) else price.high / price.low
@@ -224,6 +235,25 @@ def _no_better(told: _Told) -> Words:
             "",
         ),
     )
+
+
+def _idle(told: Sequence[_Told]) -> Words:
+    """Say on which data an answer without data does as well."""
+    wheres = [one.where() for one in told if one.idle]
+    if not wheres:
+        return ()
+    return ((f" {_capital(' and '.join(wheres))} an answer without data errs no more.", ""),)
+
+
+def _outside(told: _Told) -> Words:
+    """Say that the scenario's own value is outside of the sweep, where it is."""
+    scenario = told.study.scenario
+    if scenario.axis is None or told.x is None:
+        return ()
+    own = getattr(scenario, scenario.axis)
+    if own is None or min(scenario.grid) <= own <= max(scenario.grid):
+        return ()
+    return ((f" {SYMBOL[scenario.axis]} = {number_text(own)} is outside of the sweep.", ""),)
 
 
 def _named(method: str) -> str:

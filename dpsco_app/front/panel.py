@@ -14,6 +14,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
+from dpsco_app.front.answer import LOOSE
 from dpsco_app.front.bound_lines import bound_line, every_private, floor_hover, window_hover
 from dpsco_app.front.study import MIDDLE, Asked, Study, chosen_point, place
 from dpsco_app.front.titles import (
@@ -280,7 +281,7 @@ class FrontPanel:
             note = Words(lines=["not private"], colour=GREY, want=(1, 0), on=self.study.public)
             words.append(replace(note, small=True))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
-        if self.first and start:
+        if start and (self.first or self.asked.measure == "error"):
             text = START_NOTE if self.asked.measure == "error" else "no cost"
             note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start", small=True)
             words.insert(0, note)
@@ -358,11 +359,13 @@ def _at(x: Sequence[float], y: Sequence[float], where: float) -> float | None:
 
 
 def _factor(best: Measurement, public: Measurement) -> str:
-    """Return the price as text: its interval where the trials do not tell it from one."""
+    """Return the price as text: its interval where the trials do not tell it, as the headline."""
     price = best.price
-    if price is not None and price.within_noise and not math.isnan(price.low):
-        if price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
+    if price is not None and not math.isnan(price.low):
+        if price.within_noise and price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
             return "≈ ×1"
+        if not price.within_noise and price.high <= LOOSE * price.low:
+            return f"×{ratio_text(price.value)}"
         return f"×{ratio_text(price.low)}–{ratio_text(price.high)}"
     return f"×{ratio_text(best.mean / public.mean)}"
 

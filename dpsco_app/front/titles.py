@@ -47,8 +47,10 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 def panel_about(study: Study) -> str:
     """Return what the hardest data are like, where they are those of the lower bounds on means."""
-    if study.role != "hardest" or study.scenario.problem != MEAN or _sampling_decides(study):
+    if study.role != "hardest" or study.scenario.problem != MEAN:
         return ""
+    if _sampling_decides(study):
+        return "sampling is harder on other data: those have the window's bottom"
     return "a few records lie far out and carry the mean"
 
 

@@ -15,6 +15,7 @@ from dpsco_app.front.titles import axis_title
 from dpsco_app.live.running import HEAD_START_SECONDS, Pace
 from dpsco_app.pages.first_screen import FirstScreen, log_axis
 from dpsco_app.parts import controls
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
@@ -63,6 +64,8 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
     name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
+    if reading == "measured" and contest.values[best, row, column] >= without_data(point):
+        return f"At {here} no chosen method beats not looking at the data; {name} comes nearest"
     tie = "in a tie, best" if contest.ties[row, column] else "as"
     return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
 

@@ -28,6 +28,8 @@ def shared_style() -> str:
 [data-testid=stCaptionContainer] * {{ color: inherit; }}
 [data-testid=stCaptionContainer] {{ color: {quiet}; opacity: 1; }}
 kbd {{ opacity: 0.85 !important; }}
+/* Streamlit gives a menu the room below its button, however little. As high as it is, it turns. */
+[data-testid=stPopoverBody] {{ max-height: 70vh !important; }}
 .st-key-views {{ gap: 0.25rem; }}
 @media (max-width: 1000px) {{
   [data-testid=stMarkdownContainer] table {{ display: block; overflow-x: auto; }}

@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.options import MEASURE, PANEL
+from dpsco_app.shell import teaching
 from dpsco_app.shell.places import LEARN, WHY, place
 from dpsco_core.scenario import Scenario
 
@@ -23,7 +24,8 @@ def draw_doors(now: Scenario) -> None:
     seen = (now, state[PANEL], state[MEASURE])
     if state.setdefault(OPENED, seen) != seen:
         state[GONE] = True
-    if GONE in state:
+    # Large type is for a class, whose teacher is not new here.
+    if GONE in state or teaching.current().large:
         return
     with st.container(horizontal=True, key="doors"):
         st.html("New here?")

@@ -51,22 +51,27 @@ def standing_words(here: Standing) -> tuple[str, str]:
     who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
     answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
     where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
-    small = f"{where}. "
-    if len(windows) > 1:
-        small = (
-            f"{where}; no zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add "
-            f"Gaussian noise, can promise less than {brief(last.floor)}. "
-        )
-    if last.upper is None or last.ceiling >= here.start:
-        return answer, small + f"Nothing is proven below the answer 0, {brief(here.start)}."
-    ratios = " and ".join(ratio_text(here.ratio(w.notion)) for w in windows)
-    times = "times that floor" if len(windows) == 1 else "times these floors"
-    name = inside(method_card(last.upper.card.method).name)
-    small += (
-        f"{ratios} {times} is proven possible, by {name}; always answering 0 may err by "
-        f"{brief(here.start)}."
+    zcdp = (
+        f"no zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add Gaussian noise,"
     )
-    return f"{answer}; {brief(last.ceiling)} is proven possible", small
+    if first.upper is None or first.ceiling >= here.start:
+        small = f"{where} nothing is proven below the answer 0, {brief(here.start)}"
+        if len(windows) > 1:
+            small += f"; {zcdp} can promise less than {brief(last.floor)}"
+        return answer, f"{small}."
+    name = inside(method_card(first.upper.card.method).name)
+    small = f"{where}, by {name}: {ratio_text(here.ratio(first.notion))} times the floor. "
+    if len(windows) > 1:
+        possible = f"{brief(here.chosen(last.notion))} is proven possible"
+        also = f", and {possible}" if last.ceiling != first.ceiling else ""
+        ratio = f"{ratio_text(here.ratio(last.notion))} times that floor"
+        small += f"{_sentence(zcdp)} can promise less than {brief(last.floor)}{also}: {ratio}. "
+    small += f"Always answering 0 may err by {brief(here.start)}."
+    return f"{answer}; {brief(first.ceiling)} is proven possible", small
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def shares_sentence(here: Standing) -> str:

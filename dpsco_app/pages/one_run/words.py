@@ -39,8 +39,8 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     if private.final - clipped.final >= clipped.final - exact.final:
         return f"In this run noise costs most: without it the risk would end {_lower(noise)}"
     return (
-        "In this run clipping costs most: without noise the risk would end "
-        f"{_lower(clipping)} if nothing were clipped"
+        "In this run clipping costs most: of two runs without noise, the unclipped one ends "
+        f"{_lower(clipping)}"
     )
 
 

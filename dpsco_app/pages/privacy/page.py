@@ -37,6 +37,7 @@ from dpsco_app.pages.privacy.state import (
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import (
     draw_apart,
     draw_controls,
@@ -46,6 +47,7 @@ from dpsco_app.parts.page import (
     slider,
     to_explore,
 )
+from dpsco_app.parts.refusals import refusal, with_names
 from dpsco_core.audit.engine import FAULTS
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput, NotApplicable
@@ -63,6 +65,7 @@ from dpsco_core.explain.budgets import (
     subsampling_curve,
 )
 from dpsco_core.explain.ledgers import account
+from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
 Table = Callable[[], pd.DataFrame]
@@ -219,7 +222,8 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     offered = private(scenario)
     if not offered:
         raise InvalidInput("The scenario has no private algorithm: choose one.")
-    method = view.method if view.method in offered else offered[0]
+    running = [m for m in offered if refusal(canonical(ledger_run(scenario, m)), m) is None]
+    method = view.method if view.method in offered else (running or offered)[0]
     if len(offered) > 1:
         key = STATE.key("method")
         st.session_state[key] = method
@@ -228,7 +232,9 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     run = ledger_run(scenario, method)
     books = _account(run)
     if books.outcome.not_applicable is not None:
-        raise InvalidInput(books.outcome.not_applicable)
+        why = in_print(with_names(books.outcome.not_applicable))
+        screen.say(words.QUESTIONS[view.part], f"{_name(method)} cannot run here", why)
+        return
     figure = shares_figure(books.spendings, method, words.title_ledger(books))
     _show(screen, view, figure, words.said_ledger(books), lambda: ledger_table(books.spendings))
     st.markdown(words.said_odds(view.point))

@@ -67,7 +67,9 @@ def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None, m: int)
     ]
     low, high = ends_of(lines)
     at = int(np.abs(np.log(curves[0].items / m)).argmin())
-    title = f"At m = {short_text(curves[0].items[at])}"
+    measured = curves[0].items[at]
+    nearest = "" if measured == m else f", the nearest to {short_text(m)}"
+    title = f"At m = {short_text(measured)}{nearest}"
     ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[at])) for c in curves])
     last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
     guide = replace(
