@@ -205,21 +205,20 @@ def _whose(told: Sequence[_Told]) -> Words:
     """Say whose ratio the headline is, with the methods in their colours."""
     first = told[0]
     public = method_card(first.study.public)
-    over = f" over that of the {inside(public.short or public.name)}"
-    over += "" if first.about == "error" else " without privacy"
-    over += f" ({settings_text(first.study.scenario, first.x)})."
-    about = f"{_capital(first.about)} of "
+    against = f" against the {inside(public.short or public.name)}"
+    against += "" if first.about == "error" else " without privacy"
+    against += f" ({settings_text(first.study.scenario, first.x)})."
     leads = [one.lead for one in told if one.price is not None]
     if len(set(leads)) < 2:
-        best = (", the best private algorithm here,", "")
-        return (about, ""), (_named(leads[0]), leads[0]), best, (over, "")
+        best = (", best private algorithm here,", "")
+        return (_capital(_named(leads[0])), leads[0]), best, (against, "")
     return (
-        (f"{about}the best private algorithm, ", ""),
+        ("Best private algorithms: ", ""),
         (_named(leads[0]), leads[0]),
         (" on the left and ", ""),
         (_named(leads[1]), leads[1]),
         (" on the right,", ""),
-        (over, ""),
+        (against, ""),
     )
 
 
@@ -239,10 +238,10 @@ def _no_better(told: _Told) -> Words:
 
 def _idle(told: Sequence[_Told]) -> Words:
     """Say on which data an answer without data does as well."""
-    wheres = [one.where() for one in told if one.idle]
-    if not wheres:
-        return ()
-    return ((f" {_capital(' and '.join(wheres))} an answer without data errs no more.", ""),)
+    wheres = [
+        "hardest case" if one.study.role == "hardest" else one.where() for one in told if one.idle
+    ]
+    return ((f" {_capital(' and '.join(wheres))}: no better than no data.", ""),) if wheres else ()
 
 
 def _outside(told: _Told) -> Words:

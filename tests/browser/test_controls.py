@@ -48,6 +48,25 @@ def test_the_presets_close_over_the_figure_and_the_gallery(
     expect(menu).to_have_count(0)
 
 
+def test_a_menu_at_the_foot_of_the_window_opens_upwards(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard)
+    ready(page, seconds=60)
+    button = page.get_by_role("button", name="Export", exact=True)
+    button.click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    foot = button.bounding_box()
+    assert foot is not None and foot["y"] > 700
+    page.wait_for_function(
+        """button => {
+          const menu = document.querySelector("[data-testid=stPopoverBody]").getBoundingClientRect()
+          return menu.height > 200 && menu.bottom <= button.getBoundingClientRect().top + 1
+        }""",
+        arg=button.element_handle(),
+    )
+
+
 def test_a_png_can_be_saved_after_an_svg(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + QUICK)
     expect(page.get_by_text(" runs in ")).to_be_visible(timeout=60_000)
@@ -111,6 +130,34 @@ def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
     sidebar.get_by_role("link", name="Bounds", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("What is proven", timeout=20_000)
     expect(sidebar).to_have_attribute("data-collapsed", "true")
+
+
+def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """Its new width, here: told between the click and the answer, it would run the old page."""
+    page.add_init_script(
+        """{
+          const listen = WebSocket.prototype.addEventListener
+          WebSocket.prototype.addEventListener = function (type, told, ...more) {
+            const late = (event) => window.slow ? setTimeout(told, 300, event) : told(event)
+            listen.call(this, type, type === "message" ? late : told, ...more)
+          }
+        }"""
+    )
+    page.goto(f"{dashboard}/privacy")
+    ready(page, seconds=60)
+    page.evaluate(
+        """() => {
+          window.slow = true
+          const links = [...document.querySelectorAll("a[href]")]
+          links.find((link) => link.textContent.trim() === "Bounds").click()
+          const main = document.querySelector("[data-testid=stMain]")
+          main.style.flex = "0 0 390px"
+          main.style.maxWidth = "390px"
+        }"""
+    )
+    expect(page.get_by_role("heading", level=1)).to_contain_text("What is proven")
 
 
 def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None:

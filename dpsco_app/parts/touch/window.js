@@ -13,35 +13,67 @@ const isDark = (app) => {
   const ground = getComputedStyle(app).backgroundColor
   return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
 }
-let toldDark = null  // a page that knows no theme is told once
-
-export default function ({ data, setStateValue }) {
-  leaving()
-  document.addEventListener("click", uncover)
-  const page = document.querySelector("[data-testid=stMain]")
-  const tell = () => {
-    const fits = Object.entries(data.widths).find(([, widest]) => page.clientWidth <= widest)
-    const size = fits ? fits[0] : "large"
-    if (page.clientWidth && size !== data.size) setStateValue("size", size)
+// To say something on the way to another page would run the one that was left in its place. The
+// address changes a moment before Streamlit has arrived.
+let here = location.pathname
+let since = -Infinity
+const going = () => {
+  if (here !== location.pathname) {
+    here = location.pathname
+    since = performance.now()
   }
-  const watch = new ResizeObserver(tell)
-  watch.observe(page)
+  return window.dpscoLeft === here || performance.now() < since + 300
+}
+
+let drawn = null  // what the page was drawn for, and how to say that it is another now
+const told = {}  // once: a page may be slow to follow, or know no theme
+const tell = (name, value) => {
+  if (value === drawn.data[name]) delete told[name]
+  else if (value !== told[name]) drawn.setStateValue(name, (told[name] = value))
+}
+
+const look = () => {
+  const page = document.querySelector("[data-testid=stMain]")
+  const app = document.querySelector("[data-testid=stApp]")
+  if (!page || !app || going()) return
   // A table of text that is wider than its place scrolls: by keys, too.
-  const reach = () => page.querySelectorAll("[data-testid=stMarkdown] table").forEach((table) => {
+  page.querySelectorAll("[data-testid=stMarkdown] table").forEach((table) => {
     if (table.scrollWidth > table.clientWidth) table.tabIndex = 0
     else table.removeAttribute("tabindex")
   })
-  const look = () => {
-    reach()
-    const app = document.querySelector("[data-testid=stApp]")
-    const dark = app ? isDark(app) : data.dark
-    if (dark === data.dark) toldDark = null
-    else if (dark !== toldDark) setStateValue("dark", (toldDark = dark))
+  if (page.clientWidth) {
+    const fits = Object.entries(drawn.data.widths).find(([, most]) => page.clientWidth <= most)
+    tell("size", fits ? fits[0] : "large")
   }
+  tell("dark", isDark(app))
+}
+
+let place = null  // where Streamlit has mounted this
+let stop = () => {}
+const start = () => {
+  document.addEventListener("click", uncover)
+  const watch = new ResizeObserver(look)
+  watch.observe(document.querySelector("[data-testid=stMain]"))
   const again = setInterval(look, 500)
   return () => {
     document.removeEventListener("click", uncover)
     watch.disconnect()
     clearInterval(again)
+  }
+}
+
+// Called at every run of the page; what it returns is called when the place goes.
+export default function ({ data, setStateValue, parentElement }) {
+  leaving()
+  drawn = { data, setStateValue }
+  if (place !== parentElement) {
+    stop()
+    stop = start()
+    place = parentElement
+  }
+  return () => {
+    if (place !== parentElement) return
+    stop()
+    place = null
   }
 }

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.front.answer import Answer, answer, lead_of
+from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, lead_of
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import ratio_text
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_core.catalogue import method_card
+from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 from tests.app.results import SWEEP, run
@@ -41,7 +42,7 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     assert private.idxmin() == "Simple clipping"
     factor = ratio_text(private.min() / means["Sample mean"])
     assert said.headline == (f"About {factor} times the error", "on Student\xa0t data")
-    assert ("simple clipping", "mean.clipped") in said.small
+    assert ("Simple clipping", "mean.clipped") in said.small
 
 
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
@@ -95,7 +96,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "Error of coordinate-wise, Laplace, the best private" in small(say(of(scenario)))
+    assert "Coordinate-wise, Laplace, best private" in small(say(of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
@@ -122,6 +123,25 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     both = say(blind, replace(blind, role="pin"))
     assert both.plain.lower().count("no private") == 1
     assert "not looking" not in say(of(replace(at, offset=0.0))).plain
+
+
+def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
+    at = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=3, axis="n")
+    study = of(replace(at, grid=(2000, 4000)))
+    row = study.at("mean.clipped", 2000)
+    assert row is not None
+    level = replace(at, grid=(2000, 4000), offset=row.mean)
+    assert "no better than no data" in small(say(of(level)))
+    assert "no better than no data" not in small(say(of(SWEEP)))
+    assert "outside of the sweep" not in small(say(of(level)))
+    assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
+
+
+def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
+    open_one = Ratio(value=1.4, low=0.6, high=2.9)
+    assert open_one.within_noise
+    assert cost_words(open_one, "") == "between 1 and 3 times"
+    assert cost_words(replace(open_one, high=UNSURE), "") == NOTHING
 
 
 @pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])

@@ -345,7 +345,8 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     assert headline(page) == (
         f"No (ε, δ)-private algorithm can promise less than {floor}; {ceiling} is proven possible"
     )
-    assert f"less than {brief(windows['zcdp'].floor)}. 2.2 and 1.9 times these" in below(page)
+    assert ": 2.2 times the floor. " in below(page)
+    assert f"can promise less than {brief(windows['zcdp'].floor)}: 1.9 times" in below(page)
     assert "0 may err by 2." in below(page)
     assert "**Privacy noise** makes the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
@@ -385,7 +386,12 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     )
     assert len(tables.map_table(n, sizes, ratios, "d")) == ratios.size
     hopeless = standing(replace(point, n=100, d=500))
-    assert "Nothing is proven below the answer 0" in standing_words(hopeless)[1]
+    assert "nothing is proven below the answer 0" in standing_words(hopeless)[1]
+    line = standing(replace(point, d=1))
+    every, zcdp = (line.windows[notion] for notion in ("approx", "zcdp"))
+    answer, small = standing_words(line)
+    assert every.ceiling < zcdp.ceiling and f"; {brief(every.ceiling)} is proven" in answer
+    assert f"than {brief(zcdp.floor)}, and {brief(zcdp.ceiling)} is proven possible: " in small
 
 
 @pytest.mark.parametrize("whom", ["every", "zcdp"])

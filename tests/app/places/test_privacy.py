@@ -172,7 +172,8 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "convert", "rho": "0.5"}, "4.887"),
         ({"part": "convert", "delta": "0"}, "never more than the pure ε itself"),
         ({"part": "ledger"}, "all of the budget"),
-        ({"part": "ledger", "delta": "0"}, "Nearest:"),
+        ({"part": "ledger", "delta": "0"}, "all of the budget"),
+        ({"part": "ledger", "delta": "0", "method": "mean.clipped"}, "Nearest:"),
         (
             {"part": "ledger", "problem": "logistic", "methods": "lp.noisy-mirror-descent"}
             | {"geometry": "lq", "q": "1.5", "n": "500"},

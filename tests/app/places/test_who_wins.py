@@ -105,6 +105,8 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     assert name.lower() in said.lower()
     assert f"as on {100 * (expected.smallest == best).mean():.0f} % of the map" in said
     tied = replace(expected, ties=np.ones_like(expected.ties))
+    assert "no chosen method beats not looking at the data" in winner(tied, BASE, "measured")
+    tied = replace(tied, values=tied.values / tied.values.max())
     assert "measured error" in winner(tied, BASE, "measured")
     assert "in a tie, best on" in winner(tied, BASE, "measured")
     pure = replace(BASE, delta=0.0)
