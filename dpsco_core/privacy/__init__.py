@@ -20,7 +20,7 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.choices import ExponentialChoice, GridMedians
+from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.correlated import CorrelatedSteps, Encoding
 from dpsco_core.privacy.entries import Entry
@@ -40,7 +40,6 @@ __all__ = [
     "Encoding",
     "Entry",
     "ExponentialChoice",
-    "GridMedians",
     "Ledger",
     "NoisyTest",
     "PureDP",

@@ -111,10 +111,10 @@ def gaussian_entry(
     )
 
 
-def exponential_entry(label: str, sensitivity: float, epsilon: float, size: int) -> Entry:
-    r"""Return what is recorded of `size` exponential mechanisms, each epsilon-DP.
+def exponential_entry(label: str, sensitivity: float, epsilon: float) -> Entry:
+    r"""Return what is recorded of an exponential mechanism that is epsilon-DP.
 
-    Each is :math:`\varepsilon^2/8`-zCDP too: its log-ratios span at most epsilon, the base measure
+    It is :math:`\varepsilon^2/8`-zCDP too: its log-ratios span at most epsilon, the base measure
     cancels (Cesar and Rogers 2021, Rogers and Steinke 2021; theory/adaptive-methods.md, 1.2).
     """
     return Entry(
@@ -123,9 +123,9 @@ def exponential_entry(label: str, sensitivity: float, epsilon: float, size: int)
         sensitivity=sensitivity,
         proven_sensitivity=sensitivity,
         noise=gumbel_noise_scale(sensitivity, epsilon),
-        size=size,
-        rho=epsilon**2 / 8 * size,
-        epsilon=epsilon * size,
+        size=1,
+        rho=epsilon**2 / 8,
+        epsilon=epsilon,
     )
 
 

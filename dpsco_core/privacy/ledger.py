@@ -176,7 +176,7 @@ class Ledger:
     def select(
         self, release: Selection[Chosen], *, rng: np.random.Generator, label: str = "choice"
     ) -> Chosen:
-        """Release what exponential mechanisms choose: an `ExponentialChoice`, or `GridMedians`."""
+        """Release what an exponential mechanism chooses, such as an `ExponentialChoice`."""
         self._record(release.entry(label))
         return release.draw(rng)
 

@@ -112,11 +112,6 @@ def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
     return int(np.argmax(shifted + rng.gumbel(size=len(shifted))))
 
 
-def uniform_place(count: int, rng: np.random.Generator) -> int:
-    """Return a number from 0 to count - 1, each with the same probability."""
-    return int(rng.integers(count))
-
-
 def coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
     """Return 1 with each probability, else 0: a uniform number each, so that neighbours couple."""
     return np.asarray(rng.random(len(probabilities)) < probabilities, dtype=float)

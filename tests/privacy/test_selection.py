@@ -8,7 +8,6 @@ recursion does not see, a choice that is not charged.
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -22,7 +21,6 @@ from dpsco_core.privacy import (
     ApproxDP,
     BudgetExceeded,
     ExponentialChoice,
-    GridMedians,
     Ledger,
     PureDP,
     choice_epsilon,
@@ -31,7 +29,6 @@ from dpsco_core.privacy import (
     selection_rho,
     zcdp_rho,
 )
-from dpsco_core.privacy.choices import median_groups
 from dpsco_core.privacy.selection import (
     Choices,
     Shares,
@@ -205,11 +202,7 @@ def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
     ledger = Ledger(budget)
     for f, count in shares:
         each = choice_epsilon(f * rho, count)
-        if count > 1:
-            columns = itertools.repeat(np.zeros(5, dtype=np.int64), count)
-            medians = GridMedians(columns=columns, epsilon=each, most=3, size=count)
-            ledger.select(medians, rng=rng)
-        else:
+        for _ in range(count):
             ledger.select(choice(np.zeros(4), each), rng=rng)
     rest = rho * (1 - sum(f for f, _ in shares))
     ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.1, rng=rng)
@@ -292,47 +285,6 @@ def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
         counts[place] += 1
     assert chi_square(counts, law) < CRITICAL[3]
     assert ledger.entries[0].epsilon == epsilon and ledger.entries[0].rho == epsilon**2 / 8
-
-
-@pytest.mark.parametrize("column", [[-3, -1, -1, 2, 3, 3], [0], [-3] * 4, [7, -9, 0]])
-def test_a_median_by_groups_has_the_law_of_the_direct_one(column: list[int]) -> None:
-    places, most, epsilon = np.array(column), 3, 3.0  # at which four fifths of epsilon are seen
-    grid = np.arange(-most, most + 1)
-    cut = np.clip(places, -most, most)
-    counts = np.array([max((cut < g).sum(), (cut > g).sum()) for g in grid])
-    scores = -np.maximum(0.0, counts - len(places) / 2)
-    law = np.exp(epsilon / 2 * scores)
-    law /= law.sum()
-    starts, widths, grouped = median_groups(cut, most)
-    spread = {
-        int(s + k): v for s, w, v in zip(starts, widths, grouped, strict=True) for k in range(w)
-    }
-    assert [spread[g] for g in grid.tolist()] == scores.tolist()  # every candidate once
-    size = 8_000
-    columns = itertools.repeat(places, size)
-    medians = GridMedians(columns=columns, epsilon=epsilon, most=most, size=size)
-    drawn = medians.draw(np.random.default_rng(2))
-    assert chi_square(np.bincount(drawn + most, minlength=2 * most + 1), law) < CRITICAL[6]
-
-
-def test_no_score_of_a_median_moves_by_more_than_one() -> None:
-    grid, most = range(-2, 3), 2
-
-    def scores(data: tuple[int, ...]) -> NDArray[np.float64]:
-        starts, widths, heights = median_groups(np.array(data), most)
-        full = np.empty(2 * most + 1)
-        for start, width, score in zip(starts, widths, heights, strict=True):
-            full[start + most : start + most + width] = score
-        return full
-
-    largest = 0.0
-    for n in (1, 2, 3, 4):
-        known = {data: scores(data) for data in itertools.product(grid, repeat=n)}
-        for data, own in known.items():
-            for value in grid:
-                moved = float(np.abs(own - known[(value, *data[1:])]).max())
-                largest = max(largest, moved)
-    assert largest == 1.0
 
 
 def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:

@@ -217,8 +217,9 @@ def _shuffled_in_steps() -> Iterator[None]:
 # Where a method has a second way to be private: another mechanism, or another accounting.
 VARIANTS = {
     "mean.adaptive, guarded": Variant(slug="mean.adaptive", fields={"mode": "guarded"}),
+    "mean.adaptive, centre": Variant(slug="mean.adaptive", scenario={"n": 128, "diameter": 1000.0}),
     "mean.adaptive, pure": Variant(slug="mean.adaptive", scenario={"delta": 0.0}),
-    "user.mean-adaptive, coarse centre": Variant(
+    "user.mean-adaptive, centre": Variant(
         slug="user.mean-adaptive", scenario={"n": 128, "diameter": 1000.0}
     ),
     "user.mean-adaptive, pure": Variant(slug="user.mean-adaptive", scenario={"delta": 0.0}),

@@ -22,7 +22,7 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.methods.euclidean import private_sgd
 from dpsco_core.methods.euclidean.perturbation import objective as objective_perturbation
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.privacy import GridMedians, Ledger
+from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.correlated import CorrelatedSteps, root_coefficients
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedSteps
@@ -160,10 +160,6 @@ class _Watch:
         selected = Ledger.select
 
         def chosen(ledger: Ledger, release: Any, **more: Any) -> Any:
-            if isinstance(release, GridMedians):  # their scores are tried by brute force
-                nothing = [np.zeros(1, dtype=np.int64)] * release.size
-                given = replace(release, columns=nothing) if self.blind else release
-                return self.release(selected(ledger, given, **more))
             scores = release.scores
             given = replace(release, scores=np.zeros_like(scores)) if self.blind else release
             out = selected(ledger, given, **more)

@@ -18,7 +18,7 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     scaled_bound,
 )
-from dpsco_core.methods.mean.ladder import clipped_sums
+from dpsco_core.methods.mean.rounds import BEYOND, balls, descend, tail
 from dpsco_core.methods.mean.sentences import REFERENCES
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -27,7 +27,6 @@ from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 10
 EARLY_SHARE = 0.25  # the share of all steps but the last
-PRACTICAL_TAIL = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,31 +129,20 @@ class CoinPress(PrivateMethod):
         n, d = setting.n, setting.d
         early = EARLY_SHARE * rho / (steps - 1) if steps > 1 else 0.0
         rhos = (*(early,) * (steps - 1), rho - early * (steps - 1))
-        far, radii = setting.constants.mean_gradient_bound, []
-        for i, own in enumerate(rhos):
-            if self.tuning == "theory":
-                beta = FAILURE_PROBABILITY / 4 / (1 if i == steps - 1 else steps - 1)
-                one, two = tail(d, beta / n), tail(d, beta)
-            else:
-                one = two = tail(d, PRACTICAL_TAIL)
-            radius = far + scale * one
-            radii.append(radius)
-            far = two * math.sqrt(scale**2 / n + 2 * radius**2 / (n**2 * own))
-        return tuple(radii), rhos
+        if self.tuning == "theory":
+            whole = FAILURE_PROBABILITY / 4
+            failures = (*(whole / (steps - 1) for _ in range(steps - 1)), whole)
+            reaches, likely = [tail(d, f / n) for f in failures], [tail(d, f) for f in failures]
+        else:
+            reaches = likely = [tail(d, BEYOND)] * steps
+        far = setting.constants.mean_gradient_bound
+        return balls(n, far, scale, rhos, reaches=reaches, likely=likely)[0], rhos
 
     def release(
         self, rows: Rows, plan: CoinPressPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_rows(rows, plan.setting)
-        centre = np.zeros(rows.d)
-        for radius, rho in zip(plan.radii, plan.rhos, strict=True):
-            centre = centre + ledger.gaussian(
-                clipped_sums(rows, (radius,), centre)[0] / rows.n,
-                l2_sensitivity=2 * radius / rows.n,
-                rho=rho,
-                rng=rng,
-                label="mean of clipped records",
-            )
+        centre = descend(rows, plan.radii, plan.rhos, ledger, rng, label="mean of clipped records")
         return Release(
             value=into_ball(centre, plan.setting.constants.mean_gradient_bound),
             ledger=ledger,
@@ -164,12 +152,3 @@ class CoinPress(PrivateMethod):
                 "steps": float(len(plan.radii)),
             },
         )
-
-
-def tail(d: int, probability: float) -> float:
-    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
-
-    The norm of a standard normal vector exceeds it with probability at most beta.
-    """
-    log = -math.log(probability)
-    return math.sqrt(d + 2 * math.sqrt(d * log) + 2 * log)

@@ -1,4 +1,4 @@
-"""What adaptive clipping looks at: a private centre, and how many norms are above public radii.
+"""What adaptive clipping looks at: how many norms, about a centre, are above public radii.
 
 The norm, the count and the projection of a row are functions of that row and the centre alone, to
 the last bit: no path that another row switches changes them (theory/adaptive-methods.md, 1.1).
@@ -6,7 +6,6 @@ the last bit: no path that another row switches changes them (theory/adaptive-me
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,19 +14,15 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
-from dpsco_core.privacy.choices import ExponentialChoice, GridMedians
+from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
 
+SURE = 1.0  # standard deviations of its noise by which a test must show that it pays to go wide
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # a step in the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 WIDE = 50  # columns: from here on a plain loop over the rows is as fast as memory, BLAS is not
 FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
-RECORDS = 20_000  # the records that are looked at for a centre, at most
-SHIFT = 0.38  # a shift of the grid: means of tests and of examples lie on lattices
-FINENESS = 16  # points to a unit of the moment scale
-MOST_POINTS = 2.0**40  # on one side of 0
-COLUMNS = 64  # the columns of places, held at a time, or a sixteenth of all
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
@@ -199,8 +194,9 @@ def wider_is_better(
     )
     distance = max(0.0, float(noisy[0]))
     # In units of gap/n: squares of radii may be beyond the doubles.
-    excess = (distance / (gap / n)) ** 2 - 2 / rhos[0] - 2 * between
-    return distance, excess > 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
+    cost = 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
+    least = math.sqrt(cost + 2 * between) + SURE * math.sqrt(2 / rhos[0])
+    return distance, distance / (gap / n) > least
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
@@ -223,59 +219,3 @@ def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> I
             with np.errstate(over="ignore", invalid="ignore"):
                 block = np.subtract(block, centre, out=space[: len(block)])
         yield Factors(block, norms=own)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CentrePlan:
-    """The grid and the share of the medians: public numbers."""
-
-    records: int  # the first so many are looked at
-    limit: float  # entries are cut to plus and minus this before they are rounded
-    spacing: float  # the spacing of the grid
-    most: int  # the grid is (m + 0.38) times the spacing, m from -most to most
-    epsilon: float  # epsilon of each coordinate's median
-
-    def is_found(self) -> bool:
-        """Whether a median is likely to be off by at most a quarter of the records."""
-        return 2 / self.epsilon * math.log(2 * self.most + 1) <= self.records / 4
-
-    def medians(self, rows: Rows) -> GridMedians:
-        """Return what a ledger releases: a place on the grid for every coordinate."""
-        columns = self._columns(rows)
-        return GridMedians(columns=columns, size=rows.d, most=self.most, epsilon=self.epsilon)
-
-    def point(self, places: NDArray[np.int64]) -> Vector:
-        """Return the centre at places of the grid, shape (d,)."""
-        return (places.astype(np.float64) + SHIFT) * self.spacing
-
-    def _columns(self, rows: Rows) -> Iterator[NDArray[np.int64]]:
-        """Yield the places of every coordinate, shape (records,); rows not finite are at 0."""
-        width = max(COLUMNS, math.ceil(rows.d / 16))
-        finite = np.empty(self.records, dtype=np.bool_)
-        for left in range(0, rows.d, width):
-            columns, low = np.empty((min(width, rows.d - left), self.records), dtype=np.int64), 0
-            for block in rows.blocks(0, self.records):
-                there = slice(low, low + len(block))
-                if left == 0:
-                    finite[there] = np.isfinite(block).all(axis=1)
-                part = np.where(finite[there, None], block[:, left : left + width], 0.0)
-                columns[:, there] = self._places(part).T
-                low += len(block)
-            yield from columns
-
-    def _places(self, entries: Vector) -> NDArray[np.int64]:
-        cut = np.clip(entries, -self.limit, self.limit)  # an integer of 1e308 is undefined
-        places = np.rint(cut / self.spacing - SHIFT)
-        return np.clip(places, -self.most, self.most).astype(np.int64)
-
-
-def plan_centre(n: int, bound: float, scale: float, epsilon: float) -> CentrePlan:
-    """Return the grid for a mean of norm at most `bound` units of the moment scale."""
-    spacing = max(1 / FINENESS, (bound + 1) / MOST_POINTS)
-    return CentrePlan(
-        records=min(n, RECORDS),
-        limit=(bound + 1) * scale,
-        spacing=spacing * scale,
-        most=math.floor((bound + 1) / spacing),
-        epsilon=epsilon,
-    )

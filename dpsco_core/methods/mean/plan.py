@@ -11,7 +11,6 @@ from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.adaptive import (
-    CENTRE_SHARE,
     AdaptiveClipping,
     AdaptivePlan,
     Mode,
@@ -24,7 +23,7 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     scaled_bound,
 )
-from dpsco_core.methods.mean.ladder import CentrePlan
+from dpsco_core.methods.mean.rounds import plan_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
@@ -148,10 +147,10 @@ class RescaledClipping(PrivateMethod):
         )
         if alone.fine.mode == "blind" or setting.d == 1 or setting.n < 2:
             return alone
-        rho = self._total_rho(alone.fine)
+        rho = self._total_rho(setting, alone.fine.mode)
         spent = SCALE_SHARE * rho
         fine = self._fine(self.mode).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
-        if fine.mode == "blind" or not keeps_centre(alone.fine, fine):
+        if fine.mode == "blind":
             return alone
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
         highest = math.log2(scaled_bound(setting)[0]) + 1
@@ -160,15 +159,14 @@ class RescaledClipping(PrivateMethod):
     def _fine(self, mode: Mode | None) -> AdaptiveClipping:
         return AdaptiveClipping(mode=mode, calibration=self.calibration, tuning=self.tuning)
 
-    def _total_rho(self, fine: AdaptivePlan) -> float:
+    def _total_rho(self, setting: Setting, mode: Mode) -> float:
         """Return the rho of everything: the look at the scales comes before the choices."""
-        budget, d = fine.setting.budget, fine.setting.d
+        budget = setting.budget
         assert not isinstance(budget, PureDP)
         if self.calibration == "paper" and isinstance(budget, ApproxDP):
             return zcdp_rho(budget.epsilon, budget.delta, "paper")
-        looks = look_shares(fine.mode, d)
-        every = looks if fine.centre is None else ((CENTRE_SHARE, d), *looks)
-        shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in every)
+        looks = look_shares(mode, setting.d)
+        shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in looks)
         return selection_rho(budget, shares, choices_first=False)
 
     def release(
@@ -254,32 +252,18 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     return np.asarray(np.exp2(0.5 * (drawn - drawn.max())))
 
 
-def keeps_centre(alone: AdaptivePlan, fine: AdaptivePlan) -> bool:
-    """Whether a centre that all of the budget finds is found by what the scales leave of it.
-
-    Whatever the weights: the least one has the widest grid.
-    """
-    if alone.centre is None:
-        return True
-    return fine.centre is not None and wider(fine.centre, 1 / LEAST_WEIGHT).is_found()
-
-
-def wider(centre: CentrePlan, growth: float) -> CentrePlan:
-    """Return the grid for a set of means that is `growth` times as wide."""
-    limit = centre.limit * growth
-    return replace(centre, limit=limit, most=math.floor(limit / centre.spacing))
-
-
 def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:
-    """Return the plan for rows over these weights, which are public: radius, bounds and grid.
+    """Return the plan for rows over these weights, which are public: radius, bounds and centre.
 
     The radius grows by what the class of the records allows their lengths to grow, and the set that
     holds the mean by no more than the inverse of the least weight.
     """
     growth, most = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
-    return replace(
-        fine,
-        top_radius=fine.top_radius * growth,
-        mean_bound=fine.mean_bound * most,
-        centre=None if fine.centre is None else wider(fine.centre, most),
-    )
+    plan = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * most)
+    if fine.centre is None:
+        return plan
+    n, d = fine.setting.n, fine.setting.d
+    scale = scaled_bound(fine.setting)[0] * growth
+    centre = plan_centre(n, d, plan.mean_bound, scale, fine.centre.rho)
+    farther = max(0.0, centre.off - fine.centre.off * growth)
+    return replace(plan, top_radius=plan.top_radius + farther, centre=centre)

@@ -27,16 +27,15 @@ from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import practical_radius
-from dpsco_core.methods.mean.coinpress import tail
 from dpsco_core.methods.mean.ladder import (
     clipped_sums,
     ladder,
     norm_counts,
     places_among,
-    plan_centre,
     radius_choice,
     wide_choice,
 )
+from dpsco_core.methods.mean.rounds import centre_share, descend, plan_centre, tail
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
@@ -172,14 +171,35 @@ def test_the_places_among_a_norm_are_those_of_a_search() -> None:
             assert places.tolist() == np.searchsorted(radii, norms).tolist()
 
 
-def test_places_on_the_grid_are_functions_of_one_row() -> None:
-    plan = plan_centre(4, bound=3.0, scale=1.0, epsilon=1.0)
-    x = np.array([[1e308, -1e308], [math.nan, 5.0], [-math.inf, 1.0], [0.39, 0.0]])
-    columns = [c.tolist() for c in plan.medians(DenseRows(x)).columns]
-    assert columns == [[plan.most, 0, 0, 6], [-plan.most, 0, 0, 0]]
-    assert plan.most == 64 and plan.point(np.array([6, 0])).tolist() == [6.38 / 16, 0.38 / 16]
-    huge = plan_centre(4, bound=1e300, scale=1.0, epsilon=1.0)
-    assert huge.most == 2**40 and math.isfinite(huge.spacing)
+def test_a_round_clips_to_a_ball_about_the_last_answer() -> None:
+    """Without noise, and by hand; the last answer is within what is planned of the mean."""
+    x = np.random.default_rng(0).standard_normal((4000, 3)) + np.array([30.0, 0.0, 0.0])
+    plan = plan_centre(4000, 3, 50.0, 1.0, rho=1e6)
+    assert len(plan.radii) > 1 and list(plan.radii) == sorted(plan.radii, reverse=True)
+    ledger = Ledger(ZCDP(rho=1.001e6))
+    answer = descend(
+        DenseRows(x), plan.radii, plan.rhos, ledger, np.random.default_rng(1), label="centre"
+    )
+    expected = np.zeros(3)
+    for radius in plan.radii:
+        away = x - expected
+        shrunk = np.minimum(1, radius / np.linalg.norm(away, axis=1))
+        expected = expected + (away * shrunk[:, None]).mean(axis=0)
+    assert answer == pytest.approx(expected, abs=1e-3)
+    assert float(np.linalg.norm(answer - [30.0, 0.0, 0.0])) < plan.off
+    assert [e.sensitivity for e in ledger.entries] == [2 * r / 4000 for r in plan.radii]
+    assert sum(e.rho for e in ledger.entries) == pytest.approx(1e6)
+
+
+def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
+    """And at a share that falls with the records; in few dimensions not near, which is proven."""
+
+    def share(n: int, bound: float, *, near: bool = True) -> float:
+        return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], near=near)
+
+    assert [share(5000, bound) > 0 for bound in (2.2, 5.0)] == [False, True]
+    assert [share(5000, bound, near=False) > 0 for bound in (8.0, 10.0)] == [False, True]
+    assert share(1000, 50.0) > share(10**5, 50.0) > 0
 
 
 @pytest.mark.parametrize("budget", [*BUDGETS, PureDP(epsilon=2.0)])
@@ -200,10 +220,11 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
             plan = method.plan(where)
             looks = entries.count("exponential")
             radii = {"single": 1, "guarded": 2, "blind": 0}[plan.mode]
-            assert looks == radii + (plan.centre is not None)
+            assert looks == radii
+            rounds = [e.label for e in ledger.entries].count("centre")
+            assert rounds == (0 if plan.centre is None else len(plan.centre.radii))
             if budget == BUDGETS[0]:  # 3000 records are enough for all looks
-                wide = bound > 2 * math.sqrt(d) and tuning == "practical"
-                assert radii and (plan.centre is not None) == wide
+                assert radii and (rounds > 0) == (bound == 50.0 and tuning == "practical")
 
 
 def is_spent(ledger: Ledger) -> bool:
@@ -347,7 +368,7 @@ def scores_are_scaled_by_their_sensitivity() -> None:
 
 
 def test_the_scores_of_a_run_are_those_of_the_plan() -> None:
-    target_is_public(*point(n=300, d=16))
+    target_is_public(*point(n=300, d=16, offset=0.0, bound=0.1))  # so near that no centre pays
     scores_are_scaled_by_their_sensitivity()
 
 
@@ -361,7 +382,7 @@ def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
             rows, AdaptiveClipping().plan(where), ledger, np.random.default_rng(seed)
         )
         tested = release.diagnostics["wide_radius"] > release.diagnostics["narrow_radius"]
-        gaussians = [e for e in ledger.entries if e.mechanism == "gaussian"]
+        gaussians = [e for e in ledger.entries if e.mechanism == "gaussian" and e.label != "centre"]
         assert len(gaussians) == 1 + tested and ledger.spent() == where.budget
         assert gaussians[-1].sensitivity == 2 * release.diagnostics["clip_radius"] / 2000
         kinds.add(tested)
@@ -402,7 +423,7 @@ def test_few_records_are_not_worse_than_not_looking(
 
 def test_a_look_that_finds_nothing_is_not_taken() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
-        problem, where = point(n=300, d=5, budget=budget[-1], offset=10.0, bound=10.0)
+        problem, where = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
         assert AdaptiveClipping().plan(where).mode == "blind"
         forced, taken = few_records(
             problem, where, (AdaptiveClipping(mode="single"), AdaptiveClipping())
@@ -542,14 +563,14 @@ def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
 
 def test_it_is_near_the_best_radius_in_hindsight_on_some_settings() -> None:
     ratios = ratios_of(tuple(row for row in GRID if row[2] <= 50 and row[1] <= 20_000))
-    assert np.median(ratios[:, 0]) <= 1.08 and ratios[:, 0].max() <= 1.25
+    assert np.median(ratios[:, 0]) <= 1.02 and ratios[:, 0].max() <= 1.2
     assert ratios[:, 1].max() <= 1.05
 
 
 @pytest.mark.slow
 def test_it_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> None:
     ratios = ratios_of(GRID)
-    assert np.median(ratios[:, 0]) <= 1.08 and ratios[:, 0].max() <= 1.25
+    assert np.median(ratios[:, 0]) <= 1.02 and ratios[:, 0].max() <= 1.2
     assert ratios[:, 1].max() <= 1.05
 
 

@@ -95,15 +95,15 @@ def test_the_ledger_is_the_budget(slug: str, diameter: float, n: int, d: int) ->
             assert release.ledger.spent().epsilon <= 1.0
 
 
-def test_the_coarse_centre_is_paid_for_and_comes_first() -> None:
+def test_the_centre_is_paid_for_and_comes_first() -> None:
     point = replace(POINT, n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0)
     method = UserMeanAdaptive()
-    plan = method.plan(point.setting)
-    assert plan.coarse is not None
-    entries = released(method, users(point), point).ledger.entries
-    assert [e.label for e in entries] == ["coarse centre", "radius", "mean of clipped records"]
-    assert method.plan(replace(point, m=1).setting).coarse is None
-    assert replace(method, tuning="theory").plan(point.setting).coarse is None
+    centre = method.plan(point.setting).fine.centre
+    assert centre is not None
+    labels = [e.label for e in released(method, users(point), point).ledger.entries]
+    assert labels == ["centre"] * len(centre.radii) + ["radius", "mean of clipped records"]
+    assert method.plan(replace(point, m=1).setting).fine.centre is None
+    assert replace(method, tuning="theory").plan(point.setting).fine.centre is None
 
 
 @pytest.mark.parametrize(("p", "m"), [(2.0, 9), (3.0, 4), (4.0, 30), (6.0, 2)])

@@ -1,17 +1,13 @@
 """A mean at user level: a private centre, then users' means in a radius chosen privately."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
-from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode, look_shares
-from dpsco_core.methods.mean.base import clipped_mean, into_ball
-from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
@@ -20,27 +16,20 @@ from dpsco_core.methods.user.means.base import (
     check_user_rows,
     of_user_means,
 )
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.selection import selection_rho
 from dpsco_core.problems.base import Setting
-
-COARSE_SHARE = 0.1  # a share of rho, for the coarse centre
-WORTHWHILE = 0.7  # a share of the ball around 0: a coarse centre must leave at most so much of it
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserAdaptivePlan(Plan):
-    fine: AdaptivePlan  # the run on the users' means less the coarse centre
-    mean_bound: float  # the answer is projected on the ball of this
-    coarse: ClippedPlan | None = None  # the run for the coarse centre; None: there is none, it is 0
+    fine: AdaptivePlan  # the run on the users' means
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserMeanAdaptive(PrivateMethod):
     """Adaptive clipping of the users' means; see theory/user-level-means.md, 2.3.
 
-    At m = 1 it is `AdaptiveClipping`, but for the coarse centre where the public bound is wide.
+    At m = 1 it is `AdaptiveClipping`.
     """
 
     radius: float | None = None  # the largest of the ladder; None: that of clipped user means
@@ -72,8 +61,7 @@ class UserMeanAdaptive(PrivateMethod):
         steps=(
             r"Average: $\bar X_i=\frac1m\sum_jX_{ij}$ for every user i.",
             r"Where the public bound is large beside the spread of users' means, subtract a "
-            r"private centre: with many users medians of the coordinates on a public grid, else "
-            r"clipped user means at a tenth of $\rho$.",
+            r"private centre: rounds of clipping to a ball about the last one, each smaller.",
             r"Draw a radius from a ladder by the exponential mechanism, beyond which about k of "
             r"the users' means lie.",
             r"Clip the users' means to it, average, add $N(0,\sigma^2I_d)$, "
@@ -88,11 +76,11 @@ class UserMeanAdaptive(PrivateMethod):
         privacy=Proof(
             sensitivity=r"A user's average depends on that user alone: replacing all records of a "
             r"user replaces one of n averages. A count of averages beyond a radius changes by at "
-            r"most 1, a rank in a median by at most 1, and the clipped mean by at most "
-            r"$\Delta_2=2R/n$.",
-            mechanism=r"Exponential mechanisms choose the radius, and medians where they are "
-            r"the centre; Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho'}$ per "
-            r"coordinate is $\rho'$-zCDP. Under a pure budget the noise is spherical Laplace, and "
+            r"most 1, and the mean of averages that are clipped to a ball of radius R by at "
+            r"most $\Delta_2=2R/n$.",
+            mechanism=r"Exponential mechanisms choose the radius; Gaussian noise of standard "
+            r"deviation $\Delta_2/\sqrt{2\rho'}$ per coordinate, in the rounds and at the end, is "
+            r"$\rho'$-zCDP. Under a pure budget the noise is spherical Laplace, and "
             r"there is no centre.",
             composition=r"Adaptive clipping of n records is private for one record, and is run "
             r"here on n averages: shares of $\rho$ that are fixed in advance add up.",
@@ -114,73 +102,14 @@ class UserMeanAdaptive(PrivateMethod):
     symbol = "circle"
 
     def plan(self, setting: Setting) -> UserAdaptivePlan:
-        means = of_user_means(setting)
-        alone = UserAdaptivePlan(
-            setting=setting,
-            fine=self._on_means(self.mode).plan(means),
-            mean_bound=setting.constants.mean_gradient_bound,
-        )
-        pure = isinstance(setting.budget, PureDP)
-        if pure or self.tuning == "theory" or alone.fine.centre is not None:
-            return alone
-        tried = self._coarse(alone, self.mode, setting.gaussian_rho)
-        if tried is None:
-            return alone
-        # The looks that it takes decide what may be spent in all.
-        mode = tried.fine.mode
-        return self._coarse(alone, mode, self._total_rho(setting, mode)) or alone
-
-    def _total_rho(self, setting: Setting, mode: Mode) -> float:
-        """Return the rho of everything: the coarse centre comes before the looks."""
-        budget = setting.budget
-        assert not isinstance(budget, PureDP)
-        if self.calibration == "paper" and isinstance(budget, ApproxDP):
-            return zcdp_rho(budget.epsilon, budget.delta, "paper")
-        shares = tuple((s * (1 - COARSE_SHARE), k) for s, k in look_shares(mode, setting.d))
-        return selection_rho(budget, shares, choices_first=False)
-
-    def _coarse(
-        self, alone: UserAdaptivePlan, mode: Mode | None, rho: float
-    ) -> UserAdaptivePlan | None:
-        """Return the plan with a coarse centre; None where that would leave too much."""
-        means = of_user_means(alone.setting)
-        spent = COARSE_SHARE * rho
-        coarse = SimpleClipping().plan(replace(means, budget=ZCDP(rho=spent)))
-        # How far the centre is off, at most: noise, sampling, and as much again for clipping.
-        spread = math.sqrt(means.constants.variance_trace)
-        noise = coarse.noise_std * (math.sqrt(means.d) + 3)
-        near = noise + 4 * spread / math.sqrt(means.n)
-        if not near + spread <= WORTHWHILE * (alone.mean_bound + spread):
-            return None
-        constants = replace(means.constants, mean_gradient_bound=near)
-        inner = replace(means, constants=constants, budget=ZCDP(rho=rho - spent))
-        fine = self._on_means(mode).plan(inner)
-        return None if fine.centre is not None else replace(alone, coarse=coarse, fine=fine)
+        fine = self._on_means(self.mode).plan(of_user_means(setting))
+        return UserAdaptivePlan(setting=setting, fine=fine)
 
     def release(
         self, sample: UserRows, plan: UserAdaptivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_user_rows(sample, plan.setting)
-        means, fine = sample.means(), self._on_means(plan.fine.mode)
-        if plan.coarse is None:
-            return fine.release(means, plan.fine, ledger, rng)
-        coarse = plan.coarse
-        centre = ledger.gaussian(
-            clipped_mean(means, coarse.clip_radius),
-            l2_sensitivity=coarse.l2_sensitivity,
-            rho=coarse.rho,
-            rng=rng,
-            label="coarse centre",
-        )
-        centre = into_ball(centre, plan.mean_bound)
-        with np.errstate(over="ignore", invalid="ignore"):
-            rest = DenseRows(means.read(slice(None)) - centre)
-        released = fine.release(rest, plan.fine, ledger, rng)
-        return replace(
-            released,
-            value=into_ball(centre + released.value, plan.mean_bound),
-            diagnostics={**released.diagnostics, "centre_norm": float(np.linalg.norm(centre))},
-        )
+        return self._on_means(plan.fine.mode).release(sample.means(), plan.fine, ledger, rng)
 
     def _on_means(self, mode: Mode | None) -> AdaptiveClipping:
         return AdaptiveClipping(

@@ -1,0 +1,150 @@
+"""Rounds of clipping: each averages, with noise, in a ball about the last answer, and is nearer.
+
+CoinPress (Biswas, Dong, Kamath and Ullman 2020) is nothing else; adaptive clipping finds its centre
+so. See theory/adaptive-methods.md, 1.1 and 2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.search import smallest
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.mean import ladder
+from dpsco_core.methods.mean.base import scaled_bound, tail_excess
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+MOST_ROUNDS = 6
+CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, of which the best is taken
+WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
+BEYOND = 0.01  # the probability that a normal record, or an average's noise, is beyond its ball
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentrePlan:
+    radii: tuple[float, ...]  # the radius of each round's ball
+    rho: float  # the budget of all rounds together: each has the same part
+    off: float  # how far from the mean the answer is, likely and for light tails
+
+    @property
+    def rhos(self) -> tuple[float, ...]:
+        """The rho of each round."""
+        return (self.rho / len(self.radii),) * len(self.radii)
+
+
+def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentrePlan:
+    """Return the number of rounds whose answer is nearest, and their balls, for a rho > 0.
+
+    The mean has a norm of at most `far`; a coordinate has about the standard deviation `scale`.
+    """
+    reach = tail(d, BEYOND)
+
+    def of(rounds: int) -> CentrePlan:
+        own = (rho / rounds,) * rounds
+        radii, off = balls(n, far, scale, own, reaches=(reach,) * rounds, likely=(reach,) * rounds)
+        return CentrePlan(radii=radii, rho=rho, off=off)
+
+    return smallest(map(of, range(1, MOST_ROUNDS + 1)), lambda p: p.off, of="number of rounds")
+
+
+def centre_allowed(setting: Setting, *, near: bool) -> bool:
+    """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
+
+    With `near` from a quarter of the other distance on, within which adaptive clipping in single
+    mode looks for none: its proven error is that of a run without a centre.
+    """
+    bound = scaled_bound(setting)[1]
+    return (0.5 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
+
+
+def centre_share(setting: Setting, *, near: bool) -> float:
+    r"""Return the share of rho that is best spent on a centre: 0 where none pays.
+
+    A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
+    about it moves the answer towards it, in squares and units of the release's noise, by up to
+    :math:`d r^2` (theory/adaptive-methods.md, 1.1).
+    """
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    scale, bound = scaled_bound(setting)
+    far = setting.constants.mean_gradient_bound
+    if not centre_allowed(setting, near=near):
+        return 0.0
+    pulled = min(d, n**2 * rho / (32 * d))
+
+    def error(share: float) -> float:
+        off = plan_centre(n, d, far, scale, share * rho).off / scale if share else bound
+        return (d + off**2) / (1 - share) + pulled * off**2
+
+    return smallest(CENTRE_SHARES, error, of="share of the budget for a centre", gain=WORTHWHILE)
+
+
+def about(setting: Setting, centre: CentrePlan | None) -> Setting:
+    """Return the setting of the records less the centre: how far their mean is from 0, at most.
+
+    By the noise, and by what the last ball clips at the worst law of the class.
+    """
+    if centre is None:
+        return setting
+    length = centre.off + scaled_bound(setting)[0] * math.sqrt(setting.d)
+    clipped = length * tail_excess(centre.radii[-1] / length, setting.moment_order)
+    constants = replace(setting.constants, mean_gradient_bound=centre.off + clipped)
+    return replace(setting, constants=constants)
+
+
+def balls(
+    n: int,
+    far: float,  # how far from 0 the mean is, at most
+    scale: float,  # the standard deviation of a coordinate
+    rhos: Sequence[float],
+    *,
+    # in each round: for how many standard deviations of a coordinate a ball leaves records room,
+    # and as how many the length of a round's noise is counted
+    reaches: Sequence[float],
+    likely: Sequence[float],
+) -> tuple[tuple[float, ...], float]:
+    """Return the radius of each round's ball, and how far off the last answer is."""
+    radii = []
+    for rho, reach, most in zip(rhos, reaches, likely, strict=True):
+        radius = far + scale * reach
+        radii.append(radius)
+        far = most * math.sqrt(scale**2 / n + 2 * radius**2 / (n**2 * rho))
+    return tuple(radii), far
+
+
+def descend(
+    rows: Rows,
+    radii: Sequence[float],
+    rhos: Sequence[float],
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    label: str,
+) -> Vector:
+    """Run the rounds from 0 and return the last answer, shape (d,).
+
+    Every record is projected on a ball that is public when its round begins: replacing one moves
+    the average by at most twice the radius over n.
+    """
+    centre = np.zeros(rows.d)
+    for radius, rho in zip(radii, rhos, strict=True):
+        centre = centre + ledger.gaussian(
+            ladder.clipped_sums(rows, (radius,), centre)[0] / rows.n,
+            l2_sensitivity=2 * radius / rows.n,
+            rho=rho,
+            rng=rng,
+            label=label,
+        )
+    return centre
+
+
+def tail(d: int, probability: float) -> float:
+    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
+
+    The norm of a standard normal vector exceeds it with probability at most beta.
+    """
+    log = -math.log(probability)
+    return math.sqrt(d + 2 * math.sqrt(d * log) + 2 * log)
