@@ -15,6 +15,7 @@ QUIET: Pair = ("#55595f", "#b9bcbf")
 FAINT: Pair = ("#8a8e94", "#85888c")
 PAGE: Pair = ("#ffffff", "#191916")
 GRID: Pair = ("rgba(0,0,0,.08)", "rgba(255,255,255,.10)")
+PALE: Pair = ("#d5d5cf", "#4a4a46")  # cells of a map that show nobody
 ACCENT: Pair = ("#0b57d0", "#8ab4f8")  # the colour of controls
 
 

@@ -15,6 +15,9 @@ DOT = 6  # pixels that the dot on the axis reaches below it
 
 def plotly(figure: Figure, theme: Theme) -> Part:
     """Return a figure's traces and layout."""
+    if theme.size.ladder:
+        right = theme.size.right + figure.ladder.room
+        theme = replace(theme, size=replace(theme.size, right=right))
     places = [
         PanelBox(panel, figure.y, i, len(figure.panels), theme)
         for i, panel in enumerate(figure.panels)

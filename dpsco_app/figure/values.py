@@ -140,6 +140,7 @@ class Ladder:
     title: str
     columns: Sequence[str]
     rows: Sequence[LadderRow]
+    room: int = 0  # pixels that long names need beyond the usual
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
+from dpsco_app.figure.colours import PALE, QUIET
 from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
@@ -43,6 +45,9 @@ ABOUT: dict[Reading, str] = {
 }
 
 
+IDLE = "no better than not looking at the data"
+
+
 def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
     """Return row and column of the map's cell that is nearest to the point, on log scales."""
     x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
@@ -63,11 +68,40 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
-    name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
-    if reading == "measured" and contest.values[best, row, column] >= without_data(point):
+    shown = shown_best(contest, point, reading)
+    name, share = method_card(contest.methods[best]).name, 100 * share_of(contest, shown, best)
+    if shown[row, column] == len(contest.methods):
         return f"At {here} no chosen method beats not looking at the data; {name} comes nearest"
     tie = "in a tie, best" if contest.ties[row, column] else "as"
     return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
+
+
+def shown_best(contest: Contest, point: Scenario, reading: Reading) -> NDArray[np.intp]:
+    """Return what each cell shows, shape (rows, columns): a method's place, or that none pays.
+
+    The number of methods stands for none: measured, the best errs as much as an answer that sees no
+    data.
+    """
+    best = contest.smallest.astype(np.intp)
+    if reading != "measured":
+        return best
+    for row, column in np.argwhere(best >= 0):
+        start = without_data(at_cell(contest.plane, point, row, column))
+        if contest.values[best[row, column], row, column] >= start:
+            best[row, column] = len(contest.methods)
+    return best
+
+
+def at_cell(plane: Plane, point: Scenario, row: int, column: int) -> Scenario:
+    """Return the scenario of a cell."""
+    values = {plane.x_axis: plane.x[column], plane.y_axis: plane.y[row]}
+    return replace(point, **{a: int(v) if is_whole(a) else float(v) for a, v in values.items()})
+
+
+def share_of(contest: Contest, shown: NDArray[np.intp], place: int) -> float:
+    """Return in which share of the known cells this place is shown."""
+    known = shown[contest.known]
+    return float(np.equal(known, place).mean()) if len(known) else 0.0
 
 
 def value_text(value: float, *, holds: bool) -> str:
@@ -94,28 +128,41 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
+    shown = shown_best(contest, point, reading)
+
     def says(row: int, column: int) -> str:
         values = zip(names, texts(row, column), strict=True)
-        return "<br>".join([where(plane, row, column), *map(" ".join, values)])
+        lines = [where(plane, row, column), *map(" ".join, values)]
+        if shown[row, column] == len(names):
+            lines.append(IDLE)
+        return "<br>".join(lines)
 
     cells = Cells(
         x=list(plane.x),
         y=list(plane.y),
-        kinds=[(name, colour_of(m)) for name, m in zip(names, contest.methods, strict=True)],
-        shows=contest.smallest.tolist(),
-        hatched=(contest.ties & contest.known).tolist(),
+        kinds=[
+            *((name, colour_of(m)) for name, m in zip(names, contest.methods, strict=True)),
+            (IDLE, PALE),
+        ],
+        shows=shown.tolist(),
+        hatched=(contest.ties & contest.known & (shown < len(names))).tolist(),
         hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
         chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
     )
     return Figure(
         panels=[Panel(title="", x=x, cells=cells)],
         y=y,
-        ladder=_ladder(contest, point, texts),
+        ladder=_ladder(contest, point, shown, texts),
         alt=winner(contest, point, reading),
     )
 
 
-def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
+def _ladder(
+    contest: Contest,
+    point: Scenario,
+    shown: NDArray[np.intp],
+    texts: Callable[[int, int], list[str]],
+) -> Ladder:
     at = nearest_cell(contest.plane, point)
     values = contest.values[:, *at]
     names = short_names(contest.methods)
@@ -127,8 +174,21 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
                 key=method,
                 name=f"■ {names[method]}",
                 colour=colour_of(method),
-                values=[texts(*at)[k], f"{100 * contest.share(int(k)):.0f} %"],
+                values=[texts(*at)[k], f"{100 * share_of(contest, shown, int(k)):.0f} %"],
                 end=-float(len(rows)),  # below the axis: in this order, and without leaders
+                swatch="none",
+            )
+        )
+    idle = share_of(contest, shown, len(names))
+    if idle:
+        values = [rounded(without_data(point)), f"{100 * idle:.0f} %"]
+        rows.append(
+            LadderRow(
+                key="idle",
+                name="■ an answer without data",
+                colour=QUIET,
+                values=values,
+                end=-float(len(rows)),
                 swatch="none",
             )
         )

@@ -79,7 +79,7 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],
         y=Axis(title="", low=0, high=top, ticks=(), log=False),
-        ladder=Ladder(title=more, columns=["value"], rows=names),
+        ladder=Ladder(title=more, columns=["value"], rows=names, room=140),
         alt=title(rows),
     )
 

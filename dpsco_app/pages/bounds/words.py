@@ -36,8 +36,8 @@ ERRATA_INTRODUCTION = (
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
     "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
-    "fails here, or a lower bound is about other losses. Dashed: the error of an answer that "
-    "ignores the data; an upper bound to its right is vacuous."
+    "fails here, or a lower bound is about other losses. Dashed: the error on these data of an "
+    "answer that ignores them; an upper bound to its right is vacuous here."
 )
 SLOPE_HELP = (
     "Logarithmic slope at this point: −0.5 means that four times as much halves the value. For "
@@ -158,7 +158,11 @@ def title(rows: Sequence[Row]) -> str:
         proven = upper.bound.card.constant == "explicit"
         narrow = least is not None and least.bound.card.laws not in upper.covers
         laws = f" for {upper.bound.card.laws.short}" * narrow
-        first = f"Proven here{laws}: at most" if proven else "The smallest rate that holds here is"
+        first = (
+            f"Proven in this table{laws}: at most"
+            if proven
+            else "The smallest rate of this table is"
+        )
         parts.append(f"{first} {in_digits(upper.value)} (“{short(upper.bound.card)}”)")
     if least is not None:
         start = "no" if parts else "No"

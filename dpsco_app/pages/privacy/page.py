@@ -1,6 +1,6 @@
 """Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -217,13 +217,20 @@ TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsamp
 # -- a run's ledger, and the audit --------------------------------------------------------------
 
 
+def _most_released(running: Sequence[str], scenario: Scenario) -> str:
+    """Return the method with the longest ledger; of optimisers, which take longer, the first."""
+    if not running or scenario.problem != "mean":
+        return (*running, *private(scenario))[0]
+    return max(running, key=lambda m: len(_account(ledger_run(scenario, m)).spendings))
+
+
 def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the ledger of one run."""
     offered = private(scenario)
     if not offered:
         raise InvalidInput("The scenario has no private algorithm: choose one.")
     running = [m for m in offered if refusal(canonical(ledger_run(scenario, m)), m) is None]
-    method = view.method if view.method in offered else (running or offered)[0]
+    method = view.method if view.method in offered else _most_released(running, scenario)
     if len(offered) > 1:
         key = STATE.key("method")
         st.session_state[key] = method

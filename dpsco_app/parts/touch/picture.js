@@ -126,7 +126,9 @@ const drawMeans = (picture, now) => {
   label(place, now.mean, "true mean", picture.type, end[1] > now.mean[1])
   const name = cloud ? "released" : now.moved ? "average with your record" : "average"
   label(place, end, name, picture.type, end[1] <= now.mean[1])
-  picture.find(".zoom").textContent = `Magnified ${short(now.view / half.size)} times.`
+  picture.find(".zoom").textContent = now.view >= half.size
+    ? `Magnified ${short(now.view / half.size)} times.`
+    : `Shrunk ${short(half.size / now.view)} times.`
 }
 
 // A state may leave parts of the picture out; its own page shows them all.

@@ -299,9 +299,11 @@ const listenToNorms = (played) => {
   }
 }
 
-const legendOf = ({ runs }) => runs.map(({ name, colour, dash }) =>
+const legendOf = ({ runs, released }) => runs.map(({ name, colour, dash }) =>
   `<span><svg viewBox="0 0 28 10" aria-hidden="true"><path d="M0,5H28" stroke="${colour}" ` +
-  `stroke-width="3" stroke-dasharray="${dash}"/></svg>${name}</span>`).join("")
+  `stroke-width="3" stroke-dasharray="${dash}"/></svg>${name}</span>`).join("") +
+  `<span><svg viewBox="0 0 28 10" aria-hidden="true"><circle cx="14" cy="5" r="4" fill="none" ` +
+  `stroke="${runs[0].colour}" stroke-width="2"/></svg>${released}</span>`
 
 // Draw into `root`, which holds the markup. Called again with the same run, it stays at its frame.
 export const showRun = (root, data, tell) => {

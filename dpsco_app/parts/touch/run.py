@@ -103,6 +103,7 @@ def run_data(
         "radius": factor * frames.radius,
         "radii": [FACTORS[0] * frames.radius, FACTORS[-1] * frames.radius],
         "ticks": TICKS,
+        "released": "what is released",
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
             f"stray most from the line between them. {within if plane.held < 0.995 else ''}"

@@ -62,7 +62,7 @@ const sentence = ({ parts: shown }, now) => {
       `${costOf(sample)} of the privacy budget.`
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
-  const worst = now.parts.total < 1.02 * now.best ? "No radius has a smaller typical error."
+  const worst = now.parts.total < 1.02 * now.best ? "No radius here has a smaller typical error."
     : mostOf(now.parts)
   const those = now.n > now.points.length ? ` shown, of ${count(now.n)},` : ""
   return `${outside} of ${now.points.length} records${those} are clipped. A typical release is ` +

@@ -8,7 +8,6 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
-from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import (
     Calibration,
@@ -39,13 +38,13 @@ from dpsco_core.methods.mean.ladder import (
 )
 from dpsco_core.methods.mean.rounds import (
     CENTRE_SHARES,
-    WORTHWHILE,
     CentrePlan,
     about,
     centre_allowed,
     centre_share,
     descend,
     plan_centre,
+    worthwhile,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.story import Proof, Story
@@ -114,7 +113,8 @@ class AdaptiveClipping(PrivateMethod):
         pure_form=True,
         private_radius=True,
         rate="upper.mean.adaptive",
-        caveat="With too few records for a look it is simple clipping. From 16 dimensions on it "
+        caveat="With too few records for a look it is simple clipping, about a centre where the "
+        "bound on the mean is wide. From 16 dimensions on it "
         "runs in guarded mode, whose error no bound is proven for. Below, it errs up to 20 times "
         "as much as simple clipping where a few records, all far out in one direction, carry the "
         "mean.",
@@ -168,7 +168,8 @@ class AdaptiveClipping(PrivateMethod):
             "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
             "to 4 times.",
             "In one or two dimensions the choice costs most, up to half of the error.",
-            "With too few records for a look it takes none, and is simple clipping.",
+            "With too few records for a look it takes none, and is simple clipping, about a centre "
+            "where the bound on the mean is wide.",
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
     )
@@ -182,6 +183,8 @@ class AdaptiveClipping(PrivateMethod):
             plan = self._gaussian_plan(setting)
         check_level("radius", plan.top_radius)
         check_level("least radius", float(plan.radii[-1]))
+        for radius in () if plan.centre is None else plan.centre.radii:
+            check_level("radius of a round", radius)
         return plan
 
     def _gaussian_plan(self, setting: Setting) -> AdaptivePlan:
@@ -199,12 +202,7 @@ class AdaptiveClipping(PrivateMethod):
         near = usual_mode(setting) == "guarded"
         shares = CENTRE_SHARES if centre_allowed(setting, near=near) else (0.0,)
         plans = [self._looking_plan(setting, "blind", share) for share in shares]
-        return smallest(
-            plans,
-            lambda plan: plan.top_radius / math.sqrt(plan.release_rho),
-            of="share of the budget for a centre",
-            gain=WORTHWHILE,
-        )
+        return worthwhile(plans, lambda plan: plan.top_radius / math.sqrt(plan.release_rho))
 
     def _looking_plan(self, setting: Setting, mode: Mode, centre: float) -> AdaptivePlan:
         """Return the plan with this share of rho for a centre."""

@@ -111,8 +111,8 @@ class RescaledClipping(PrivateMethod):
             r"weights that are fixed before it looks.",
             composition=r"A tenth of $\rho$ for the scales, the rest for adaptive clipping, which "
             r"may depend on them: the shares are fixed in advance and add up. Under "
-            r"$(\varepsilon,\delta)$ dominating pairs give 0.97 of what Gaussian noise alone may "
-            r"spend, since a Gaussian release comes before the choices.",
+            r"$(\varepsilon,\delta)$ dominating pairs give 0.98 of what Gaussian noise alone "
+            r"may spend, since a Gaussian release comes before the choices.",
         ),
         smooth="no loss",
         order=r"O(nd+n\ln\ln n)",
@@ -153,6 +153,8 @@ class RescaledClipping(PrivateMethod):
         if fine.mode == "blind":
             return alone
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
+        if fine.centre is not None:
+            check_level("radius of a round", fine.centre.radii[0] / LEAST_WEIGHT)
         highest = math.log2(scaled_bound(setting)[0]) + 1
         return replace(alone, fine=fine, scale_rho=spent, lowest=highest - OCTAVES)
 

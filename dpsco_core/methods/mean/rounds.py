@@ -5,8 +5,9 @@ so. See theory/adaptive-methods.md, 1.1 and 2.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from dpsco_core.methods.mean.base import scaled_bound, tail_excess
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
+T = TypeVar("T")
+
 MOST_ROUNDS = 6
-CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, of which the best is taken
+CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
 WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
 BEYOND = 0.01  # the probability that a normal record, or an average's noise, is beyond its ball
 
@@ -79,17 +82,26 @@ def centre_share(setting: Setting, *, near: bool) -> float:
         off = plan_centre(n, d, far, scale, share * rho).off / scale if share else bound
         return (d + off**2) / (1 - share) + pulled * off**2
 
-    return smallest(CENTRE_SHARES, error, of="share of the budget for a centre", gain=WORTHWHILE)
+    return worthwhile(CENTRE_SHARES, error)
+
+
+def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
+    """Return the candidate with the least error; the first one unless that saves a fifth."""
+    best = smallest(candidates, error, of="share of the budget for a centre")
+    return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
 
 
 def about(setting: Setting, centre: CentrePlan | None) -> Setting:
     """Return the setting of the records less the centre: how far their mean is from 0, at most.
 
-    By the noise, and by what the last ball clips at the worst law of the class.
+    By the noise, and by what the last ball clips at the worst law of the class, if the centre
+    before is off by no more than is planned.
     """
     if centre is None:
         return setting
-    length = centre.off + scaled_bound(setting)[0] * math.sqrt(setting.d)
+    scale = scaled_bound(setting)[0]
+    before = centre.radii[-1] - scale * tail(setting.d, BEYOND)
+    length = before + scale * math.sqrt(setting.d)
     clipped = length * tail_excess(centre.radii[-1] / length, setting.moment_order)
     constants = replace(setting.constants, mean_gradient_bound=centre.off + clipped)
     return replace(setting, constants=constants)

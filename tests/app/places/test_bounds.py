@@ -106,11 +106,11 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
     rates = [r for r in holding if r.bound.card.constant == "rate"]
     proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
     best = min(proven, key=lambda r: r.value)
-    assert title.startswith(f"Proven here: at most {words.in_digits(best.value)} (“")
+    assert title.startswith(f"Proven in this table: at most {words.in_digits(best.value)} (“")
     assert words.short(best.bound.card) in title
     best = min(rates, key=lambda r: r.value)
     title = words.title([r for r in drawn if r not in proven])
-    assert title.startswith("The smallest rate that holds here is ")
+    assert title.startswith("The smallest rate of this table is ")
     assert words.in_digits(best.value) in title and words.short(best.bound.card) in title
     least = words.floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
@@ -157,7 +157,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     )
     assert words.marked(first) == words.short(first.bound.card)
     alone = [other, by_slug["lower.mean.fano-cdp"]]
-    assert "Proven here for these directional moments: at most 0.347" in words.title(alone)
+    assert "Proven in this table for these directional moments: at most 0.347" in words.title(alone)
 
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.figure.colours import PALE
 from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
-from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
+from dpsco_app.pages.contest import contest_figure, nearest_cell, shown_best, where, winner
 from dpsco_app.pages.who_wins.state import COARSE, PLANES, SIZES, STATE, plane, planes_for
+from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.contest import Contest, bounds_contest
@@ -92,7 +95,22 @@ def test_the_colours_are_those_of_the_methods_in_every_reading() -> None:
     for reading in ("rates", "proven"):
         expected = map_of(reading=reading)
         kinds = cells(expected, reading).kinds
-        assert [pair for _, pair in kinds] == [colour_of(m) for m in expected.methods]
+        assert [pair for _, pair in kinds] == [*map(colour_of, expected.methods), PALE]
+
+
+def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> None:
+    """Measured, that is: the values of rates say nothing of it."""
+    expected = map_of()
+    shown = shown_best(expected, BASE, "measured")
+    start = without_data(BASE)
+    best = np.where(expected.holds, expected.values, np.inf).min(axis=0)
+    useless = (start <= best) & (best < np.inf)
+    assert 0 < useless.sum() < useless.size
+    assert ((shown == len(expected.methods)) == useless).all()
+    assert (shown_best(expected, BASE, "rates") == expected.smallest).all()
+    rows = contest_figure(expected, BASE, "measured").ladder.rows
+    assert rows[-1].name == "■ an answer without data"
+    assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} %"]
 
 
 def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
@@ -135,7 +153,7 @@ def test_the_page_opens_on_what_is_measured_and_ends_with_the_point_in_the_answe
     (targets,) = [t for t in spec(page)["data"] if t.get("name") == "cells"]
     assert len(targets["customdata"]) % SIZES["measured"][1] == 0
     assert "not run yet" not in json.dumps(targets["hovertext"])
-    assert set(ladder(page)) == {"■ Simple clipping", "■ Coordinate-wise"}
+    assert set(ladder(page)) >= {"■ Simple clipping", "■ Coordinate-wise"}
 
 
 # In every run; the other problems in `make test-slow`.

@@ -50,8 +50,8 @@ class UserMeanAdaptive(PrivateMethod):
         private_radius=True,
         level="user",
         rate="upper.user.mean-adaptive",
-        caveat="Its centre and its radius are this project's (theory/user-level-means.md, 2.3); "
-        "the paper finds a centre by rounds of clipping. No explicit bound is proven for it.",
+        caveat="How its centre and its radius are chosen is this project's "
+        "(theory/user-level-means.md, 2.3). No explicit bound is proven for it.",
     )
     story = Story(
         what="Averages each user's records and runs adaptive clipping on the averages. They lie "
