@@ -245,6 +245,10 @@ class FrontPanel:
         lines.append(f"8 of 10 runs: {ends}")
         if place(row.x) in proven:
             lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
+        ball = study.interval(row)
+        if ball is not None:
+            runs = f"{ball.inside} of {ball.trials} runs"
+            lines.append(f"95 % interval: ± {rounded(ball.radius)}, held the mean in {runs}")
         return "<br>".join(lines)
 
     def _one(self) -> Line:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dpsco_app.parts.problem_words import baseline
 from dpsco_core.fields import is_linear
+from dpsco_core.results.intervals import Interval, intervals
 from dpsco_core.results.measured import Measurement, Table, measured
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -38,6 +39,15 @@ class Study:
     def at(self, method: str, x: float | None) -> Measurement | None:
         row = self.table.get((method, x))
         return row if row is not None and row.mean > 0 else None
+
+    @cached_property
+    def balls(self) -> Mapping[tuple[str, float | None], Interval | None]:
+        """The 95 % intervals of a mean, by method and value on the axis."""
+        mean = self.scenario.problem == "mean"
+        return intervals(self.scenario, self.outcomes) if mean else {}
+
+    def interval(self, row: Measurement) -> Interval | None:
+        return self.balls.get((row.method, row.x))
 
     @property
     def public(self) -> str:

@@ -20,6 +20,9 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 }
 
 
+Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
+
+
 @dataclass(frozen=True)
 class Paper:
     """A paper: its key is the short form in which it is cited."""
@@ -290,7 +293,7 @@ class BoundCard(Card):
     # says so) are hidden, and the value is the expression with constant 1.
     constant: Literal["explicit", "rate"]
     # in which sense the bound holds
-    guarantee: Literal["expectation", "probability 0.9", "probability 0.95"] = "expectation"
+    guarantee: Guarantee = "expectation"
     latex: str  # the formula
     # Upper bounds: the notion that the method guarantees. Lower bounds: the class of algorithms
     # that it binds; `"none"` binds every algorithm.

@@ -14,7 +14,7 @@ from typing import Any
 from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, shorten
-from dpsco_core.catalogue import bounds_for, problem_card
+from dpsco_core.catalogue import bounds_for, method_card, problem_card
 from dpsco_core.cli.about import add_about
 from dpsco_core.cli.audit import add_audit
 from dpsco_core.cli.budget import add_budget
@@ -37,6 +37,7 @@ from dpsco_core.cli.tools import (
 )
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.results.intervals import intervals, with_intervals
 from dpsco_core.results.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.results.slopes import slopes
 from dpsco_core.results.tables import frame, summary
@@ -149,7 +150,7 @@ def _run(chosen: argparse.Namespace) -> None:
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if chosen.json:
-        print_json(run_json(scenario, outcomes))
+        print_json(with_intervals(run_json(scenario, outcomes), scenario, outcomes))
     else:
         _print_run(scenario, outcomes)
     require_sound(scenario, outcomes)
@@ -182,6 +183,7 @@ def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     print(
         table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", PRICE, "ms", ""])
     )
+    _print_intervals(scenario, outcomes)
     shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
     if shares:
         print(
@@ -206,6 +208,25 @@ def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
         print(table(lines, ["method", "fitted", "95 %", "terms of its rate", ""]))
     print()
     _print_bounds(scenario, explicit_lower_only=True)
+
+
+def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+    """Print the 95 % intervals of private means, and how often they held the mean."""
+    if scenario.problem != "mean":
+        return
+    lines = []
+    for (method, x), ball in intervals(scenario, outcomes).items():
+        card = method_card(method)
+        row = [card.name, number(x) if scenario.axis else ""]
+        if ball is not None:
+            share = f"{100 * ball.privacy:.0f} %"
+            lines.append([*row, number(ball.radius), share, f"{ball.inside} of {ball.trials}"])
+        elif card.privacy != "none":
+            lines.append([*row, "none is proven", "", ""])
+    if lines:
+        heads = ["method", scenario.axis or "", "radius", "of it privacy", "held the mean"]
+        print("\n95 % intervals: balls about the answer, proven for every law of the class\n")
+        print(table(lines, heads))
 
 
 def _price(row: Mapping[Hashable, Any]) -> str:

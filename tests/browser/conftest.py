@@ -44,10 +44,12 @@ FLAGS = [
 expect.set_options(timeout=20_000)  # a busy machine draws a figure late
 LOCAL = {"127.0.0.1", "localhost"}
 WINDOW = {"width": 1280, "height": 900}  # a laptop's
-# The script has rested for a tenth of a second: one run may call for the next.
+# The script has rested for a tenth of a second: one run may call for the next. And the page's own
+# scripts are there, which may call for it too.
 RESTING = """() => {
   const now = performance.now()
-  if (!document.querySelector("[data-test-script-state=notRunning]")) delete window.restingSince
+  const rests = document.querySelector("[data-test-script-state=notRunning]")
+  if (!rests || !("dpscoLeft" in window)) delete window.restingSince
   else window.restingSince ??= now
   return now - window.restingSince >= 100
 }"""

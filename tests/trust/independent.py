@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from mpmath import gamma, mp, mpf, pi, sqrt
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from dpsco_core.methods.mean import NoiseSmoothing
 from dpsco_core.methods.mean.clipped import practical_radius
@@ -150,6 +151,38 @@ def coordinatewise_run(at: At, *, pure: bool) -> float:
     return math.sqrt(at.d / at.n + float(bias) + cost)
 
 
+def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> float:
+    """The radius of an interval; `spread` is a variance over n."""
+    fourth = 3 * spread**2 + 4 * reach**2 * spread / n**2
+    return float((fourth / 0.025) ** 0.25 + bias + noise)
+
+
+def clipped_interval(at: At) -> float:
+    """With the bias that the bound on the run's mean square has, and the quantile of its noise."""
+    radius = practical_radius(at.where, at.rho)
+    bias = math.sqrt(
+        clipped_run(at, coordinate=True) ** 2
+        - at.d / at.n
+        - 2 * at.d * radius**2 / (at.rho * at.n**2)
+    )
+    noise = 2 * radius / at.n / math.sqrt(2 * at.rho) * math.sqrt(chi2.ppf(0.975, at.d))
+    return ball(at.d / at.n, radius, bias, noise, at.n)
+
+
+def coordinatewise_interval(at: At, *, pure: bool) -> float:
+    share = at.epsilon if pure else at.rho
+    noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
+    tau = practical_threshold(at.where, share, noise, 6 / at.n)
+    scale = 6 * tau / at.n
+    square = 2 * at.d * (at.d * scale / share) ** 2 if pure else at.d**2 * scale**2 / (2 * share)
+    bias = math.sqrt(coordinatewise_run(at, pure=pure) ** 2 - at.d / at.n - square)
+    if pure:
+        quantile = at.d * scale / share * ((4 * at.d**2 + 20 * at.d) / 0.025) ** 0.25
+    else:
+        quantile = math.sqrt(square / at.d * chi2.ppf(0.975, at.d))
+    return ball(at.d / at.n, 3 * tau * math.sqrt(at.d), bias, quantile, at.n)
+
+
 def smoothed_run(at: At) -> float:
     """At the level and the smoothing variance of the practical tuning, written out."""
     plan = NoiseSmoothing().plan(at.where)
@@ -246,6 +279,9 @@ FORMULAS: dict[str, Callable[[At], float]] = {
     "upper.mean.clipped-run-coordinate": lambda at: clipped_run(at, coordinate=True),
     "upper.mean.cwme-cdp-run": lambda at: coordinatewise_run(at, pure=False),
     "upper.mean.cwme-pure-run": lambda at: coordinatewise_run(at, pure=True),
+    "upper.mean.clipped-interval-coordinate": clipped_interval,
+    "upper.mean.cwme-cdp-interval": lambda at: coordinatewise_interval(at, pure=False),
+    "upper.mean.cwme-pure-interval": lambda at: coordinatewise_interval(at, pure=True),
     "upper.mean.smoothed-run": smoothed_run,
     "upper.mean.clipped-paper": clipped_paper,
     "upper.mean.clipped-probability": clipped_probability,
@@ -295,6 +331,10 @@ COUNTERPARTS: dict[str, str] = {
     **dict.fromkeys(FORMULAS, _HERE),
     **dict.fromkeys(
         ("upper.user.mean-group-run", "upper.user.mean-clipped-run"),
+        "tests/bounds/user/test_means.py::test_the_bound_on_a_run_is_its_formula_written_out",
+    ),
+    **dict.fromkeys(
+        ("upper.user.mean-group-interval", "upper.user.mean-clipped-interval"),
         "tests/bounds/user/test_means.py::test_the_bound_on_a_run_is_its_formula_written_out",
     ),
     **{

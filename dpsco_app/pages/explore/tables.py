@@ -18,6 +18,7 @@ from dpsco_app.parts.problem_words import class_text, words_for
 from dpsco_app.parts.refusals import with_names
 from dpsco_core.base.cards import BoundCard, Card
 from dpsco_core.catalogue import bound, bounds_for, method_card
+from dpsco_core.results.intervals import intervals
 from dpsco_core.results.tables import frame, interval_half_width, summary
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -46,6 +47,11 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
             for o in cells
         ],
     }
+    balls = intervals(scenario, outcomes) if scenario.problem == "mean" else {}
+    if any(balls.values()):
+        own = [balls.get((o.method, o.x)) for o in cells]
+        columns["95 % interval: ±"] = [math.nan if b is None else b.radius for b in own]
+        columns["Held the mean"] = ["" if b is None else f"{b.inside} of {b.trials}" for b in own]
     largest: dict[tuple[str, float | None], float] = {}
     for o in outcomes:  # 0 where the evaluation is exact
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)

@@ -14,15 +14,18 @@ const isDark = (app) => {
   return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
 }
 // To say something on the way to another page would run the one that was left in its place. The
-// address changes a moment before Streamlit has arrived.
+// address changes a moment before Streamlit has arrived: it has when the new page has run.
+const IDLE = "[data-test-script-state=notRunning]"
 let here = location.pathname
-let since = -Infinity
+let arriving = false
 const going = () => {
   if (here !== location.pathname) {
     here = location.pathname
-    since = performance.now()
+    arriving = true
   }
-  return window.dpscoLeft === here || performance.now() < since + 300
+  if (window.dpscoLeft === here) return true
+  if (arriving && document.querySelector(IDLE)) arriving = false
+  return arriving
 }
 
 let drawn = null  // what the page was drawn for, and how to say that it is another now

@@ -5,6 +5,7 @@ from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.floors import FLOORS
+from dpsco_core.bounds.mean.intervals import INTERVALS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
 from dpsco_core.bounds.mean.lower_kamath import OTHER_LOWER_BOUNDS, SPIKE_LOWER_BOUNDS
 from dpsco_core.bounds.mean.lower_priors import PRIOR_BOUNDS
@@ -26,5 +27,6 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *ITERATIVE_BOUNDS,
     *ADAPTIVE_BOUNDS,
     *RUN_BOUNDS,
+    *INTERVALS,
 )
 MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)

@@ -55,7 +55,7 @@ def _directional(plan: ClippedPlan) -> Parts:
     return clipped(plan, unit, directional_bias(plan.setting), unit)
 
 
-def _coordinate(plan: ClippedPlan) -> Parts:
+def coordinate_parts(plan: ClippedPlan) -> Parts:
     """The bias is at most the mean length of a record."""
     bias = coordinate_bias(plan.setting)
     return clipped(plan, moment_scale(plan.setting), bias, bias.scale + bias.shift)
@@ -182,7 +182,7 @@ RUN_BOUNDS: tuple[Bound, ...] = (
     _row(
         "upper.mean.clipped-expected-coordinate",
         SimpleClipping(),
-        _coordinate,
+        coordinate_parts,
         "Theorem 2, second-moment version, coordinate-wise central moments, at any radius",
         r"\Big[\frac{dg^2}n+\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}^2" + _CLIPPED,
         _RADIUS,

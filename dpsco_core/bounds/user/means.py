@@ -17,6 +17,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
 )
 from dpsco_core.bounds.mean.clipped import coordinate_bias
+from dpsco_core.bounds.mean.intervals import NOISE, SAMPLE, SPREAD, at_most, interval_row
 from dpsco_core.bounds.tools import (
     KAPPA,
     PARTS,
@@ -48,6 +49,11 @@ def at_run(plan: ClippedPlan, clipped: Setting) -> Parts:
     most = bias.scale + bias.shift  # the mean length of what is clipped
     noise = math.sqrt(setting.d) * plan.noise_std
     return Parts(sampling=sampling, bias=min(bias.at(plan.clip_radius), most), noise=noise)
+
+
+def _interval(plan: ClippedPlan, clipped: Setting, averaged: int) -> Parts:
+    """Return the terms of the interval of a run that averages so many clipped vectors."""
+    return at_most(at_run(plan, clipped), plan.clip_radius, averaged, plan.setting.d)
 
 
 def _epsilon(setting: Setting) -> float:
@@ -150,4 +156,28 @@ _BOUNDS: tuple[Bound, ...] = (
         hypotheses=_HYPOTHESES,
     ),
 )
-USER_MEAN_BOUNDS = lettered(LETTERS, _BOUNDS)
+_GROUP_RUN, _CLIPPED_RUN = _BOUNDS[1:]
+_INTERVALS: tuple[Bound, ...] = (
+    interval_row(
+        _GROUP_RUN,
+        lambda plan: _interval(plan, plan.setting, plan.setting.n * plan.setting.m),
+        SAMPLE % ("R^2", "(nm)")
+        + r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
+        + NOISE
+        + SPREAD % "{nm}"
+        + KAPPA,
+        "User-level means, 3.4",
+    ),
+    interval_row(
+        _CLIPPED_RUN,
+        lambda plan: _interval(plan, of_user_means(plan.setting), plan.setting.n),
+        SAMPLE % ("R^2", "n")
+        + r"\min\{\kappa_p(\sqrt dcg)^p(R-R_0)^{1-p},\sqrt dcg+R_0\}"
+        + NOISE
+        + SPREAD % "{nm}"
+        + r"c=\min\{1,\sqrt{\tfrac{p-1}m}\},\ "
+        + KAPPA,
+        "User-level means, 3.4",
+    ),
+)
+USER_MEAN_BOUNDS = lettered(LETTERS, (*_BOUNDS, *_INTERVALS))

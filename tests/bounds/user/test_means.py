@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data.users import UserRows
@@ -27,6 +28,11 @@ def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: i
     noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * setting.gaussian_rho)
     expected = math.sqrt(d / (n * m) + min(bias, reach + mean) ** 2 + noise)
     assert bound(f"upper.{slug}-run").value(setting) == pytest.approx(expected, rel=1e-12)
+    averaged = n if slug == "user.mean-clipped" else n * m
+    fourth = 3 * (d / (n * m)) ** 2 + 4 * plan.clip_radius**2 * d / (n * m) / averaged**2
+    far = math.sqrt(noise / d * chi2.ppf(0.975, d))
+    ball = (fourth / 0.025) ** 0.25 + min(bias, reach + mean) + far
+    assert bound(f"upper.{slug}-interval").value(setting) == pytest.approx(ball, rel=1e-9)
 
 
 @pytest.mark.parametrize("slug", RUNS)

@@ -1,0 +1,110 @@
+r"""Balls about a run's answer that hold the mean in 95 of 100 runs, whatever the law of the class.
+
+An interval in one dimension, and nothing of it is estimated from the data: it costs no privacy
+(theory/bounds-of-runs.md, 4). Chances of 0.025 each are left to the sample and to the noise.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from scipy.special import chdtri
+
+from dpsco_core.base.cards import Guarantee
+from dpsco_core.bounds.base import AtPlan, Bound
+from dpsco_core.bounds.mean.coordinatewise import Noise
+from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
+from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, void
+from dpsco_core.methods.mean.clipped import ClippedPlan
+from dpsco_core.methods.mean.coordinatewise import CoordinatewisePlan
+
+CHANCE = 0.025  # the chance that the sample is farther off than its term, and that of the noise
+GUARANTEE: Guarantee = "probability 0.95"
+
+
+def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "gaussian") -> Parts:
+    r"""Return what the terms of a mean square error are below, but for a chance of 0.05.
+
+    Of the average of independent records that clipping leaves within `reach` of 0, and noise: the
+    sample by its fourth moment, the noise by its own law or, Laplace noise, by its fourth moment.
+    """
+    spread = parts.sampling
+    sampling = math.sqrt(spread * math.hypot(math.sqrt(3) * spread, 2 * reach / records))
+    if noise == "gaussian":
+        far = math.sqrt(chdtri(d, CHANCE) / d)
+    else:
+        far = math.pow((d + 5) / (d * CHANCE), 0.25)
+    return Parts(
+        sampling=sampling / math.pow(CHANCE, 0.25), bias=parts.bias, noise=far * parts.noise
+    )
+
+
+def clipped(plan: ClippedPlan) -> Parts:
+    """Return the terms for records projected on a ball."""
+    return at_most(coordinate_parts(plan), plan.clip_radius, plan.setting.n, plan.setting.d)
+
+
+def clipped_entries(plan: CoordinatewisePlan, noise: Noise) -> Parts:
+    """Return the terms for clipped entries; void from three blocks on, whose median is no mean."""
+    parts = coordinatewise(plan, noise)
+    if plan.blocks > 2:
+        return void(parts.sampling)
+    d = plan.setting.d
+    reach = 3 * plan.threshold * math.sqrt(d)
+    return at_most(parts, reach, plan.blocks * plan.block_size, d, noise)
+
+
+def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statement: str) -> Bound:
+    """Return the interval beside the bound on the mean error of a run."""
+    assert isinstance(run.evaluate, AtPlan)
+    short, _, _ = run.card.name.partition(", proven for this run")
+    card = replace(
+        run.card,
+        slug=run.card.slug.replace("-run", "-interval"),
+        name=f"{short}, 95 % interval of this run",
+        statement=statement,
+        summary="A ball about the answer that holds the mean in 95 of 100 runs at least, for every "
+        "law of the class. It is computed from public numbers and costs no privacy.",
+        guarantee=GUARANTEE,
+        latex=latex,
+    )
+    evaluate = AtPlan(
+        method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
+    )
+    return replace(run, card=card, evaluate=evaluate, combine=math.fsum)
+
+
+# The terms, with the squared length that a record may have instead of R^2, and the noise's factor.
+SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
+SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
+NOISE = r"+\sigma q_d,\ P(\Vert Z\Vert>q_d)=0.025,\ Z\sim N(0,I_d)"
+_BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
+_ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"
+_LEVEL = r"\psi(t)=h_p(3\tau-t)^2,\ m\le2,\ " + HINGE
+_STATEMENT = "What is proven of a run, 4"
+_RUNS = {bound.card.slug: bound for bound in RUN_BOUNDS}
+INTERVALS: tuple[Bound, ...] = (
+    interval_row(
+        _RUNS["upper.mean.cwme-cdp-run"],
+        lambda plan: clipped_entries(plan, "gaussian"),
+        SAMPLE % (r"\cdot9\tau^2d", "n") + _ENTRIES + NOISE + SPREAD % "n" + _LEVEL,
+        _STATEMENT,
+    ),
+    interval_row(
+        _RUNS["upper.mean.cwme-pure-run"],
+        lambda plan: clipped_entries(plan, "laplace"),
+        SAMPLE % (r"\cdot9\tau^2d", "n")
+        + _ENTRIES
+        + r"+s\Big(\tfrac{4d^2+20d}{0.025}\Big)^{1/4}"
+        + SPREAD % "n"
+        + _LEVEL,
+        _STATEMENT,
+    ),
+    interval_row(
+        _RUNS["upper.mean.clipped-run-coordinate"],
+        clipped,
+        SAMPLE % ("R^2", "n") + _BALL + NOISE + SPREAD % "n" + KAPPA,
+        _STATEMENT,
+    ),
+)

@@ -1,0 +1,85 @@
+"""A run's 95 % interval: how wide, what part of it is privacy, and how often it held the truth."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpsco_core.catalogue import bounds_for
+from dpsco_core.results.report import evaluate
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+NOMINAL = "probability 0.95"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A ball about a run's answer that holds the mean in 95 of 100 runs, for all laws of a class.
+
+    It is computed from public numbers alone. In one dimension it is an interval.
+    """
+
+    radius: float
+    privacy: float  # the share of the radius that clipping and noise have
+    trials: int  # runs that were made
+    inside: int  # those of them whose ball held the mean
+
+    @property
+    def coverage(self) -> float:
+        """The observed share, to compare with 0.95; NaN without a run."""
+        return self.inside / self.trials if self.trials else math.nan
+
+    def json(self) -> dict[str, float | int | None]:
+        """Return it as the command line prints it."""
+        seen = self.coverage if self.trials else None
+        return {"radius": self.radius, "privacy": self.privacy, "nominal": 0.95, "observed": seen}
+
+
+def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Interval | None:
+    """Return the smallest interval that is proven for a run at a point; None where there is none.
+
+    A run at `point`, which has no axis; `errors` are those of runs of the method there.
+    """
+    best: Interval | None = None
+    for row in bounds_for(point.problem, point.level):
+        card = row.card
+        if (card.method, card.guarantee, row.parameters) != (method, NOMINAL, "run"):
+            continue
+        proven = evaluate(point, row)
+        if proven.failures or not 0 < proven.value < math.inf:
+            continue
+        if best is None or proven.value < best.radius:
+            share = 1 - proven.terms["sampling"] / proven.value
+            best = Interval(radius=proven.value, privacy=share, trials=0, inside=0)
+    if best is None:
+        return None
+    made = list(errors)
+    return replace(best, trials=len(made), inside=sum(error <= best.radius for error in made))
+
+
+def intervals(
+    scenario: Scenario, outcomes: Iterable[Outcome]
+) -> dict[tuple[str, float | None], Interval | None]:
+    """Return the interval of every method that ran, by method and value on the axis."""
+    errors: dict[tuple[str, float | None], list[float]] = {}
+    for o in outcomes:
+        if o.not_applicable is None and not math.isnan(o.error):
+            errors.setdefault((o.method, o.x), []).append(o.error)
+    points = dict(scenario.points())
+    return {
+        (method, x): interval(points[x], method, made)
+        for (method, x), made in errors.items()
+        if x in points
+    }
+
+
+def with_intervals(
+    run: dict[str, Any], scenario: Scenario, outcomes: Iterable[Outcome]
+) -> dict[str, Any]:
+    """Return the results of a run (`report.run_json`) with the interval of each, or None."""
+    known = intervals(scenario, outcomes)
+    for row in run["results"]:
+        ball = known.get((row["method"], row["x"]))
+        row["interval"] = None if ball is None else ball.json()
+    return run

@@ -1,0 +1,82 @@
+"""Intervals: they hold the mean as often as they say, and a method without one says so.
+
+Faults that these tests would catch: half of the noise's quantile, a bias that is left out, a chance
+of 0.25 for the sample, an interval of a method that chooses its radius from the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds.mean.intervals import at_most
+from dpsco_core.bounds.tools import Parts
+from dpsco_core.catalogue import methods_for
+from dpsco_core.results.intervals import interval, intervals
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+POINT = Scenario(n=1000, d=5, p=2.0, trials=40, methods=("mean.clipped", "mean.cwme-cdp"))
+WITH = {"mean.clipped", "mean.cwme-cdp"}
+
+
+def test_the_sample_and_the_noise_are_within_their_terms() -> None:
+    """On records at the end of their ball but for few, where the fourth moment is largest."""
+    rng = np.random.default_rng(0)
+    n, d, reach, runs = 400, 3, 5.0, 20_000
+    rare = rng.binomial(n, 0.004, size=(runs, d))
+    sums = reach * (rare - 0.004 * n) / n  # coordinate by coordinate
+    spread = np.sqrt(d * reach**2 * 0.004 * 0.996 / n)
+    parts = at_most(Parts(sampling=spread, bias=0.0, noise=2.0), reach * np.sqrt(d), n, d)
+    outside = (np.linalg.norm(sums, axis=1) > parts.sampling).mean()
+    assert outside < 0.025
+    assert (np.linalg.norm(sums, axis=1) > parts.sampling / 2).mean() > 0.002
+    noise = rng.normal(scale=2.0 / np.sqrt(d), size=(runs, d))
+    assert (np.linalg.norm(noise, axis=1) > parts.noise).mean() == pytest.approx(0.025, abs=0.006)
+    flat = at_most(Parts(sampling=spread, bias=0.0, noise=2.0), reach, n, d, "laplace")
+    laplace = rng.laplace(scale=2.0 / np.sqrt(2 * d), size=(runs, d))
+    assert 0 < (np.linalg.norm(laplace, axis=1) > 0.6 * flat.noise).mean() < 0.06
+    assert (np.linalg.norm(laplace, axis=1) > flat.noise).mean() < 0.025
+
+
+@pytest.mark.parametrize("law", ["student-t", "skewed-pareto", "hypercube", "spike"])
+def test_a_ball_holds_the_mean_in_at_least_its_share_of_runs(law: str) -> None:
+    """A false alarm has a chance below 1e-6: so many misses of 80 have at 0.05 that chance."""
+    point = replace(POINT, distribution=law)
+    made = intervals(point, list(study(point)))
+    assert {method for method, _ in made} == WITH
+    for ball in made.values():
+        assert ball is not None
+        assert ball.trials == 40
+        assert ball.trials - ball.inside <= 10
+        assert 0 < ball.privacy < 1
+
+
+def test_without_its_bias_or_its_noise_a_ball_would_not_hold_the_mean() -> None:
+    hard = replace(POINT, distribution="hypercube", n=5000, d=10, epsilon=0.5)
+    errors = [o.error for o in study(replace(hard, methods=("mean.clipped",)))]
+    ball = interval(hard, "mean.clipped", errors)
+    assert ball is not None
+    assert ball.inside == 40
+    sampling = (1 - ball.privacy) * ball.radius
+    assert np.mean([error <= sampling for error in errors]) < 0.9
+
+
+def test_methods_that_choose_from_the_data_have_none_and_few_others() -> None:
+    have = {method for method in methods_for("mean") if interval(POINT, method) is not None}
+    assert have == WITH | {"mean.cwme-pure"}
+    pure = replace(POINT, delta=0.0)
+    assert interval(pure, "mean.cwme-pure") is not None
+    users = replace(POINT, m=16)
+    assert interval(users, "user.mean-clipped") is not None
+    assert interval(users, "user.mean-adaptive") is None
+    assert interval(replace(POINT, problem="quadratic"), "sco.clipped") is None
+
+
+def test_a_pure_or_a_refused_run_has_no_share() -> None:
+    ball = interval(POINT, "mean.clipped")
+    assert ball is not None
+    assert ball.json()["observed"] is None
+    assert interval(replace(POINT, delta=0.0), "mean.clipped") is None
