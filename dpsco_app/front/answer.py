@@ -157,7 +157,7 @@ def cost_words(price: Ratio, about: str) -> str:
     if price.high < 1 or (price.within_noise and not price.high > UNSURE):
         return NOTHING
     if price.within_noise:
-        return f"between 1 and {_ceiled(price.high)} times{about}"
+        return f"between 1 and {ceiled(price.high)} times{about}"
     if price.value > MOST:
         return f"more than {MOST:.0f} times{about}"
     spread = math.nan if math.isnan(price.low) else price.high / price.low
@@ -166,11 +166,11 @@ def cost_words(price: Ratio, about: str) -> str:
     if math.isnan(spread) or spread <= LOOSE:
         return f"about {ratio_text(price.value)} times{about}"
     if price.low < 1.1:
-        return f"between 1 and {_ceiled(price.high)} times{about}"
-    return f"at least {_floored(price.low)} times{about}"
+        return f"between 1 and {ceiled(price.high)} times{about}"
+    return f"at least {floored(price.low)} times{about}"
 
 
-def _floored(value: float) -> str:
+def floored(value: float) -> str:
     """Return a number with one figure, rounded down; of 1 to 2 with a digit behind the point."""
     if value < 2:
         return f"{math.floor(value * 10) / 10:.1f}"
@@ -178,7 +178,7 @@ def _floored(value: float) -> str:
     return f"{math.floor(value / unit) * unit:,}"
 
 
-def _ceiled(value: float) -> str:
+def ceiled(value: float) -> str:
     """Return a number above 1 with one figure, rounded up."""
     unit = 10 ** math.floor(math.log10(value))
     return f"{math.ceil(value / unit) * unit:,}"

@@ -22,9 +22,9 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.modules import component
 from dpsco_core.catalogue import distribution_card, problem_card
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import notebook as percent_notebook
 from dpsco_core.results.notebook import run_notebook, run_script
-from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.scenario import Scenario
 

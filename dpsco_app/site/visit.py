@@ -32,8 +32,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import run_script
-from dpsco_core.results.report import run_json
 from dpsco_core.runs.allowed import refusal, with_fitting_grid
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario

@@ -37,8 +37,8 @@ from dpsco_core.cli.tools import (
 )
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.geometry.geometries import Geometry
-from dpsco_core.results.intervals import intervals, with_intervals
-from dpsco_core.results.report import bounds_json, catalogue_json, evaluate_all, run_json
+from dpsco_core.results.intervals import intervals, run_json
+from dpsco_core.results.report import bounds_json, catalogue_json, evaluate_all
 from dpsco_core.results.slopes import slopes
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
@@ -150,7 +150,7 @@ def _run(chosen: argparse.Namespace) -> None:
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if chosen.json:
-        print_json(with_intervals(run_json(scenario, outcomes), scenario, outcomes))
+        print_json(run_json(scenario, outcomes))
     else:
         _print_run(scenario, outcomes)
     require_sound(scenario, outcomes)

@@ -26,8 +26,7 @@ from dpsco_core.cli.tools import (
     with_seed,
 )
 from dpsco_core.fields import TABLE, is_whole
-from dpsco_core.results.intervals import with_intervals
-from dpsco_core.results.report import run_json
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.dask_cluster import cluster
 from dpsco_core.runs.executors import run_study, workers_for
@@ -73,7 +72,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         running = _running(scenario, store, workers, chosen.dask)
         outcomes = in_cell_order(scenario, _shown(scenario, running))
         if chosen.json:
-            print_json(with_intervals(run_json(scenario, outcomes), scenario, outcomes))
+            print_json(run_json(scenario, outcomes))
         else:
             table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
             print(table.to_string(index=False, na_rep="-"))

@@ -1,12 +1,12 @@
 """A run's 95 % interval: how wide, what part of it is privacy, and how often it held the truth."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsco_core.catalogue import bounds_for
-from dpsco_core.results.report import evaluate
+from dpsco_core.results.report import evaluate, measured_json
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -74,10 +74,9 @@ def intervals(
     }
 
 
-def with_intervals(
-    run: dict[str, Any], scenario: Scenario, outcomes: Iterable[Outcome]
-) -> dict[str, Any]:
-    """Return the results of a run (`report.run_json`) with the interval of each, or None."""
+def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the results of a run, with the interval of each or None, and every bound."""
+    run = measured_json(scenario, outcomes)
     known = intervals(scenario, outcomes)
     for row in run["results"]:
         ball = known.get((row["method"], row["x"]))

@@ -184,7 +184,7 @@ def bounds_json(scenario: Scenario, slugs: Sequence[str] | None = None) -> dict[
     }
 
 
-def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the results of a run, one object a (x, method), and every bound.
 
     Neither the order nor the numbers depend on the order in which the outcomes came.

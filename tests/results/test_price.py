@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dpsco_core.cli.main import main
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.price import paired_ratio, prices, ratio, reference_method
-from dpsco_core.results.report import run_json
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario

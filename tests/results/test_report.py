@@ -20,6 +20,7 @@ from dpsco_core.catalogue import (
     bounds_for,
     methods_for,
 )
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.report import (
     bound_setting,
     bounds_json,
@@ -27,7 +28,6 @@ from dpsco_core.results.report import (
     evaluate,
     evaluate_all,
     plain,
-    run_json,
 )
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost, machine_speed, too_large

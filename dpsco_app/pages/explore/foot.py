@@ -11,9 +11,10 @@ from dpsco_app.front.answer import Answer
 from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.second import in_short, overlays, pin_text, pinned
+from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
+from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
-from dpsco_app.pages.explore.menus import draw_bounds_menu
+from dpsco_app.pages.explore.menus import MEASURE_TYPED, draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
@@ -28,6 +29,7 @@ from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import evaluations, window
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import (
+    AGAINST,
     MEASURE,
     MEASURES,
     PANEL,
@@ -43,7 +45,7 @@ from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
 FIGURE = "figure_"  # how the place of the figure begins
-PANEL_TYPED, MEASURE_TYPED = "panel_typed", "measure_typed"
+PANEL_TYPED = "panel_typed"
 
 
 def draw_settings() -> None:
@@ -75,7 +77,14 @@ def choose_panels(shown: Shown) -> None:
     if len(studies) == 1 and beside_of(shown.live).second is None:
         return
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    names = panel_names(studies)
+    pair = beside(shown.live, st.session_state[AGAINST], st.session_state[PIN])
+    # One panel alone is called what it is called beside the other.
+    names = panel_names(
+        [
+            next((s for s in studies if s.scenario == shown.live), Study(scenario=shown.live)),
+            *([] if pair.second is None else [Study(scenario=pair.second, role=pair.role)]),
+        ]
+    )
     now = st.session_state[PANEL]
     if now not in options:
         now = options[0] if len(studies) > 1 else "first"

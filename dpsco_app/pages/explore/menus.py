@@ -33,6 +33,7 @@ VIEW_NAMES = {
 
 
 # -- presets --------------------------------------------------------------------------------------
+MEASURE_TYPED = "measure_typed"  # what the switch of the figure has been set to
 
 
 def draw_presets() -> None:
@@ -90,7 +91,7 @@ def start_preset(preset: Preset) -> None:
     """Run a preset; a callback."""
     _close_menu()
     st.session_state[AGAINST] = preset.against
-    st.session_state[MEASURE] = preset.measure
+    st.session_state[MEASURE] = st.session_state[MEASURE_TYPED] = preset.measure
     st.session_state[PIN] = ""
     start(preset.scenario)
 

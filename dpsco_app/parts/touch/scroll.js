@@ -3,6 +3,7 @@
 import { setState, show } from "./picture.js"
 
 const PHONE = matchMedia("(max-width: 560px), (max-width: 760px) and (min-height: 601px)")
+const LINE = 40 // pixels: some browsers count a wheel in lines
 const REST_MS = 200 // without a movement, and a jump is over
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
@@ -100,9 +101,15 @@ const watch = (scroll) => {
     scroll.rest()
     follow()
   }
-  // Wherever the wheel is turned.
-  const turn = (event) => (scroll.told.scrollTop += event.deltaY)
-  scroll.pinned.addEventListener("wheel", turn, { passive: true })
+  // Wherever the wheel is turned, as long as there is text left; then the page goes on.
+  const turn = (event) => {
+    const { told } = scroll
+    const left = event.deltaY < 0 ? told.scrollTop : told.scrollHeight - told.clientHeight - told.scrollTop
+    if (!apart(scroll) || left <= 1 || event.ctrlKey) return
+    event.preventDefault()
+    told.scrollTop += event.deltaY * (event.deltaMode ? LINE : 1)
+  }
+  scroll.pinned.addEventListener("wheel", turn, { passive: false })
   document.addEventListener("scroll", moved, { capture: true, passive: true })
   scroll.told.addEventListener("scroll", moved, { passive: true })
   addEventListener("resize", moved)

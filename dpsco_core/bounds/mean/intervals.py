@@ -12,7 +12,7 @@ from typing import Any
 from scipy.special import chdtri
 
 from dpsco_core.base.cards import Guarantee
-from dpsco_core.bounds.base import AtPlan, Bound
+from dpsco_core.bounds.base import AtPlan, Bound, Letter
 from dpsco_core.bounds.mean.coordinatewise import Noise
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
 from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, void
@@ -72,13 +72,15 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     evaluate = AtPlan(
         method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
     )
-    return replace(run, card=card, evaluate=evaluate, combine=math.fsum)
+    letters = (*run.letters, *((_QUANTILE,) if NOISE in latex else ()))
+    return replace(run, card=card, evaluate=evaluate, combine=math.fsum, letters=letters)
 
 
 # The terms, with the squared length that a record may have instead of R^2, and the noise's factor.
 SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
 SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
-NOISE = r"+\sigma q_d,\ P(\Vert Z\Vert>q_d)=0.025,\ Z\sim N(0,I_d)"
+NOISE = r"+\sigma q_d"
+_QUANTILE = Letter("q_d", "length that one standard normal vector in 40 exceeds")
 _BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
 _ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"
 _LEVEL = r"\psi(t)=h_p(3\tau-t)^2,\ m\le2,\ " + HINGE

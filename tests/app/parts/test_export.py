@@ -17,7 +17,7 @@ from dpsco_app.pages.explore.details import bounds_table, numbers
 from dpsco_app.parts import export
 from dpsco_core.cli.main import main
 from dpsco_core.privacy import PureDP
-from dpsco_core.results.report import run_json
+from dpsco_core.results.intervals import run_json
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, result
