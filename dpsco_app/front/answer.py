@@ -20,6 +20,8 @@ QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
 LOOSE = 2.5  # the same ratio, beyond which only the lower end is said
+ABOVE_ONE = 1.1  # a lower end below it is said as one
+OPEN = 10.0  # the ratio of the ends of an interval that says next to nothing
 MOST = 100.0
 NOTHING = "no measurable cost"
 USELESS = "no private algorithm here beats not looking at the data"
@@ -117,11 +119,19 @@ class _Told:
         row = self.row
         return row is not None and 0 < self.start <= row.mean + row.half and not self.useless
 
+    @property
+    def lost(self) -> bool:
+        """Whether that is all that the trials can tell of it."""
+        price = self.price
+        return self.idle and price is not None and price.high > OPEN * max(price.low, 0.0)
+
     def cost(self, *, again: bool) -> str:
         """Return the cost in words; the second time "the error" is understood."""
         assert self.price is not None
-        if self.useless and not again:
+        if not again and (self.useless or self.lost):
             return USELESS
+        if self.lost:
+            return "no better than no data"
         return cost_words(self.price, "" if again else f" the {self.about}")
 
     def where(self) -> str:
@@ -165,7 +175,7 @@ def cost_words(price: Ratio, about: str) -> str:
         return f"{ratio_text(price.value)} times{about}"
     if math.isnan(spread) or spread <= LOOSE:
         return f"about {ratio_text(price.value)} times{about}"
-    if price.low < 1.1:
+    if price.low < ABOVE_ONE:
         return f"between 1 and {ceiled(price.high)} times{about}"
     return f"at least {floored(price.low)} times{about}"
 
@@ -239,7 +249,9 @@ def _no_better(told: _Told) -> Words:
 def _idle(told: Sequence[_Told]) -> Words:
     """Say on which data an answer without data does as well."""
     wheres = [
-        "hardest case" if one.study.role == "hardest" else one.where() for one in told if one.idle
+        "hardest case" if one.study.role == "hardest" else one.where()
+        for one in told
+        if one.idle and not one.lost
     ]
     return ((f" {_capital(' and '.join(wheres))}: no better than no data.", ""),) if wheres else ()
 

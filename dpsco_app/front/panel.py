@@ -14,7 +14,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import LOOSE, ceiled, floored
+from dpsco_app.front.answer import ABOVE_ONE, LOOSE, ceiled, floored
 from dpsco_app.front.bound_lines import bound_line, every_private, floor_hover, window_hover
 from dpsco_app.front.study import MIDDLE, Asked, Study, chosen_point, place
 from dpsco_app.front.titles import (
@@ -370,7 +370,7 @@ def _factor(best: Measurement, public: Measurement) -> str:
             return "≈ ×1"
         if not price.within_noise and price.high <= LOOSE * price.low:
             return f"×{ratio_text(price.value)}"
-        return f"×{floored(price.low) if price.low > 1 else 1}–{ceiled(price.high)}"
+        return f"×{floored(price.low) if price.low >= ABOVE_ONE else 1}–{ceiled(price.high)}"
     return f"×{ratio_text(best.mean / public.mean)}"
 
 

@@ -63,6 +63,9 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     """Return which method is best in the cell of the point, and on how much of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
+    own = [float(getattr(point, axis)) for axis in (contest.plane.x_axis, contest.plane.y_axis)]
+    if not np.allclose(own, (contest.plane.x[column], contest.plane.y[row]), rtol=0.05):
+        here += ", the nearest cell"
     if not contest.known[row, column]:
         return f"Measuring, from {here} outwards"
     if best < 0:
@@ -72,8 +75,11 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     name, share = method_card(contest.methods[best]).name, 100 * share_of(contest, shown, best)
     if shown[row, column] == len(contest.methods):
         return f"At {here} no chosen method beats not looking at the data; {name} comes nearest"
+    least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
+    if not contest.known.all():
+        return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
-    return f"The smallest {SMALLEST[reading]} at {here}: {name}, {tie} on {share:.0f} % of the map"
+    return f"{least}, {tie} on {share:.0f} % of the map"
 
 
 def shown_best(contest: Contest, point: Scenario, reading: Reading) -> NDArray[np.intp]:

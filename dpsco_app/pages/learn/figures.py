@@ -99,9 +99,19 @@ def study_figure(
     heights = [*places, *(floor[1] if floor else []), *(start[1] if start else [])]
     heights += [y for line in lines for y in line.y]
     grid = scenario.grid
-    rows = [charts.row_of(line) for line in [*lines, *blind]]
-    rows += [charts.edge(r.key, "Proven limit", r.upper[-1]) for r in regions]
-    at = f"At {SYMBOL[str(scenario.axis)]} = {number_text(grid[-1])}"
+    axis = str(scenario.axis)
+    # Before the measurement the lines are not drawn to their ends.
+    last = max((line.x[-1] for line in lines), default=grid[-1])
+    rows = []
+    for line in [*lines, *blind]:
+        row = charts.row_of(line, last if last in line.x else None)
+        where = "" if last in line.x else f" at {SYMBOL[axis]} = {number_text(line.x[-1])}"
+        rows.append(replace(row, name=f"{row.name}{where}"))
+    floors = [(r, r.upper[list(r.x).index(last)] if last in r.x else r.upper[-1]) for r in regions]
+    rows += [
+        replace(charts.edge(r.key, "Proven limit", value), end=r.upper[-1]) for r, value in floors
+    ]
+    at = f"At {SYMBOL[axis]} = {number_text(last)}"
     words = words_for(scenario.problem)
     return Figure(
         panels=[

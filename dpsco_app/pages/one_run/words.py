@@ -108,7 +108,7 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     clauses = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
     clauses += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
     if clauses:
-        clauses[0] += f" of the mean error (**{short_text(total, 2)}**)"
+        clauses[0] += f" of the mean error over many samples (**{short_text(total, 2)}**)"
     return f"{sentence}; " + ", ".join(clauses) + "."
 
 

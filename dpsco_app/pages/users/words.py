@@ -42,10 +42,10 @@ LOOK_AT = {
     "et al. (2023) take more than polynomial time and Levy et al. (2021) state no count.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
-    "measured": "Half the squared distance to hypercube data. With few items and many users "
-    "clipped user gradients win; with very many items, filtered gradients; with few users, too few "
-    "for that test to pass cheaply, filtered SGD. Group privacy, whose runs take n·m steps, is "
-    "left out.",
+    "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
+    "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "
+    "test is easier to pass, with fewer users. Clipped user gradients need neither. Group privacy, "
+    "whose runs take n·m steps, is left out.",
     "proven": "For L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR, the best "
     "schedule for every method. A filter wins at very many items per user only: the constants of "
     "its proof are large, and what is measured is far better.",

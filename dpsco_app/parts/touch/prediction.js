@@ -33,7 +33,6 @@ const draw = (asked) => {
     drawLine(layer, gd, data, there, colours.measured)
     write(there, `measured: ${text}`, colours.measured)
   }
-  write(point, open ? "drag me" : `you: ${data.texts[at]}`, colours.you)
   const grip = tag("circle", {
     cx: point[0], cy: point[1], r: GRIP, fill: open ? colours.page : colours.you,
     stroke: colours.you, "stroke-width": 3, class: "grip",
@@ -43,6 +42,7 @@ const draw = (asked) => {
   const move = (event) => choose(asked, nearestPlace(asked.gd, data.places, axis, event))
   dragged(grip, move, () => send(asked))
   layer.append(grip)
+  write(point, open ? "drag me" : `you: ${data.texts[at]}`, colours.you)
 }
 
 const say = ({ root, data, at }) => {

@@ -137,6 +137,22 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
 
 
+def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() -> None:
+    at = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=2, epsilon=0.2)
+    row = of(at).at("mean.clipped", None)
+    assert row is not None
+    level = of(replace(at, offset=min(2.0, row.mean)))
+    again = level.at("mean.clipped", None)
+    assert again is not None and again.price is not None
+    assert again.price.high > 10 * max(again.price.low, 0)
+    both = say(level, replace(level, role="pin")).plain
+    assert both.startswith("No private algorithm here beats not looking at the data on Student")
+    assert both.endswith(" or in the pinned run")
+    beside = say(of(SWEEP), replace(level, role="pin")).plain
+    assert beside.endswith("no better than no data in the pinned run")
+    assert "no better than no data" not in small(say(level))
+
+
 def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
     open_one = Ratio(value=1.4, low=0.6, high=2.9)
     assert open_one.within_noise

@@ -223,7 +223,7 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
     assert "**50 %** of the gradients are clipped" in text
     assert "clipping bias reduces it by **20 %**" in text
     small = replace(parts, **{name: getattr(parts, name) / 1e5 for name in PARTS})
-    assert "mean error (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
+    assert "many samples (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
 
 
 def test_what_hangs_below_zero_is_not_cut() -> None:
