@@ -207,7 +207,7 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
         return (f"{_capital(cost)}", where)
     return (
         f"{_capital(cost)} {where};",
-        f"no {whom} algorithm can pay less than {ratio_text(least)}",
+        f"no {whom} algorithm can err less than {rounded(value)}",
     )
 
 

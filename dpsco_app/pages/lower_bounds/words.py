@@ -166,7 +166,7 @@ def instance_sentence(at: MeanInstance, floors: Floors, view: View) -> str:
             f"bound by {brief(floors.concentrated)} only."
         )
     else:
-        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(floors.pure)}"
+        third = f" The best proof for pure DP at ε = {brief(at.epsilon)} gives {brief(floors.pure)}"
         implied = at.epsilon**2 / 2
         other = implied > at.rho * (1 + 1e-9)
         third += f"; it implies ρ = {brief(implied)} only." if other else "."
