@@ -46,6 +46,9 @@ STYLE = f"""
 {SIDE} [data-testid=stTooltipIcon] {{ opacity: 0; }}
 {SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within) [data-testid=stTooltipIcon] {{
   opacity: 1; }}
+{SIDE} [data-testid=stWidgetLabel] > div {{ flex: none; margin: 0 0.25rem; }}
+{SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within):has([data-testid=stSlider])
+  + [data-testid=stElementContainer] .about span {{ visibility: hidden; }}
 {SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
   font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
 {SIDE} [data-testid=stSelectbox] [role=group] {{ background: PAGE; }}

@@ -40,6 +40,7 @@ kbd {{ opacity: 0.85 !important; }}
   button kbd {{ display: none !important; }}
   [class*="_scenes"], .st-key-views {{ flex-wrap: nowrap !important; overflow-x: auto;
     padding: 0.3rem 0; width: 100%; }}
+  .st-key-views {{ min-width: calc(100vw - 2rem); }}
   [class*="_scenes"] > *, .st-key-views > * {{ flex: none !important; }}
 }}
 </style>"""

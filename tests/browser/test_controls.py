@@ -48,6 +48,19 @@ def test_the_presets_close_over_the_figure_and_the_gallery(
     expect(menu).to_have_count(0)
 
 
+def test_the_limits_of_a_slider_take_the_place_of_the_words_at_its_ends(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard)
+    ready(page, seconds=60)
+    words = page.get_by_text("more private", exact=True)
+    expect(words).to_be_visible()
+    page.get_by_role("slider", name="Privacy budget ε").focus()
+    expect(words).to_be_hidden()
+    limit = page.get_by_test_id("stSlider").filter(has_text="Privacy budget ε").get_by_text("0.01")
+    expect(limit).to_be_visible()
+
+
 def test_a_menu_at_the_foot_of_the_window_opens_upwards(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -221,6 +221,8 @@ def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
     assert figure(page, "compact").evaluate("e => e.getBoundingClientRect().right") <= 390
     for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
         assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+    for view in ("Curves", "A private mean", "One run", "Who wins"):
+        expect(page.get_by_role("link", name=view, exact=True)).to_be_in_viewport(ratio=1)
     expect(page.locator("table.ladder")).to_be_visible()  # the names of the lines
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Privacy is free").click()

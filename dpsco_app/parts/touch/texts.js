@@ -43,6 +43,7 @@ const sentence = ({ parts: shown }, now) => {
   const shift = now.moved && distance(now.moved, now.release)
   const { sample } = now
   if (now.unclipped || (shown && !shown.includes("cloud"))) return withoutNoise(now, shift, shown)
+  if (now.moved && shift === 0) return "Your record is where it was: its slider moves it, as far as you like."
   if (now.moved) {
     return `Your record moved the average by ${short(shift)}, ${short(shift / now.std)} of the noise's ` +
       `standard deviation. Whoever sees the release guesses which of the two records you had, and is ` +
@@ -55,10 +56,13 @@ const sentence = ({ parts: shown }, now) => {
       "is taken, without looking. Try more records, or a larger ε."
   }
   if (now.odds) {
-    const times = (square) => short(Math.sqrt(square / now.best))
+    const times = (square) => {
+      const factor = short(Math.sqrt(square / now.best))
+      return factor === "1" ? "that" : `${factor} times that`
+    }
     return `The bars show how likely each radius is in a private choice. This time it is ` +
-      `${short(now.radius)}, whose error is ${times(now.parts.total)} times that of the best radius; ` +
-      `in half of all choices it is at most ${times(now.half)} times. The choice cost ` +
+      `${short(now.radius)}, whose error is ${times(now.parts.total)} of the best radius; ` +
+      `in half of all choices it is at most ${times(now.half)}. The choice cost ` +
       `${costOf(sample)} of the privacy budget.`
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
@@ -84,7 +88,7 @@ export const drawTexts = (picture, now) => {
   put("choice", short(sample.choiceEpsilon))
   put("cost", costOf(sample))
   put("plane", now.unclipped ? "The records." : "Clip.")
-  put("hint", now.unclipped ? "" : "Drag the circle that holds all records.")
+  put("hint", now.unclipped ? "" : "Drag the circle: records outside are pulled onto it.")
   const noisy = !state.parts || state.parts.includes("cloud")
   put("means", noisy && !now.unclipped ? "Average, then add noise." : "Average.")
   put("sensitivity", short((2 * now.radius) / now.n))
