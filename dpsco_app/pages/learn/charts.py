@@ -249,7 +249,7 @@ def _laws_figure(
     figure = Figure(
         panels=[Panel(title="", x=linear_axis(titles[0], edges[0], edges[-1]), lines=lines)],
         y=linear_axis(titles[1], low, 1.1 * max(ends)),
-        ladder=Ladder(title="", columns=["largest"], rows=rows),
+        ladder=Ladder(title="", columns=["highest, %"], rows=rows),
         alt=title,
     )
     return figure, lambda: pd.DataFrame({titles[0]: x} | {LAWS[k][0]: v for k, v in values.items()})
