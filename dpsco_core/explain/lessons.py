@@ -60,6 +60,7 @@ GAUSSIAN, STUDENT = "gaussian", "student-t"
 RIGHT = "right"
 ADAPTIVE, BLIND = "adaptive", "blind"
 PRIVATE, CUT = "private", "cut"
+ERRORS = (PRIVATE, ADAPTIVE, BLIND)
 BIAS, SAMPLING, NOISE = "bias", "sampling", "noise"  # the parts of an error, as roots
 
 
@@ -104,6 +105,8 @@ def run_part(part: Part) -> tuple[LessonRow, ...]:
 def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     """Return one row a (series, x): trials, mean, median, 10 % and 90 % quantiles.
 
+    The mean of errors is their root mean square: the squares of their parts add up to its own.
+
     Sorted by series, as they first come, and x; does not depend on the order of the parts.
     """
     import pandas as pd
@@ -120,6 +123,9 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
             "q90": groups.quantile(0.9),
         }
     ).reset_index()
+    squares = frame.assign(value=frame["value"] ** 2).groupby(["series", "x"], sort=True)["value"]
+    errors = table["series"].isin(ERRORS)
+    table["mean"] = table["mean"].where(~errors, np.sqrt(squares.mean().to_numpy()))
     table["rank"] = table["series"].map({name: i for i, name in enumerate(order)})
     ordered = table.sort_values(["rank", "x"], kind="stable", ignore_index=True)
     return ordered.drop(columns="rank")

@@ -204,3 +204,14 @@ def test_the_command_says_what_is_wrong(
 ) -> None:
     assert main(["experiment", *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_the_squares_of_the_parts_add_up_to_the_square_of_the_error() -> None:
+    """To the noise of the trials, at every radius: the error is a root mean square."""
+    table = series_table(rows_of("radius"))
+    whole, *each = (
+        np.array(column(table, name, "mean")) ** 2
+        for name in (PRIVATE, BIAS, lessons.SAMPLING, NOISE)
+    )
+    assert whole == pytest.approx(sum(each), rel=0.35)
+    assert np.mean(whole / sum(each)) == pytest.approx(1, abs=0.1)

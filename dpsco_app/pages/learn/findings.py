@@ -15,6 +15,7 @@ from dpsco_core.explain.lessons import (
     BIAS,
     BLIND,
     CUT,
+    ERRORS,
     GAME_EPSILON,
     GAUSSIAN,
     NOISE,
@@ -84,9 +85,11 @@ def added(table: pd.DataFrame) -> float:
 
 
 def average(table: pd.DataFrame, name: str) -> float:
-    """Return the mean over all trials of a line, wherever they stand."""
+    """Return the mean over all trials of a line; of a line of errors, their root mean square."""
     rows = table[table["series"] == name]
-    return float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
+    power = 2 if name in ERRORS else 1
+    whole = (rows["mean"] ** power * rows["trials"]).sum() / rows["trials"].sum()
+    return float(whole ** (1 / power))
 
 
 def _from_there_on(holds: pd.Series) -> float | None:
