@@ -72,7 +72,7 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     evaluate = AtPlan(
         method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
     )
-    letters = (*run.letters, *((_QUANTILE,) if NOISE in latex else ()))
+    letters = (*run.letters, _SPREAD, *((_QUANTILE,) if NOISE in latex else ()))
     return replace(run, card=card, evaluate=evaluate, combine=math.fsum, letters=letters)
 
 
@@ -80,7 +80,9 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
 SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
 SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
 NOISE = r"+\sigma q_d"
+_SPREAD = Letter(r"\lambda", "variance of what is averaged, over how many there are")
 _QUANTILE = Letter("q_d", "length that one standard normal vector in 40 exceeds")
+_UNITS = r",\ \lambda=\frac dn,\ "  # in moment units, as the bias of clipped entries is
 _BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
 _ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"
 _LEVEL = r"\psi(t)=h_p(3\tau-t)^2,\ m\le2,\ " + HINGE
@@ -90,7 +92,7 @@ INTERVALS: tuple[Bound, ...] = (
     interval_row(
         _RUNS["upper.mean.cwme-cdp-run"],
         lambda plan: clipped_entries(plan, "gaussian"),
-        SAMPLE % (r"\cdot9\tau^2d", "n") + _ENTRIES + NOISE + SPREAD % "n" + _LEVEL,
+        SAMPLE % (r"\cdot9\tau^2d", "n") + _ENTRIES + NOISE + _UNITS + _LEVEL,
         _STATEMENT,
     ),
     interval_row(
@@ -99,7 +101,7 @@ INTERVALS: tuple[Bound, ...] = (
         SAMPLE % (r"\cdot9\tau^2d", "n")
         + _ENTRIES
         + r"+s\Big(\tfrac{4d^2+20d}{0.025}\Big)^{1/4}"
-        + SPREAD % "n"
+        + _UNITS
         + _LEVEL,
         _STATEMENT,
     ),

@@ -156,7 +156,8 @@ _BOUNDS: tuple[Bound, ...] = (
         hypotheses=_HYPOTHESES,
     ),
 )
-_GROUP_RUN, _CLIPPED_RUN = _BOUNDS[1:]
+_LETTERED = lettered(LETTERS, _BOUNDS)
+_GROUP_RUN, _CLIPPED_RUN = _LETTERED[1:]
 _INTERVALS: tuple[Bound, ...] = (
     interval_row(
         _GROUP_RUN,
@@ -180,4 +181,4 @@ _INTERVALS: tuple[Bound, ...] = (
         "User-level means, 3.4",
     ),
 )
-USER_MEAN_BOUNDS = lettered(LETTERS, (*_BOUNDS, *_INTERVALS))
+USER_MEAN_BOUNDS = (*_LETTERED, *_INTERVALS)
