@@ -409,6 +409,7 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     n = int((held or "").removeprefix("n = ").replace(",", ""))
     wait_for_address(page, f"?n={n}&")
     expect(page.locator("svg.hand text")).to_have_count(0)
+    ready(page)  # the new numbers are there
     grip.focus()
     grip.press("ArrowLeft")
     expect(grip).not_to_have_attribute("aria-valuetext", held or "")
