@@ -166,21 +166,34 @@ def cost_words(price: Ratio, about: str) -> str:
     """
     if price.high < 1 or (price.within_noise and not price.high > UNSURE):
         return NOTHING
-    if price.within_noise:
-        return f"between 1 and {ceiled(price.high)} times{about}"
-    if price.value > MOST:
+    if (price.value if math.isnan(price.low) else price.low) > MOST:
         return f"more than {MOST:.0f} times{about}"
-    spread = math.nan if math.isnan(price.low) else price.high / price.low
-    if spread <= CLOSE:
-        return f"{ratio_text(price.value)} times{about}"
-    if math.isnan(spread) or spread <= LOOSE:
-        return f"about {ratio_text(price.value)} times{about}"
-    if price.low < ABOVE_ONE:
-        return f"between 1 and {ceiled(price.high)} times{about}"
-    return f"at least {floored(price.low)} times{about}"
+    ends = loose_ends(price)
+    if ends is None:
+        exact = "" if price.high <= CLOSE * price.low else "about "
+        return f"{exact}{ratio_text(price.value)} times{about}"
+    low, high = ends
+    return f"between 1 and {high} times{about}" if low == "1" else f"at least {low} times{about}"
 
 
-def floored(value: float) -> str:
+def loose_ends(price: Ratio) -> tuple[str, str] | None:
+    """Return the ends between which a factor is said; None where the trials tell its value.
+
+    Examples
+    --------
+    >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
+    ('4', '20')
+    >>> loose_ends(Ratio(value=1.4, low=0.6, high=2.9))
+    ('1', '3')
+    >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
+    """
+    known = math.isnan(price.low) or price.high < 1 or price.high <= LOOSE * price.low
+    if known and not price.within_noise:
+        return None
+    return _floored(price.low) if price.low >= ABOVE_ONE else "1", _ceiled(price.high)
+
+
+def _floored(value: float) -> str:
     """Return a number with one figure, rounded down; of 1 to 2 with a digit behind the point."""
     if value < 2:
         return f"{math.floor(value * 10) / 10:.1f}"
@@ -188,7 +201,7 @@ def floored(value: float) -> str:
     return f"{math.floor(value / unit) * unit:,}"
 
 
-def ceiled(value: float) -> str:
+def _ceiled(value: float) -> str:
     """Return a number above 1 with one figure, rounded up."""
     unit = 10 ** math.floor(math.log10(value))
     return f"{math.ceil(value / unit) * unit:,}"

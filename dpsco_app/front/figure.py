@@ -102,7 +102,6 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
         end = _end(last, key) or _end(panels[0], key)
         if end is None:
             continue
-        swatch = {"window": "area", "impossible": "edge"}.get(key, "line")
         rows.append(
             LadderRow(
                 key=key,
@@ -111,7 +110,7 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
                 bold=bold,
                 end=end,
                 values=_values(panels, key, single=single, price=price),
-                swatch=swatch,  # type: ignore[arg-type]
+                swatch="area" if key == "window" else "edge" if key == "impossible" else "line",
                 sign=signs.get(key, ""),
                 note=notes.get(key, ""),
             )

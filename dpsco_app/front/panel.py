@@ -14,7 +14,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import ABOVE_ONE, LOOSE, ceiled, floored
+from dpsco_app.front.answer import loose_ends
 from dpsco_app.front.bound_lines import bound_line, every_private, floor_hover, window_hover
 from dpsco_app.front.study import MIDDLE, Asked, Study, chosen_point, place
 from dpsco_app.front.titles import (
@@ -247,8 +247,10 @@ class FrontPanel:
             lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
         ball = study.interval(row)
         if ball is not None:
+            share = f"{100 * ball.privacy:.0f} % of it privacy"
             runs = f"{ball.inside} of {ball.trials} runs"
-            lines.append(f"95 % interval: ± {rounded(ball.radius)}, held the mean in {runs}")
+            lines.append(f"95 % interval: ± {rounded(ball.radius)} ({share})")
+            lines.append(f"it held the mean in {runs}")
         return "<br>".join(lines)
 
     def _one(self) -> Line:
@@ -365,13 +367,12 @@ def _at(x: Sequence[float], y: Sequence[float], where: float) -> float | None:
 def _factor(best: Measurement, public: Measurement) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
     price = best.price
-    if price is not None and not math.isnan(price.low):
-        if price.within_noise and price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
-            return "≈ ×1"
-        if not price.within_noise and price.high <= LOOSE * price.low:
-            return f"×{ratio_text(price.value)}"
-        return f"×{floored(price.low) if price.low >= ABOVE_ONE else 1}–{ceiled(price.high)}"
-    return f"×{ratio_text(best.mean / public.mean)}"
+    if price is None:
+        return f"×{ratio_text(best.mean / public.mean)}"
+    if price.within_noise and price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
+        return "≈ ×1"
+    ends = loose_ends(price)
+    return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"
 
 
 def _sized(length: float) -> float:

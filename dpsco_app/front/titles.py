@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from dpsco_app.front.study import Study, beside_tail, chosen_point
+from dpsco_app.front.study import Role, Study, beside_tail, chosen_point
 from dpsco_app.parts.evaluations import (
     window,
 )
@@ -64,14 +64,14 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
     return distribution_card(study.scenario.distribution).name.split(" (")[0]
 
 
-def panel_names(studies: Sequence[Study]) -> dict[str, str]:
-    """Return what the switch of panels calls both of them, the first and the second."""
-    second = studies[-1] if len(studies) > 1 else None
-    return {
-        "both": "Side by side",
-        "first": _short(column_name(studies[0], studies)),
-        "second": "Hardest case" if second is None else _short(column_name(second, studies)),
-    }
+def panel_names(own: Scenario, second: Scenario | None, role: Role) -> dict[str, str]:
+    """Return what the switch of panels calls both of them, the first and the second.
+
+    A panel alone is called what it is called beside the other.
+    """
+    pair = [Study(scenario=own), *([] if second is None else [Study(scenario=second, role=role)])]
+    first, *rest = (_short(column_name(study, pair)) for study in pair)
+    return {"both": "Side by side", "first": first, "second": rest[0] if rest else "Hardest case"}
 
 
 def _short(name: str) -> str:

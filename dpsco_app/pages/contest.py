@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from dpsco_app.figure.colours import PALE, QUIET
 from dpsco_app.figure.marks import cell_edges
@@ -17,7 +16,6 @@ from dpsco_app.front.titles import axis_title
 from dpsco_app.live.running import HEAD_START_SECONDS, Pace
 from dpsco_app.pages.first_screen import FirstScreen, log_axis
 from dpsco_app.parts import controls
-from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
@@ -64,50 +62,22 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     row, column = nearest_cell(contest.plane, point)
     best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
     own = [float(getattr(point, axis)) for axis in (contest.plane.x_axis, contest.plane.y_axis)]
-    if not np.allclose(own, (contest.plane.x[column], contest.plane.y[row]), rtol=0.05):
-        here += ", the nearest cell"
+    inside = np.allclose(own, (contest.plane.x[column], contest.plane.y[row]), rtol=0.05)
+    near = "" if inside else ", the nearest cell"
     if not contest.known[row, column]:
         return f"Measuring, from {here} outwards"
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
-        return f"{what} at {here}"
-    shown = shown_best(contest, point, reading)
-    name, share = method_card(contest.methods[best]).name, 100 * share_of(contest, shown, best)
-    if shown[row, column] == len(contest.methods):
-        return f"At {here} no chosen method beats not looking at the data; {name} comes nearest"
-    least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
+        return f"{what} at {here}{near}"
+    name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
+    if contest.shown[row, column] == len(contest.methods):
+        least = f"no chosen method beats not looking at the data; {name} comes nearest"
+        return f"At {here}{near and near + ','} {least}"
+    least = f"The smallest {SMALLEST[reading]} at {here}{near}: {name}"
     if not contest.known.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
     return f"{least}, {tie} on {share:.0f} % of the map"
-
-
-def shown_best(contest: Contest, point: Scenario, reading: Reading) -> NDArray[np.intp]:
-    """Return what each cell shows, shape (rows, columns): a method's place, or that none pays.
-
-    The number of methods stands for none: measured, the best errs as much as an answer that sees no
-    data.
-    """
-    best = contest.smallest.astype(np.intp)
-    if reading != "measured":
-        return best
-    for row, column in np.argwhere(best >= 0):
-        start = without_data(at_cell(contest.plane, point, row, column))
-        if contest.values[best[row, column], row, column] >= start:
-            best[row, column] = len(contest.methods)
-    return best
-
-
-def at_cell(plane: Plane, point: Scenario, row: int, column: int) -> Scenario:
-    """Return the scenario of a cell."""
-    values = {plane.x_axis: plane.x[column], plane.y_axis: plane.y[row]}
-    return replace(point, **{a: int(v) if is_whole(a) else float(v) for a, v in values.items()})
-
-
-def share_of(contest: Contest, shown: NDArray[np.intp], place: int) -> float:
-    """Return in which share of the known cells this place is shown."""
-    known = shown[contest.known]
-    return float(np.equal(known, place).mean()) if len(known) else 0.0
 
 
 def value_text(value: float, *, holds: bool) -> str:
@@ -134,7 +104,7 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
-    shown = shown_best(contest, point, reading)
+    shown = contest.shown
 
     def says(row: int, column: int) -> str:
         values = zip(names, texts(row, column), strict=True)
@@ -158,17 +128,12 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
     return Figure(
         panels=[Panel(title="", x=x, cells=cells)],
         y=y,
-        ladder=_ladder(contest, point, shown, texts),
+        ladder=_ladder(contest, point, texts),
         alt=winner(contest, point, reading),
     )
 
 
-def _ladder(
-    contest: Contest,
-    point: Scenario,
-    shown: NDArray[np.intp],
-    texts: Callable[[int, int], list[str]],
-) -> Ladder:
+def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
     at = nearest_cell(contest.plane, point)
     values = contest.values[:, *at]
     names = short_names(contest.methods)
@@ -180,14 +145,14 @@ def _ladder(
                 key=method,
                 name=f"■ {names[method]}",
                 colour=colour_of(method),
-                values=[texts(*at)[k], f"{100 * share_of(contest, shown, int(k)):.0f} %"],
+                values=[texts(*at)[k], f"{100 * contest.share(int(k)):.0f} %"],
                 end=-float(len(rows)),  # below the axis: in this order, and without leaders
                 swatch="none",
             )
         )
-    idle = share_of(contest, shown, len(names))
-    if idle:
-        values = [rounded(without_data(point)), f"{100 * idle:.0f} %"]
+    idle = contest.share(len(names))
+    if idle and contest.start is not None:
+        values = [rounded(float(contest.start[at])), f"{100 * idle:.0f} %"]
         rows.append(
             LadderRow(
                 key="idle",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from html import escape
 
 from dpsco_app.front.notice import to_notice
+from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
 from dpsco_app.front.view import View
@@ -13,11 +14,12 @@ from dpsco_app.parts.refusals import measured_refusals
 from dpsco_core.scenario import Scenario
 
 
-def panel_switch(studies: Sequence[Study], view: View, *, several: bool) -> str:
+def panel_switch(scenario: Scenario, studies: Sequence[Study], view: View, *, several: bool) -> str:
     """Return the switch between both panels and one of them as HTML; empty for a single one."""
     if len(studies) == 1 and view.panel in ("auto", "both"):
         return ""
-    names = panel_names(studies)
+    pair = beside(scenario, view.against, view.pin)
+    names = panel_names(scenario, pair.second, pair.role)
     options = ["both", "first", "second"] if several else ["first", "second"]
     now = view.panel if view.panel in options else options[0]
     return "".join(

@@ -204,7 +204,7 @@ class Visit:
             "alt": figure.alt.strip() or QUESTION,
             "table": ladder_table(figure, theme),
             "controls": controls(self.scenario, self.view, theme),
-            "panels": panel_switch(studies, self.view, several=theme.size.several),
+            "panels": panel_switch(self.scenario, studies, self.view, several=theme.size.several),
             "notes": notes(self.scenario, self.view, told),
             "wrong": self.wrong,
             "status": self.status(),

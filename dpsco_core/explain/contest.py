@@ -42,6 +42,8 @@ class Contest:
     holds: NDArray[np.bool_]
     # shape (rows, columns): whether the runs do not tell the smallest from another method
     ties: NDArray[np.bool_]
+    # shape (rows, columns): the error of an answer that ignores the data, where errors are measured
+    start: Vector | None = None
 
     @cached_property
     def smallest(self) -> NDArray[np.intp]:
@@ -49,14 +51,23 @@ class Contest:
         best: Vector = np.where(self.holds, self.values, np.inf)
         return smallest_index(best)
 
+    @cached_property
+    def shown(self) -> NDArray[np.intp]:
+        """As `smallest`, but the number of methods where the best errs as much as `start`."""
+        if self.start is None:
+            return self.smallest
+        least = np.where(self.holds, self.values, np.inf).min(axis=0)
+        useless = (self.smallest >= 0) & (least >= self.start)
+        return np.where(useless, len(self.methods), self.smallest)
+
     @property
     def known(self) -> NDArray[np.bool_]:
         """Which cells have been looked at."""
         return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
 
     def share(self, method: int) -> float:
-        """Return in which share of the known cells a method is best; -1 for none."""
-        best = self.smallest[self.known]
+        """Return in which share of the known cells a method is shown; see `shown`."""
+        best = self.shown[self.known]
         return float(np.equal(best, method).mean()) if len(best) else 0.0
 
 
@@ -130,10 +141,14 @@ def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[C
 
 
 def measured_contest(
-    plane: Plane, methods: tuple[str, ...], outcomes: Mapping[tuple[int, int], Sequence[Outcome]]
+    plane: Plane,
+    methods: tuple[str, ...],
+    outcomes: Mapping[tuple[int, int], Sequence[Outcome]],
+    start: Mapping[tuple[int, int], float] | None = None,
 ) -> Contest:
     """Return the contest of mean measured errors in the cells that have run.
 
+    `start` has the error of an answer that ignores the data, on the data of each of these cells.
     The winner is tied with another method if the 95 % interval of their paired differences, trial
     by trial on the same records, holds 0.
     """
@@ -146,7 +161,10 @@ def measured_contest(
         values[:, i, j] = np.where(runs, errors.mean(axis=1), np.inf)
         holds[:, i, j] = runs
         ties[i, j] = is_tied(errors[runs])
-    return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties)
+    blind = np.full(shape[1:], np.inf)
+    for at, error in (start or {}).items():
+        blind[at] = error
+    return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties, start=blind)
 
 
 def is_tied(

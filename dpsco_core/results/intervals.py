@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from dpsco_core.base.search import smallest
+from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.results.report import evaluate, measured_json
 from dpsco_core.runs.study import Outcome
@@ -41,21 +43,27 @@ def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Inte
 
     A run at `point`, which has no axis; `errors` are those of runs of the method there.
     """
-    best: Interval | None = None
-    for row in bounds_for(point.problem, point.level):
-        card = row.card
-        if (card.method, card.guarantee, row.parameters) != (method, NOMINAL, "run"):
-            continue
-        proven = evaluate(point, row)
-        if proven.failures or not 0 < proven.value < math.inf:
-            continue
-        if best is None or proven.value < best.radius:
-            share = 1 - proven.terms["sampling"] / proven.value
-            best = Interval(radius=proven.value, privacy=share, trials=0, inside=0)
-    if best is None:
+    rows = [row for row in interval_rows(point) if row.card.method == method]
+    holding = [e for e in (evaluate(point, row) for row in rows) if not e.failures]
+    finite = [e for e in holding if 0 < e.value < math.inf]
+    if not finite:
         return None
-    made = list(errors)
-    return replace(best, trials=len(made), inside=sum(error <= best.radius for error in made))
+    best, made = smallest(finite, lambda e: e.value, of="interval"), list(errors)
+    return Interval(
+        radius=best.value,
+        privacy=1 - best.terms["sampling"] / best.value,
+        trials=len(made),
+        inside=sum(error <= best.value for error in made),
+    )
+
+
+def interval_rows(point: Scenario) -> tuple[Bound, ...]:
+    """Return the bounds on runs of the problem that hold in 95 of 100 of them."""
+    return tuple(
+        row
+        for row in bounds_for(point.problem, point.level)
+        if (row.card.guarantee, row.parameters) == (NOMINAL, "run")
+    )
 
 
 def intervals(

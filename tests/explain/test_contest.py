@@ -101,6 +101,13 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     assert plane_map.ties[2, 1] == is_tied(errors)
     assert plane_map.known.sum() == 1 and plane_map.smallest[2, 1] == errors.mean(axis=1).argmin()
     assert plane_map.share(int(plane_map.smallest[2, 1])) == 1.0
+    least = float(errors.mean(axis=1).min())
+    for start, nobody in ((least, True), (1.01 * least, False)):
+        cell = {(2, 1): start}
+        told = measured_contest(plane(), small.methods, {(2, 1): outcomes}, cell)
+        assert (told.shown[2, 1] == len(small.methods)) == nobody
+        assert told.share(len(small.methods)) == float(nobody)
+        assert (told.shown[~told.known] == -1).all()
 
 
 def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:

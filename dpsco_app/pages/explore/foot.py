@@ -12,7 +12,6 @@ from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
-from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import MEASURE_TYPED, draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
@@ -78,13 +77,7 @@ def choose_panels(shown: Shown) -> None:
         return
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
     pair = beside(shown.live, st.session_state[AGAINST], st.session_state[PIN])
-    # One panel alone is called what it is called beside the other.
-    names = panel_names(
-        [
-            next((s for s in studies if s.scenario == shown.live), Study(scenario=shown.live)),
-            *([] if pair.second is None else [Study(scenario=pair.second, role=pair.role)]),
-        ]
-    )
+    names = panel_names(shown.live, pair.second, pair.role)
     now = st.session_state[PANEL]
     if now not in options:
         now = options[0] if len(studies) > 1 else "first"

@@ -51,7 +51,11 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     if any(balls.values()):
         own = [balls.get((o.method, o.x)) for o in cells]
         columns["95 % interval: ±"] = [math.nan if b is None else b.radius for b in own]
-        columns["Held the mean"] = ["" if b is None else f"{b.inside} of {b.trials}" for b in own]
+        columns["Of it privacy"] = ["" if b is None else f"{100 * b.privacy:.0f} %" for b in own]
+        columns["Held the mean"] = [
+            f"{b.inside} of {b.trials}" if b is not None else _no_interval(o)
+            for b, o in zip(own, cells, strict=True)
+        ]
     largest: dict[tuple[str, float | None], float] = {}
     for o in outcomes:  # 0 where the evaluation is exact
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
@@ -60,6 +64,10 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     if table["not_applicable"].any():
         columns["Remark"] = table["not_applicable"].map(with_names)
     return pd.DataFrame(columns)
+
+
+def _no_interval(outcome: Outcome) -> str:
+    return "" if method_card(outcome.method).privacy == "none" else "no interval is proven"
 
 
 def _spent(outcome: Outcome) -> str:

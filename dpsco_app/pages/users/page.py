@@ -20,6 +20,7 @@ from dpsco_app.pages.users.figures import (
     gradients_table,
 )
 from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import (
@@ -60,7 +61,7 @@ from dpsco_core.explain.users.regions import (
     measured_cells,
 )
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.runs.study import Outcome
+from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
 
 METHODS = (FILTERED, PLAIN, GROUPS)
@@ -142,9 +143,11 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
-    stages = _measured(scenario) if view.basis == "measured" else iter([_bounds(view, scenario)])
+    measured = view.basis == "measured"
+    stages = _measured(scenario) if measured else iter([_bounds(view, scenario)])
+    small = words.map_small(without_data(_cells(scenario)[0].point)) if measured else ""
     draw_contest(
-        screen, words.QUESTIONS["map"], "", stages, scenario, view.basis, limits={"n": N_ENDS}
+        screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
     )
 
 
@@ -158,12 +161,18 @@ def _kept_bounds(basis: Reading, d: int, epsilon: float, delta: float, condition
     return list(bounds_map(basis, "smooth", d, epsilon, delta, condition))[-1]
 
 
+def _cells(scenario: Scenario, at: tuple[int, int] | None = None) -> tuple[Cell, ...]:
+    """Return the runs of a cell of the measured map; by default the one that is nearest."""
+    assert scenario.epsilon is not None and scenario.delta is not None
+    at = nearest_cell(MEASURED_PLANE, scenario) if at is None else at
+    return measured_cells(at, scenario.d, scenario.epsilon, scenario.delta, scenario.seed)
+
+
 def _measured(scenario: Scenario) -> Iterator[Contest]:
     """Yield the map of measured risks, from the chosen point outwards."""
-    assert scenario.epsilon is not None and scenario.delta is not None
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
     for at in contest_cells(MEASURED_PLANE, nearest_cell(MEASURED_PLANE, scenario)):
-        todo = measured_cells(at, scenario.d, scenario.epsilon, scenario.delta, scenario.seed)
+        todo = _cells(scenario, at)
         todo[0].point.validate(DASHBOARD)
         outcomes[at] = [cached_cell(cell) for cell in todo]
         yield measured_contest(MEASURED_PLANE, MEASURED, outcomes)

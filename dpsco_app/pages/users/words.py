@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from dpsco_app.parts.options import number_text, short_text
+from dpsco_app.parts.options import number_text, rounded, short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Reading
@@ -55,6 +55,16 @@ LOOK_AT_MAP: dict[Reading, str] = {
     "reach; above, filtered gradients also need δ < 1/(nm): lower δ, and their region grows to the "
     "right. The rate of filtered SGD is below that of group privacy from m > n on only.",
 }
+
+
+def map_small(start: float) -> str:
+    """Say what an answer without data errs on the data of the measured map."""
+    return (
+        f"The mean of these data is so near 0 that always answering 0 errs {rounded(start)}: the "
+        "map compares the methods with one another. "
+    )
+
+
 NEED_NAMES = {
     "theorem-c1": "Gradients, Theorem C.1",
     "theorem-b1": "SGD, Theorem B.1",

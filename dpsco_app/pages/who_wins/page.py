@@ -132,7 +132,10 @@ def _measured(scenario: Scenario, view: state.View) -> Iterator[contest.Contest]
     whole = state.plane(view.plane, scenario, state.SIZES["measured"])
     part = contest.measured_plane(scenario, whole, DASHBOARD)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
+    start: dict[tuple[int, int], float] = {}
     methods = contest.compared(scenario, "measured")
     for at in contest.contest_cells(part, nearest_cell(part, scenario)):
-        outcomes[at] = [cached_cell(cell) for cell in contest.cells_at(scenario, part, *at)]
-        yield contest.measured_contest(part, methods, outcomes)
+        cells = contest.cells_at(scenario, part, *at)
+        outcomes[at] = [cached_cell(cell) for cell in cells]
+        start[at] = without_data(cells[0].point)
+        yield contest.measured_contest(part, methods, outcomes, start)

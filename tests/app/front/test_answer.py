@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, lead_of
+from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, lead_of, loose_ends
 from dpsco_app.front.study import Role, Study, chosen_point
-from dpsco_app.front.titles import ratio_text
+from dpsco_app.front.titles import panel_names, ratio_text
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region
@@ -134,6 +134,27 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     assert "no better than no data" not in small(say(of(SWEEP)))
     assert "outside of the sweep" not in small(say(of(level)))
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
+
+
+def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
+    for value, low, high in ((7.0, 4.2, 12.0), (1.3, 1.15, 3.0), (1.4, 0.6, 80.0)):
+        price = Ratio(value=value, low=low, high=high)
+        ends = loose_ends(price)
+        assert ends is not None
+        words = cost_words(price, "")
+        assert words in (f"at least {ends[0]} times", f"between {ends[0]} and {ends[1]} times")
+    assert loose_ends(Ratio(value=0.4, low=0.1, high=0.8)) is None
+    assert cost_words(Ratio(value=150.0, low=20.0, high=900.0), "") == "at least 20 times"
+    assert cost_words(Ratio(value=500.0, low=200.0, high=900.0), "") == "more than 100 times"
+
+
+def test_a_panel_alone_is_called_what_it_is_called_beside_the_other() -> None:
+    hard = hardest(SWEEP)
+    names = panel_names(SWEEP, hard, "hardest")
+    assert names == {"both": "Side by side", "first": "Student t", "second": "Hardest case"}
+    tails = panel_names(SWEEP, replace(SWEEP, p=20.0), "tail")
+    assert (tails["first"], tails["second"]) == (f"p = {SWEEP.p:g}", "p = 20")
+    assert panel_names(SWEEP, None, "own")["second"] == "Hardest case"
 
 
 def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() -> None:

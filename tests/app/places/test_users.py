@@ -26,7 +26,7 @@ from dpsco_app.pages.users.figures import (
     gradients_figure,
     gradients_table,
 )
-from dpsco_app.pages.users.page import METHODS
+from dpsco_app.pages.users.page import METHODS, _cells, _measured
 from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
@@ -35,9 +35,12 @@ from dpsco_app.pages.users.words import (
     crossing_answer,
     crossing_small,
     frontier_small,
+    map_small,
     stretches,
 )
 from dpsco_app.parts import controls
+from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import method_card, problem_card
@@ -101,6 +104,17 @@ def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
     assert figure.y.title == "Users n" and figure.panels[0].x.title == "Items per user m"
     share = 100 * whole.share(whole.methods.index("user.group-privacy"))
     assert f"{share:.0f} %" in winner(whole, SCENARIO, "rates")
+
+
+def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_its_data() -> None:
+    """Those of the map, whose mean is near 0, and not the visitor's."""
+    cell = _cells(SCENARIO)[0]
+    assert cell.point.distribution == "hypercube"
+    first = next(_measured(SCENARIO))
+    assert (first.shown == first.smallest).all()
+    assert rounded(without_data(cell.point)) in map_small(without_data(cell.point))
+    page = open_at("users", part="map")
+    assert f"errs {rounded(without_data(cell.point))}: the map compares" in below(page)
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:

@@ -17,7 +17,7 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
-from dpsco_app.pages.contest import contest_figure, nearest_cell, shown_best, where, winner
+from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
 from dpsco_app.pages.who_wins.state import COARSE, PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
@@ -100,14 +100,14 @@ def test_the_colours_are_those_of_the_methods_in_every_reading() -> None:
 
 def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> None:
     """Measured, that is: the values of rates say nothing of it."""
-    expected = map_of()
-    shown = shown_best(expected, BASE, "measured")
+    bounds = map_of()
     start = without_data(BASE)
-    best = np.where(expected.holds, expected.values, np.inf).min(axis=0)
+    best = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
     useless = (start <= best) & (best < np.inf)
     assert 0 < useless.sum() < useless.size
-    assert ((shown == len(expected.methods)) == useless).all()
-    assert (shown_best(expected, BASE, "rates") == expected.smallest).all()
+    assert (bounds.shown == bounds.smallest).all()
+    expected = replace(bounds, start=np.full(best.shape, start))
+    assert ((expected.shown == len(expected.methods)) == useless).all()
     rows = contest_figure(expected, BASE, "measured").ladder.rows
     assert rows[-1].name == "■ an answer without data"
     assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} %"]
@@ -122,9 +122,10 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     assert said.startswith("The smallest rate that holds at n = 10,000, ε = 1: ")
     assert name.lower() in said.lower()
     assert f"as on {100 * (expected.smallest == best).mean():.0f} % of the map" in said
-    tied = replace(expected, ties=np.ones_like(expected.ties))
+    start = np.full_like(expected.values[0], expected.values[best][at])
+    tied = replace(expected, ties=np.ones_like(expected.ties), start=start)
     assert "no chosen method beats not looking at the data" in winner(tied, BASE, "measured")
-    tied = replace(tied, values=tied.values / tied.values.max())
+    tied = replace(tied, start=2 * start)
     assert "measured error" in winner(tied, BASE, "measured")
     assert "in a tie, best on" in winner(tied, BASE, "measured")
     pure = replace(BASE, delta=0.0)

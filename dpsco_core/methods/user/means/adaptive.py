@@ -87,13 +87,15 @@ class UserMeanAdaptive(PrivateMethod):
         ),
         smooth="no loss",
         order=r"O(nmd+n\ln\ln n)",
-        cost="One pass over all records, three over the users' means.",
+        cost="One pass over all records, two over the users' means, and one for each round of a "
+        "centre.",
         when="The first choice for a mean where users have several records, and there are some "
         "hundred users or more.",
         pitfalls=(
             "Privacy is a user's: it needs many users, and more records a user do not replace "
             "them.",
-            "With too few users for a look it is clipped user means.",
+            "With too few users for a look it is clipped user means, about a centre where the "
+            "bound on the mean is wide.",
         ),
         example=USERS_OVER_M,
     )
