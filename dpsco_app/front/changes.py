@@ -1,5 +1,6 @@
 """What controls offer for a scenario, and what follows from a change of one of them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -65,6 +66,8 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     if not law_can_decay(scenario.distribution, scenario.problem):
         scenario = _with_axis(scenario, "n") if scenario.axis == "decay" else scenario
         scenario = replace(scenario, decay=0.0)
+    if field == scenario.axis:
+        scenario = reaching(scenario)
     more: dict[str, Any] = {}
     words = []
     level = level_of(scenario)
@@ -79,6 +82,19 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
         return scenario, ""
     about = problem_card(scenario.problem).name + ", several items per user" * (level == "user")
     return replace(scenario, **more), f"**{about}**: {' and '.join(words)}."
+
+
+def reaching(scenario: Scenario) -> Scenario:
+    """Return a scenario whose usual sweep reaches its own value of the axis, where that is beyond.
+
+    A sweep of one's own stays as it is.
+    """
+    usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
+    if not usual or len(set(scenario.grid) ^ set(usual)) > 1 or not set(usual) <= set(scenario.grid):
+        return scenario
+    own = getattr(scenario, str(scenario.axis))
+    beyond = own is not None and math.isfinite(own) and not usual[0] <= own <= usual[-1]
+    return replace(scenario, grid=tuple(sorted({*usual, own}) if beyond else usual))
 
 
 def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:

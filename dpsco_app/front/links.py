@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from dpsco_app.front.changes import reaching
 from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.base.errors import InvalidInput, require
@@ -62,7 +63,7 @@ def _with_losses(problem: str, names: Sequence[str], given: Mapping[str, str]) -
 def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
     scenario = Scenario.from_query(dict(given), BASE)
     if "grid" not in given:  # nobody has asked for its largest points
-        scenario = with_fitting_grid(scenario, DASHBOARD)
+        scenario = with_fitting_grid(reaching(scenario), DASHBOARD)
     # A control that is given a larger one shows its default, without a word.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
     require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -24,11 +25,13 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
 MORE = f"{PREFIX}more"
 EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
+SWEEP = "sweep"  # what fits of the grid, and what was asked for
 BASE = Scenario()
 SIDE = "[data-testid=stSidebar]"
 CHIP = f"{SIDE} .st-key-{PREFIX}methods button[data-variant=pills]"
@@ -192,7 +195,11 @@ def choose(field: str, value: float) -> None:
 def follow(field: str) -> None:
     """Make the other controls fit a field that has changed; say what gave way; a callback."""
     before = read()
-    after, words = fitted(before, field)
+    short, whole = st.session_state.get(SWEEP, ((), ()))
+    asked, words = fitted(replace(before, grid=whole) if before.grid == short else before, field)
+    # Nobody has asked for its largest points; they come back where they fit.
+    after = with_fitting_grid(asked, DASHBOARD)
+    st.session_state[SWEEP] = after.grid, asked.grid
     for name in (c.field for c in ALL_CONTROLS):
         value = getattr(after, name)
         if value != getattr(before, name):
@@ -220,9 +227,7 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
 
     match control.kind:
         case "slider":
-            more |= {"format_func": number_text}
-            if field == "m":
-                more |= {"on_change": follow, "args": ("m",)}
+            more |= {"format_func": number_text, "on_change": follow, "args": (field,)}
             st.select_slider(label, offered(field, scenario, value), value, **more)
             if control.known.front:  # its value beside its name, and what its ends mean
                 low, high = control.known.ends

@@ -41,7 +41,6 @@ from dpsco_core.scenario import Scenario
 DRAW_EVERY_SECONDS = 0.8
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last drawing took
 KEPT_CELLS = 20_000
-NEW_GRID = ("axis", "grid", "geometry")
 PAGE = replace(DASHBOARD, where=LIMITS)
 OF_VIEW = ("against", "measure", "panel")
 # What decides the data of a panel, beside its sizes and its budget.
@@ -69,7 +68,7 @@ class Visit:
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
-        self.wished = self.scenario.axis, self.scenario.grid  # the axis that was asked for
+        self.sweep = self.scenario.grid, self.scenario.grid  # what fits of it, and what was asked for
         self._set(self.scenario, self.view)
 
     # -- what a visitor does ----------------------------------------------------------------
@@ -85,7 +84,7 @@ class Visit:
     def show(self, scenario: Scenario, view: View) -> None:
         """Show a scenario."""
         self._set(scenario, view)
-        self.wished = scenario.axis, scenario.grid
+        self.sweep = scenario.grid, scenario.grid
 
     def start(self, slug: str) -> None:
         """Show a preset."""
@@ -102,13 +101,13 @@ class Visit:
             value = tuple(m for m in METHOD_SLUGS if m in value)
         if field == "axis" and value not in links.FIELDS:
             value = None
-        axis, grid = self.wished
-        alike = self.scenario.axis == axis and field not in NEW_GRID
-        before = replace(self.scenario, grid=grid) if alike else self.scenario
+        short, whole = self.sweep
+        before = replace(self.scenario, grid=whole) if self.scenario.grid == short else self.scenario
         scenario, words = changed(before, field, value)
-        self.wished = scenario.axis, scenario.grid
         # Nobody has asked for its largest points; they come back where they fit.
-        self._set(with_fitting_grid(scenario, self.limits), self.view)
+        fitting = with_fitting_grid(scenario, self.limits)
+        self.sweep = fitting.grid, scenario.grid
+        self._set(fitting, self.view)
         self.wrong += [words] if words else []
 
     def _set(self, scenario: Scenario, view: View) -> None:

@@ -8,13 +8,16 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_app.front import links
 from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, lead_of, loose_ends
+from dpsco_app.front.changes import changed
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import panel_names, ratio_text
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.options import rounded
+from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
@@ -192,3 +195,17 @@ def test_a_comma_in_a_name_does_not_make_two_methods_of_one() -> None:
     slugs = ("mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
     assert method_names(slugs).split("; ") == [method_card(slug).name for slug in slugs]
     assert method_names(("mean.sample", "mean.clipped")) == "Sample mean, Simple clipping"
+
+
+def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
+    """One that somebody has typed stays as it is, and one that cannot run is not reached."""
+    usual = DEFAULT.scenario.grid
+    few, _ = changed(DEFAULT.scenario, "n", 100)
+    assert few.grid == (100, *usual) and chosen_point(few) == 100
+    assert changed(few, "n", 200)[0].grid == (200, *usual)
+    assert changed(few, "n", 1000)[0].grid == usual
+    assert links.read({"n": "100"})[0].grid == (100, *usual)
+    own, _ = changed(replace(DEFAULT.scenario, grid=(500, 1000)), "n", 100)
+    assert own.grid == (500, 1000)
+    assert links.read({"n": "1000000"})[0].grid == usual
+    assert changed(DEFAULT.scenario, "epsilon", 0.01)[0].grid == usual

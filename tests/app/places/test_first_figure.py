@@ -233,3 +233,14 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     said = [a["text"] for a in figure(page)["layout"]["annotations"]]
     assert said.count("a few records lie far out and carry the mean") == 1
     assert said.count("not private") == 1  # in the panel where its line is in the region
+
+
+def test_points_that_are_too_large_go_and_come_back() -> None:
+    """As on the page without a server; nobody has asked for them."""
+    page = open_page()
+    whole = page.session_state["field_grid"]
+    change(page, "field_d", 500)
+    assert page.session_state["field_grid"] == [x for x in whole if x * 500 <= 2_000_000] != whole
+    assert not page.error
+    change(page, "field_d", 20)
+    assert page.session_state["field_grid"] == whole
