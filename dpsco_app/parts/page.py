@@ -97,8 +97,11 @@ def _apart(difference: Difference) -> str:
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    for sentence in sentences:
-        warning = f"In the address: {unmarked(sentence)} Defaults are used instead."
+    """Draw what of an address cannot be used, in one box."""
+    told = [unmarked(sentence) for sentence in sentences]
+    listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
+    if told:
+        warning = f"In the address:{listed}Defaults are used instead."
         st.warning(warning, icon=":material/link:")
 
 

@@ -121,6 +121,7 @@ PRESETS: tuple[Preset, ...] = (
             SWEEP,
             p=4,
             n=50_000,
+            epsilon=5.0,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
             axis="epsilon",
             grid=GRID_EPSILON,

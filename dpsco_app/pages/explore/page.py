@@ -46,7 +46,7 @@ from dpsco_core.scenario import Scenario
 
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 # Work that is predicted to take less runs by itself, after a moment of quiet.
-LIVE_SECONDS, QUIET_SECONDS = 1.5, 0.25
+LIVE_SECONDS, QUIET_SECONDS = 6.0, 0.25
 FIGURE = "figure_"  # how the place of the figure begins, as scripts find it
 
 

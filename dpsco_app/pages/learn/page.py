@@ -38,6 +38,7 @@ STYLE = """<style>
 }
 .st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
+.st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 @media (max-width: 1100px) {
   [data-testid=stColumn]:has([class*=st-key-learn_figure_], .st-key-learn_text) {
     min-width: calc(100% - 1.5rem);

@@ -319,8 +319,8 @@ def test_what_the_page_does_not_allow_is_said() -> None:
     page = open_lower(part="run", n="1000000", d="200")
     assert "not run here" in below(page) and not page.get("plotly_chart")
     written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
-    for name in ("rho", "hard", "method"):
-        assert f"In the address: {name} must be" in written
+    for name in ("\n- rho", "\n- hard", " method"):
+        assert f"{name} must be" in written
     refused = open_lower(hard="spike", d="1")
     assert "d must be at least 2" in below(refused)
 

@@ -91,7 +91,8 @@ def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
 
 def test_every_bad_field_has_its_own_sentence() -> None:
     page = open_page(n="abc", d="x", p="3")
-    assert len(page.warning) == 2
+    (warning,) = page.warning
+    assert warning.value.count("\n- ") == 2 and "\n- n must be" in warning.value
     assert chosen(page).p == 3
 
 
