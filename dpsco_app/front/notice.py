@@ -53,7 +53,8 @@ HOW_TO_READ = """
   largest lower bound for every algorithm of your budget. Both have explicit constants.
 - **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
   Non-private lines may run through it.
-- **CDP Fano**: what Fano's inequality gives for concentrated differential privacy.
+- **CDP Fano**: the lower bound of Fano's inequality for concentrated differential privacy (Kamath,
+  Liu and Zhang), over all data with this tail. The window's lower edge is a larger one.
 - **Dashed grey**: the error of an answer that does not look at the data.
 - **×**: the error of the best private algorithm over the error without privacy, at the chosen
   point: the price of privacy.

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsco_app.front.notice import how_to_read, to_notice
 from dpsco_app.front.study import Study
-from dpsco_app.front.titles import formula_names, panel_title
+from dpsco_app.front.titles import data_word, formula_names, panel_title
 from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.governing import draw_governing
@@ -28,7 +28,7 @@ from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
-from dpsco_core.catalogue import bound, bounds_for, method_card
+from dpsco_core.catalogue import bound, bounds_for, distribution_card, method_card
 from dpsco_core.results.findings import changes, times_to_halve
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, bend, line_slope
@@ -180,7 +180,8 @@ def _slopes(result: Result) -> None:
         return
     power = f"${SYMBOL[scenario.axis]}^{{\\text{{slope}}}}$" if scenario.axis else ""
     law = f": {words.error} ∝ {power}" if power else ""
-    st.markdown(f"**Slopes**{law}")
+    data = f"{distribution_card(scenario.distribution).name} {data_word(scenario)}"
+    st.markdown(f"**Slopes on {data}**{law}")
     fitted = result.slopes()
     if fitted.empty or fitted["points"].max() < LEAST_POINTS:
         st.caption("Slopes need a sweep with at least three points.")

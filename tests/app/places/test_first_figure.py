@@ -163,8 +163,8 @@ def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
     for row in rows:
         assert row.split(" | ")[4].replace("\xa0", " ") in get_args(Verdict)
     assert not re.search(r"consistent|not tight|rate fails|\^slope", texts(page))
-    (law,) = [m.value for m in page.markdown if m.value.startswith("**Slopes**")]
-    assert law == r"**Slopes**: error ∝ $n^{\text{slope}}$"
+    (law,) = [m.value for m in page.markdown if m.value.startswith("**Slopes on ")]
+    assert law == r"**Slopes on Student t data**: error ∝ $n^{\text{slope}}$"
 
 
 def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
