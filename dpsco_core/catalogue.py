@@ -194,9 +194,15 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     At user level those of item level that hold there too, at n m records: lower bounds, because
     whoever hides a user hides each item, and upper bounds without privacy.
     """
+    return _bounds_for(problem, level, len(BOUNDS))
+
+
+@lru_cache(maxsize=256)
+def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
+    """Return those of the first `count` bounds: rows are added, and none ever goes."""
     own = problem_card(problem).loss_class
     fitting = sorted(
-        (b for b in BOUNDS if problem in b.card.problems),
+        (b for b in BOUNDS[:count] if problem in b.card.problems),
         key=lambda b: (b.card.is_wider(own), not b.card.applies_to(own)),
     )
     if level == "item":

@@ -29,6 +29,7 @@ def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
     monkeypatch.setattr(catalogue, "BOUNDS", bounds)
     monkeypatch.setattr(catalogue, "BOUND_SLUGS", tuple(b.card.slug for b in bounds))
     monkeypatch.setattr(table, "BOUNDS", bounds)
+    monkeypatch.setattr(catalogue, "_bounds_for", catalogue._bounds_for.__wrapped__)
     lower_cards.cache_clear()
     return made
 
