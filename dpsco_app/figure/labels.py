@@ -20,6 +20,10 @@ from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
 
 NEAR = 12.0  # pixels between words and the end of their line
 LETTER = 0.49  # mean width of a letter, in heights of its type
+BOLD = 1.06  # how much wider bold letters are
+TYPE = 14  # the height of the ladder's type
+BESIDE = 30  # pixels between a name's start and the panel, and between it and its number
+MOST_ROOM = 64  # pixels that the panels give at most to names
 
 
 def placed_words(place: PanelBox, words: Words) -> Part | None:
@@ -116,17 +120,37 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
 # -- the ladder -------------------------------------------------------------------------------
 
 
+def room_of(ladder: Ladder, usual: int) -> int:
+    """Return the pixels that the names of a ladder need at most beyond the usual room."""
+    needed = (
+        _columns(ladder, usual, TYPE, 1)[_first_value(row)]
+        - TYPE * LETTER * (len(row.values[_first_value(row)]) + len(row.name) * BOLD)
+        - BESIDE
+        for row in ladder.rows
+    )
+    return max(ladder.room, min(MOST_ROOM, round(max((-free for free in needed), default=0))))
+
+
+def _columns(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:
+    """Return how far right of the panel the columns of numbers end."""
+    count = len(ladder.columns)
+    longest = max((len(v) for row in ladder.rows for v in row.values[1:]), default=0)
+    step = max(66 * scale, 0.5 * type_size * longest)
+    return [right - 8 * scale - step * (count - 1 - j) for j in range(count)]
+
+
+def _first_value(row: LadderRow) -> int:
+    return next((j for j, value in enumerate(row.values) if value), len(row.values) - 1)
+
+
 def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
     """Return the names and numbers at the right, each with a leader to the end of its line."""
     theme = last.theme
-    pitch, type_size = theme.px(22), theme.px(14)
+    pitch, type_size = theme.px(22), theme.px(TYPE)
     rows = sorted(ladder.rows, key=lambda row: row.end)
     wanted = [min(max(last.up(row.end), 6.0), last.height) for row in rows]
     centres = moved_apart(wanted, [pitch] * len(rows), last.height)
-    count = len(ladder.columns)
-    longest = max((len(v) for row in rows for v in row.values[1:]), default=0)
-    right, step = theme.px(last.theme.size.right), max(theme.px(66), 0.5 * type_size * longest)
-    columns = [right - theme.px(8) - step * (count - 1 - j) for j in range(count)]
+    columns = _columns(ladder, theme.px(theme.size.right), type_size, theme.size.scale)
     notes: list[Part] = []
 
     def beside(up: float, text: str, shift: float, anchor: str, font: Part, **more: Any) -> None:
@@ -137,13 +161,13 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
 
     for row, centre, want in zip(rows, centres, wanted, strict=True):
         colour = theme.colour(row.colour)
-        first = next((j for j, value in enumerate(row.values) if value), count - 1)
-        free = columns[first] - theme.px(30) - LETTER * type_size * len(row.values[first])
+        first = _first_value(row)
+        free = columns[first] - theme.px(BESIDE) - LETTER * type_size * len(row.values[first])
         font = {"size": type_size, "color": colour}
         named = {"name": row.key, "captureevents": True}
         if row.end >= last.y.low:
             notes.append(_leader(last, want, centre, translucent(colour, 0.5), row.key))
-        name = _fitted(row.name, free / (LETTER * type_size * (1.06 if row.bold else 1)))
+        name = _fitted(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
         beside(centre, _bold(row, name), theme.px(22), "left", font, **named)
         for value, shift in zip(row.values, columns, strict=True):
             if value:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.colours import FAINT, GRID, PAGE, QUIET
-from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words
+from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words, room_of
 from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.theme import FONT, Theme
@@ -16,7 +16,7 @@ DOT = 6  # pixels that the dot on the axis reaches below it
 def plotly(figure: Figure, theme: Theme) -> Part:
     """Return a figure's traces and layout."""
     if theme.size.ladder:
-        right = theme.size.right + figure.ladder.room
+        right = theme.size.right + room_of(figure.ladder, theme.size.right)
         theme = replace(theme, size=replace(theme.size, right=right))
     places = [
         PanelBox(panel, figure.y, i, len(figure.panels), theme)

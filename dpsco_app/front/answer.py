@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsco_app.front.study import Study, beside_tail, chosen_point
+from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
@@ -67,8 +67,8 @@ def lead_of(study: Study, previous: str = "") -> str:
 
 def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
     """Return the answer of one panel, or of two."""
-    tails = beside_tail(studies)
-    told = [_Told(s, leads.get(s.role, ""), beside_tail=tails) for s in studies]
+    apart = compared(studies)
+    told = [_Told(s, leads.get(s.role, ""), apart) for s in studies]
     first = told[0]
     if not first.lead:
         return _without(first.study)
@@ -92,8 +92,8 @@ def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
 class _Told:
     """What is said of one panel."""
 
-    def __init__(self, study: Study, lead: str, *, beside_tail: bool) -> None:
-        self.study, self.lead, self.beside_tail = study, lead, beside_tail
+    def __init__(self, study: Study, lead: str, apart: Role) -> None:
+        self.study, self.lead, self.apart = study, lead, apart
         self.x = chosen_point(study.scenario)
         self.row: Measurement | None = study.at(lead, self.x) if lead else None
         self.price: Ratio | None = None if self.row is None else self.row.price
@@ -138,11 +138,11 @@ class _Told:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             return "in the hardest case known"
-        if role == "tail" or self.beside_tail:
+        if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
             return "in the pinned run"
-        if role == "set":
+        if self.apart == "set":
             return f"on the {geometry_name(scenario.geometry, scenario.q)}"
         law = distribution_card(scenario.distribution).name.replace(" ", NO_BREAK)
         return f"on {law} {data_word(scenario)}"

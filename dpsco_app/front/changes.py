@@ -90,7 +90,8 @@ def reaching(scenario: Scenario) -> Scenario:
     A sweep of one's own stays as it is.
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
-    if not usual or len(set(scenario.grid) ^ set(usual)) > 1 or not set(usual) <= set(scenario.grid):
+    grid = set(scenario.grid)
+    if not usual or not grid >= set(usual) or len(grid) > len(usual) + 1:
         return scenario
     own = getattr(scenario, str(scenario.axis))
     beyond = own is not None and math.isfinite(own) and not usual[0] <= own <= usual[-1]

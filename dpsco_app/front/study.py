@@ -84,6 +84,7 @@ def chosen_point(scenario: Scenario) -> float | None:
     return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
 
 
-def beside_tail(studies: Sequence[Study]) -> bool:
-    """Whether two tails are compared."""
-    return any(study.role == "tail" for study in studies)
+def compared(studies: Sequence[Study]) -> Role:
+    """Return what tells two panels apart: their tails or their sets, else whose data they have."""
+    roles: tuple[Role, ...] = ("tail", "set")
+    return next((role for role in roles if role in {s.role for s in studies}), "own")

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from dpsco_app.front.study import Role, Study, beside_tail, chosen_point
-from dpsco_app.parts.evaluations import (
-    window,
-)
+from dpsco_app.front.study import Role, Study, chosen_point, compared
+from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import MEAN, geometry_name
@@ -34,13 +32,13 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
         same = "tail" if scenario.problem == MEAN else "kind of loss and tail"
         known = "known for privacy" if _sampling_decides(study) else "known"
         return f"The hardest case {known}, same {same}"
-    if beside_tail(studies):
+    if compared(studies) == "tail":
         heavy = "Heavy tail" if scenario.p < 4 else "Light tail"
         return f"{heavy}, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
     data = f"{law} {data_word(scenario)}"
     if scenario.problem != MEAN:
         data = f"{problem_card(scenario.problem).name}, {data}"
-    if scenario.geometry != "l2":
+    if scenario.geometry != "l2" or compared(studies) == "set":
         data += f", {geometry_name(scenario.geometry, scenario.q)}".replace("_q", "<sub>q</sub>")
     return data + (", pinned" if study.role == "pin" else "")
 
@@ -57,10 +55,14 @@ def panel_about(study: Study) -> str:
 def column_name(study: Study, studies: Sequence[Study]) -> str:
     if study.role == "hardest":
         return "hardest"
-    if beside_tail(studies):
-        return f"p = {number_text(study.scenario.p)}"
-    if study.role in ("set", "pin"):
-        return {"set": "other set", "pin": "pinned"}[study.role]
+    scenario, apart = study.scenario, compared(studies)
+    if apart == "tail":
+        return f"p = {number_text(scenario.p)}"
+    if apart == "set":
+        of_q = scenario.geometry == "lq"
+        return f"q = {number_text(scenario.q or 0)}" if of_q else geometry_name(scenario.geometry)
+    if study.role == "pin":
+        return "pinned"
     return distribution_card(study.scenario.distribution).name.split(" (")[0]
 
 

@@ -68,7 +68,7 @@ class Visit:
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
-        self.sweep = self.scenario.grid, self.scenario.grid  # what fits of it, and what was asked for
+        self.sweep = self.scenario.grid, self.scenario.grid  # what fits, and what was asked for
         self._set(self.scenario, self.view)
 
     # -- what a visitor does ----------------------------------------------------------------
@@ -101,8 +101,9 @@ class Visit:
             value = tuple(m for m in METHOD_SLUGS if m in value)
         if field == "axis" and value not in links.FIELDS:
             value = None
-        short, whole = self.sweep
-        before = replace(self.scenario, grid=whole) if self.scenario.grid == short else self.scenario
+        (short, whole), before = self.sweep, self.scenario
+        if before.grid == short:
+            before = replace(before, grid=whole)
         scenario, words = changed(before, field, value)
         # Nobody has asked for its largest points; they come back where they fit.
         fitting = with_fitting_grid(scenario, self.limits)
