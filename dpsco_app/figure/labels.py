@@ -128,7 +128,7 @@ def room_of(ladder: Ladder, usual: int) -> int:
         - BESIDE
         for row in ladder.rows
     )
-    return max(ladder.room, min(MOST_ROOM, round(max((-free for free in needed), default=0))))
+    return max(ladder.room, min(MOST_ROOM, math.ceil(max((-free for free in needed), default=0))))
 
 
 def _columns(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:

@@ -7,7 +7,10 @@ from typing import get_args
 import pytest
 
 from dpsco_app.figure import methods
-from dpsco_app.figure.colours import METHODS, PART_INKS
+from dpsco_app.figure.colours import METHODS, PART_INKS, QUIET
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.theme import WIDE, Theme
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Panel
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import PROBLEM_SLUGS, methods_for
@@ -58,3 +61,18 @@ def test_numbers_are_written_as_people_write_them(value: float, text: str) -> No
 
 def test_a_series_is_one_two_five_and_powers_of_ten() -> None:
     assert series(0, 1) == (1, 2, 5, 10)
+
+
+@pytest.mark.parametrize("name", ["Sample mean", "Objective perturbation", 4 * "Very long name "])
+def test_the_panels_give_way_to_names_up_to_a_point(name: str) -> None:
+    row = LadderRow(
+        key="own", name=name, colour=QUIET, values=["0.0094", "0.090"], end=2.0, bold=True
+    )
+    axis = Axis(title="Error", low=1.0, high=10.0, ticks=[(1.0, "1"), (10.0, "10")])
+    ladder = Ladder(title="At n", columns=["ℓ₁ ball", "ℓ₂ ball"], rows=[row])
+    figure = Figure(panels=[Panel(title="", x=axis)], y=axis, ladder=ladder, alt="A figure")
+    layout = plotly(figure, Theme(dark=False, size=WIDE))["layout"]
+    whole = f"<b>{name}</b>" in [note["text"] for note in layout["annotations"]]
+    assert whole == (len(name) < 40)
+    room = layout["margin"]["r"] - WIDE.right
+    assert room == 0 if len(name) < 15 else 0 < room <= 64
