@@ -149,6 +149,9 @@ def _values(panels: Sequence[FrontPanel], key: str, *, single: bool, price: bool
         return [*spans, ""] if single else ["", spans[-1]] if alike else spans
     values = [panel.value(key) for panel in panels]
     texts = ["" if v is None else show(v) for v in values]
+    if not price:  # an error of 0 has no place on the axis
+        rows = [panel.study.table.get((key, panel.x)) for panel in panels]
+        texts = ["0" if r and r.mean == 0 else t for r, t in zip(rows, texts, strict=True)]
     if not single or price:
         return texts
     row = panels[0].study.at(key, panels[0].x)

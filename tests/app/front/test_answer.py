@@ -11,7 +11,8 @@ import pytest
 from dpsco_app.front import links
 from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, lead_of, loose_ends
 from dpsco_app.front.changes import changed
-from dpsco_app.front.study import Role, Study, chosen_point
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Asked, Role, Study, chosen_point
 from dpsco_app.front.titles import panel_names, ratio_text
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
@@ -209,3 +210,14 @@ def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
     assert own.grid == (500, 1000)
     assert links.read({"n": "1000000"})[0].grid == usual
     assert changed(DEFAULT.scenario, "epsilon", 0.01)[0].grid == usual
+
+
+def test_an_error_of_zero_has_its_number_though_no_place_on_the_axis() -> None:
+    """The risk minimiser finds the vertex of the hard linear loss exactly."""
+    own = Scenario(problem="hinge", methods=("sco.erm", "sco.clipped"), p=2.5, trials=2)
+    hard = hardest(own)
+    assert hard is not None
+    studies = [of(own), of(hard, "hardest")]
+    ladder = front_figure(studies, Asked(), "An answer").ladder
+    (row,) = [row for row in ladder.rows if row.key == "sco.erm"]
+    assert row.values[1] == "0" and row.values[0] not in ("", "0")
