@@ -29,10 +29,10 @@ class Hinge(LinearModelProblem):
 
     card = ProblemCard(
         slug="hinge",
-        name="Support vector machine",
+        name="SVM (hinge loss)",
         paper=FOLKLORE,
         statement="Hinge loss",
-        summary="Predict a label from heavy-tailed features with the hinge loss, which has a kink.",
+        summary="A linear support vector machine on heavy-tailed features; its loss has a kink.",
         loss_class=CONVEX,
     )
     link = HingeLink()
