@@ -129,10 +129,13 @@ def series_figure(
         row_of(line, whole=average(table, line.key)) if line.key in CHOOSES else row_of(line, best)
         for line in lines
     ]
+    named = "error" if " error " in titles[1] else titles[1].split()[0].lower()
+    if [line.key for line in lines] == [core.BIAS]:  # no radius is the best one yet
+        at, named, rows = "", "", [replace(row, values=[""]) for row in rows]
     figure = Figure(
         panels=[Panel(title="", x=log_axis(titles[0], xs[0], xs[-1]), lines=[*lines, *marks])],
         y=log_axis(titles[1], low, high),
-        ladder=Ladder(title=at, columns=[titles[1].split()[0].lower()], rows=rows),
+        ladder=Ladder(title=at, columns=[named], rows=rows),
         alt=title,
     )
     wide = table.pivot(index="x", columns="series", values=column).reset_index()

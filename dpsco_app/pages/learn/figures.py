@@ -39,7 +39,8 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
         first = charts.series_figure(table, LAWS, titles, title, places, "median")
         return [first, *[charts.records()] * done, charts.bulk()]
     own = {series: (method_card(m).name, colour_of(m)) for series, m in CHOOSES.items()}
-    titles = ("Clip radius R", f"Root mean square {words_for('mean').error_axis}")
+    axis = words_for("mean").error_axis
+    titles = ("Clip radius R", f"Root mean square {axis[:1].lower()}{axis[1:]}")
     return [charts.series_figure(table, RADIUS | own, titles, title, places)]
 
 
