@@ -110,7 +110,7 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
         font = {"size": theme.px(14 if compact else 15), "color": ink}
         title = {"text": f"<b>{place.panel.title}</b>", "font": font}
         notes.append(at | title | {"yshift": theme.px(22)})
-    about = figure.y.title if first else place.panel.about
+    about = " · ".join(filter(None, (figure.y.title * first, place.panel.about)))
     if about:
         axis = {"text": about, "font": {"size": theme.px(12), "color": quiet}}
         notes.append(at | axis | {"yshift": theme.px(4)})

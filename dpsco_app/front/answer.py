@@ -5,16 +5,18 @@ No Streamlit, no Plotly and no pandas: the page without a server speaks with the
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import MEAN, baseline, geometry_name
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
 from dpsco_core.results.measured import Measurement
-from dpsco_core.results.price import Ratio, paired_ratio
+from dpsco_core.results.price import Ratio
+from dpsco_core.runs.allowed import refusal
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
@@ -43,32 +45,10 @@ class Answer:
         return " ".join(self.headline)
 
 
-def lead_of(study: Study, previous: str = "") -> str:
-    """Return the private method that is spoken of: the best at the chosen point.
-
-    The one that was spoken of before stays, unless another is better beyond the noise of the
-    trials. Empty where no private method has run.
-    """
-    x = chosen_point(study.scenario)
-    private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
-    there = {m: row for m in private if (row := study.at(m, x)) is not None}
-    if not there:
-        return ""
-    best = min(there, key=lambda m: there[m].mean)
-    if previous not in there or previous == best:
-        return best
-    errors = {
-        m: {o.trial: o.error for o in study.outcomes if (o.method, o.x) == (m, x)}
-        for m in (best, previous)
-    }
-    apart = paired_ratio(errors[best], errors[previous])
-    return best if apart is not None and apart.high < 1 else previous
-
-
-def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
+def answer(studies: Sequence[Study]) -> Answer:
     """Return the answer of one panel, or of two."""
     apart = compared(studies)
-    told = [_Told(s, leads.get(s.role, ""), apart) for s in studies]
+    told = [_Told(s, apart) for s in studies]
     first = told[0]
     if not first.lead:
         return _without(first.study)
@@ -92,10 +72,10 @@ def answer(studies: Sequence[Study], leads: dict[str, str]) -> Answer:
 class _Told:
     """What is said of one panel."""
 
-    def __init__(self, study: Study, lead: str, apart: Role) -> None:
-        self.study, self.lead, self.apart = study, lead, apart
+    def __init__(self, study: Study, apart: Role) -> None:
+        self.study, self.lead, self.apart = study, study.lead, apart
         self.x = chosen_point(study.scenario)
-        self.row: Measurement | None = study.at(lead, self.x) if lead else None
+        self.row: Measurement | None = study.at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
 
     @property
@@ -270,14 +250,16 @@ def _idle(told: Sequence[_Told]) -> Words:
 
 
 def _outside(told: _Told) -> Words:
-    """Say that the scenario's own value is outside of the sweep, where it is."""
+    """Say that the scenario's own value is outside of the sweep, where it is, and why."""
     scenario = told.study.scenario
     if scenario.axis is None or told.x is None:
         return ()
     own = getattr(scenario, scenario.axis)
     if own is None or min(scenario.grid) <= own <= max(scenario.grid):
         return ()
-    return ((f" {SYMBOL[scenario.axis]} = {number_text(own)} is outside of the sweep.", ""),)
+    large = own > max(scenario.grid) and refusal(replace(scenario, grid=(own,)), DASHBOARD)
+    why = "too large to run here" if large else "outside of the sweep"
+    return ((f" {SYMBOL[scenario.axis]} = {number_text(own)} is {why}.", ""),)
 
 
 def _named(method: str) -> str:
@@ -318,7 +300,7 @@ def _without_price(told: Sequence[_Told]) -> Answer:
         (_named(told[0].lead), told[0].lead),
         (f". Choose the {public}, too, to see what privacy costs.", ""),
     )
-    return Answer(headline=headline, small=small)
+    return Answer(headline=headline, small=small + _idle(told))
 
 
 def _without(study: Study) -> Answer:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
+from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import (
     Axis,
@@ -94,6 +94,8 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
         for line in panel.guides:
             if line.kind == "proven":
                 keys.setdefault(line.key, (line.name, line.colour, False))
+            elif line.key == "start" and not price:
+                keys.setdefault(line.key, ("without data", QUIET, False))
         for area in panel.region:
             keys.setdefault(area.key, (area.name, IMPOSSIBLE.ink, False))
         for area in panel.window:

@@ -1,8 +1,11 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
+from dpsco_app.front.titles import data_word
 from dpsco_app.front.view import View
+from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.catalogue import distribution_card
 from dpsco_core.data import Gaussian
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.hardest import is_hard
@@ -32,11 +35,16 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     """Return what a visitor should see in the figure of a scenario."""
     of_it = [p for p in PRESETS if p.scenario == scenario]
     texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
-    if is_hard(scenario):
-        texts.append(HARD)
+    alone = view.panel == "second" and view.against == "hardest"
+    hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
+    missing = no_floor(scenario)
+    if hard is not None:
+        texts += [HARD] if region(hard) else []
+    elif missing:
+        law = distribution_card(scenario.distribution).name
+        texts.append(f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}")
     else:
-        missing = no_floor(scenario)
-        texts.append(missing or FLOOR)
+        texts.append(FLOOR)
     if scenario.axis == "p":
         texts.append(SCALED)
     if scenario.distribution == Gaussian.card.slug:

@@ -65,7 +65,7 @@ class FrontPanel:
         self.guides: list[Line] = []
         if asked.measure == "error":
             self._prove()
-        self.lead = asked.leads.get(study.role, "")
+        self.lead = study.lead
         self.named = self._named()
         self.lines = self._measured(study)
         if study.overlay is not None:
@@ -76,7 +76,7 @@ class FrontPanel:
     # -- what is proven ---------------------------------------------------------------------
 
     def _prove(self) -> None:
-        spans = window(self.scenario)
+        spans = [] if no_window(self.scenario) else window(self.scenario)
         if spans:
             self.window.append(
                 Region(
@@ -279,7 +279,7 @@ class FrontPanel:
                 )
             )
         if self.first and self.asked.measure == "error":
-            text = WINDOW_WORDS if self.window else no_window(self.scenario)
+            text = no_window(self.scenario) or WINDOW_WORDS
             words.append(
                 Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), align="right", least=0.5)
             )

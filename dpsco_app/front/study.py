@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from dpsco_app.parts.problem_words import baseline
+from dpsco_core.catalogue import method_card
 from dpsco_core.fields import is_linear
 from dpsco_core.results.intervals import Interval, intervals
 from dpsco_core.results.measured import Measurement, Table, measured
@@ -41,6 +42,14 @@ class Study:
         return row if row is not None and row.mean > 0 else None
 
     @cached_property
+    def lead(self) -> str:
+        """The private method that is spoken of: the best at the chosen point; "" without one."""
+        x = chosen_point(self.scenario)
+        private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
+        there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
+        return min(there, key=there.__getitem__, default="")
+
+    @cached_property
     def balls(self) -> Mapping[tuple[str, float | None], Interval | None]:
         """The 95 % intervals of a mean, by method and value on the axis."""
         mean = self.scenario.problem == "mean"
@@ -64,7 +73,6 @@ class Asked:
     views: tuple[str, ...] = ()  # the views of bounds: some of `VIEWS`
     bound: str = ""  # slug of a bound that is drawn by name
     formulas: tuple[str, ...] = ()
-    leads: Mapping[Role, str] = field(default_factory=dict)  # the best private method, by panel
     faded: bool = False  # whether what was measured is of other settings
 
 

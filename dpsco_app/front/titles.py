@@ -90,7 +90,17 @@ def axis_title(scenario: Scenario) -> str:
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
-    """Return why there is no window, in the words that stand in its place."""
+    """Return why there is no window, in the words that stand in its place; empty where one is."""
+    if scenario.decay or scenario.axis == "decay":
+        return (
+            "<b>No window here</b>: the bounds are worst cases",
+            "over coordinates of equal scale.",
+        )
+    spans = window(scenario)
+    if any(s.lower and s.lower.card.instance_problem != scenario.problem for _, s in spans):
+        return ("<b>No window here</b>: the bounds are", "proven with other losses.")
+    if spans:
+        return ()
     if scenario.geometry != "l2":
         return (
             "<b>No window here</b>: no proven upper bound is",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.front.address import Address
 from dpsco_app.front.second import SECONDS, checked_pin
-from dpsco_app.front.study import Asked, Measure, Role
+from dpsco_app.front.study import Asked, Measure
 from dpsco_app.parts.options import (
     AGAINST,
     BOUND,
@@ -61,15 +61,14 @@ class View:
         known = {c.slug for c in cards(scenario.problem, scenario.level)}
         return self.bound if self.bound in known else ""
 
-    def asked(self, scenario: Scenario, leads: dict[Role, str], *, faded: bool) -> Asked:
-        """Return what the figure is asked to draw; `leads` are the best private methods."""
+    def asked(self, scenario: Scenario, *, faded: bool) -> Asked:
+        """Return what the figure is asked to draw."""
         measure: Measure = "price" if self.measure == "price" else "error"
         return Asked(
             measure=measure,
             views=self.views,
             bound=self.named_bound(scenario),
             formulas=self.formulas,
-            leads=leads,
             faded=faded,
         )
 

@@ -64,7 +64,7 @@ def rounded(value: float) -> str:
 
 def ranged(low: float, high: float) -> str:
     """Return a range of measured numbers."""
-    return f"{rounded(low)}–{rounded(high)}"
+    return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 
 def separated(parts: Sequence[str]) -> str:

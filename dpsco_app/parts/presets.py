@@ -107,6 +107,7 @@ PRESETS: tuple[Preset, ...] = (
         "it is not private.",
         scenario=replace(
             SWEEP,
+            p=2,
             distribution="hypercube",
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
             trials=20,

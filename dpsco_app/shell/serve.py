@@ -12,7 +12,7 @@ from streamlit.web import cli
 import dpsco_app.shell.main
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.answer import answer
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Study
 from dpsco_app.live.stored import ENVIRONMENT, served
@@ -75,6 +75,6 @@ def warm_up() -> None:
     for study in studies:
         cost(study.scenario)
     studies = [replace(s, outcomes=[run_cell(c) for c in cells(s.scenario)]) for s in studies]
-    answer(studies, {s.role: lead_of(s) for s in studies})
+    answer(studies)
     plotly(front_figure(studies, Asked()), Theme())
     summary(frame(studies[0].outcomes))  # the tables below

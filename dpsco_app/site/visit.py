@@ -17,7 +17,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front import links
-from dpsco_app.front.answer import QUESTION, answer, lead_of
+from dpsco_app.front.answer import QUESTION, answer
 from dpsco_app.front.changes import changed, none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, overlays
@@ -63,7 +63,6 @@ class Visit:
     def __init__(self, limits: Limits = PAGE) -> None:
         self.limits = limits
         self.known: dict[Cell, Outcome] = {}
-        self.leads: dict[Role, str] = {}
         self.before: list[PanelRuns] = []  # what was drawn before the last change
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
@@ -189,13 +188,10 @@ class Visit:
         """Return all that the page shows, as plain values."""
         began = time.monotonic()
         studies, told, stale = self._studies()
-        leads = {s.role: lead_of(s, self.leads.get(s.role, "")) for s in told}
-        if not stale and not self.todo:
-            self.leads = leads
         several = theme.size.several and self.view.panel != "second"
         only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
-        reply = answer(told, leads)
-        asked = self.view.asked(studies[0].scenario, leads, faded=stale)
+        reply = answer(told)
+        asked = self.view.asked(studies[0].scenario, faded=stale)
         figure = front_figure(studies, asked, reply.plain, only)
         made = {
             "address": self.address,

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsco_app.figure.values import Axis, Panel
-from dpsco_app.front.answer import lead_of
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside
 from dpsco_app.front.study import Asked, Role, Study
@@ -98,8 +97,7 @@ def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
         runs.append((second.role, second.second))  # type: ignore[arg-type]
     studies = [Study(scenario=s, outcomes=list(study(s)), role=role) for role, s in runs]  # type: ignore[arg-type]
     measure = "price" if preset.measure == "price" else "error"
-    leads = {s.role: lead_of(s) for s in studies}
-    figure = front_figure(studies, Asked(measure=measure, leads=leads))
+    figure = front_figure(studies, Asked(measure=measure))
     return figure.panels, figure.y
 
 

@@ -12,12 +12,12 @@ from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
+from dpsco_app.front.study import chosen_point
 from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import MEASURE_TYPED, draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
-    leads_of,
     proven_slugs,
     read_only,
     studies_of,
@@ -25,7 +25,7 @@ from dpsco_app.pages.explore.runs import (
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, export
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.evaluations import evaluations, window
+from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import (
     AGAINST,
@@ -60,7 +60,7 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
         if not phone:
             choose_panels(shown)
         _choose_measure(shown)
-        draw_bounds_menu(scenario, "Bounds" if window(scenario) else "Bounds: why none")
+        draw_bounds_menu(scenario)
         st.markdown(_hint(scenario))
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
@@ -153,8 +153,7 @@ def _export(shown: Shown, answer: Answer) -> None:
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
     )
-    leads = leads_of(shown, studies)
-    asked = STATE.current().asked(shown.live, leads, faded=shown.stale)
+    asked = STATE.current().asked(shown.live, faded=shown.stale)
     figure = front_figure(studies, asked, answer.plain)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
@@ -187,9 +186,10 @@ def draw_hand(shown: Shown) -> None:
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
     """Return the handle of a scenario's own value on the axis, and where it can be put."""
-    value = getattr(scenario, axis)
     first, last = scenario.grid[0], scenario.grid[-1]
-    values = [x for x in offered(axis, scenario, value) if first <= x <= last or x == value]
+    own = getattr(scenario, axis)
+    value = own if first <= own <= last else chosen_point(scenario)
+    values = [x for x in offered(axis, scenario, value) if first <= x <= last]
     return {
         "symbol": SYMBOL[axis],
         "field": axis,

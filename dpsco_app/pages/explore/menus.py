@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpsco_app.pages.explore.open_study import draw_open
-from dpsco_app.pages.explore.runs import LEADS, press_run
+from dpsco_app.pages.explore.runs import press_run
 from dpsco_app.parts import controls
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, BOUND, FORMULA, MEASURE, PIN, SHOW, VIEWS, unmarked
@@ -98,7 +98,6 @@ def start_preset(preset: Preset) -> None:
 
 def start(scenario: Scenario) -> None:
     """Put a scenario into the controls and run it; a callback."""
-    st.session_state.pop(LEADS, None)
     controls.load(scenario)
     press_run()
 
@@ -106,9 +105,9 @@ def start(scenario: Scenario) -> None:
 # -- bounds ---------------------------------------------------------------------------------------
 
 
-def draw_bounds_menu(scenario: Scenario, label: str) -> None:
+def draw_bounds_menu(scenario: Scenario) -> None:
     """Draw the menu of bounds: those of a kind, any by name, and formulas of one's own."""
-    fold(label, lambda: _bounds(scenario), "explore_bounds", kind="popover")
+    fold("Bounds", lambda: _bounds(scenario), "explore_bounds", kind="popover")
 
 
 def _bounds(scenario: Scenario) -> None:

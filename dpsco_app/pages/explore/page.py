@@ -22,7 +22,6 @@ from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
     draw_run,
-    leads_of,
     offer_nearest,
     only_panel,
     press_run,
@@ -67,14 +66,13 @@ class Screen:
     def draw(self, shown: Shown) -> Answer:
         """Draw what there is; the browser changes the figure that is there, which is quicker."""
         studies = studies_of(shown)
-        leads = leads_of(shown, studies)
         # What was measured before a change is told with its own settings.
         told = studies_of(replace(shown, stale=False)) if shown.stale else studies
-        reply = answer(told, dict(leads))
+        reply = answer(told)
         html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
         only = None if self.shown_with.size.several else only_panel(studies)
-        asked = STATE.current().asked(shown.live, leads, faded=shown.stale)
+        asked = STATE.current().asked(shown.live, faded=shown.stale)
         figure = front_figure(studies, asked, reply.plain, only)
         self.count += 1
         draw(figure, self.figure, f"explore_{self.count}", self.shown_with)

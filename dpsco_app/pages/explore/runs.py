@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpsco_app.figure.theme import SIZES
-from dpsco_app.front.answer import lead_of
 from dpsco_app.front.second import Beside, beside, overlays
-from dpsco_app.front.study import Role, Study
+from dpsco_app.front.study import Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
@@ -33,7 +32,6 @@ from dpsco_core.runs.allowed import nearest_allowed, refusal
 from dpsco_core.scenario import Scenario
 
 OPENED = "opened_study"  # key of the scenario that was opened from a file
-LEADS = "explore_leads"  # the methods that are spoken of, and of which kind of scenario
 # A hardest case that is predicted to take longer is run only where somebody asks for its panel.
 BESIDE_SECONDS = 1.5
 # What decides the data of a panel, beside its sizes and its budget.
@@ -154,18 +152,6 @@ def studies_of(shown: Shown) -> list[Study]:
 def only_panel(studies: Sequence[Study]) -> int:
     """Return which panel is drawn where there is room for one: the ladder has both."""
     return len(studies) - 1 if st.session_state[PANEL] == "second" else 0
-
-
-def leads_of(shown: Shown, studies: Sequence[Study]) -> dict[Role, str]:
-    """Return the best private method of each panel: while sliders move it stays, if it can."""
-    scenario = shown.result.scenario
-    about = scenario.problem, scenario.level, scenario.methods, scenario.axis
-    known = st.session_state.get(LEADS, (None, {}))
-    before: dict[Role, str] = known[1] if known[0] == about else {}
-    leads = {study.role: lead_of(study, before.get(study.role, "")) for study in studies}
-    if not shown.running and not shown.stale:
-        st.session_state[LEADS] = about, before | leads
-    return leads
 
 
 def drawn_slugs(scenario: Scenario) -> list[str]:

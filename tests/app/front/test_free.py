@@ -9,7 +9,7 @@ SCRIPT = """
 import sys
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import WIDE, Theme
-from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.answer import answer
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Study
 from dpsco_core.runs.study import study
@@ -17,9 +17,8 @@ from dpsco_core.scenario import Scenario
 methods = ("mean.sample", "mean.clipped")
 scenario = Scenario(methods=methods, axis="n", grid=(500, 1000), trials=2, n=1000)
 one = Study(scenario=scenario, outcomes=list(study(scenario)))
-leads = {"own": lead_of(one)}
-said = answer([one], leads)
-drawn = plotly(front_figure([one], Asked(leads=leads), said.plain), Theme(dark=False, size=WIDE))
+said = answer([one])
+drawn = plotly(front_figure([one], Asked(), said.plain), Theme(dark=False, size=WIDE))
 assert said.headline[0] and len(drawn["data"]) > 5
 print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
 """

@@ -92,7 +92,28 @@ def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() 
         assert hard is not None
         spans = [dict(window(s))[10_000] for s in (scenario, hard)]
         panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
-        rows = front_figure(panels, Asked(leads={})).ladder.rows
+        rows = front_figure(panels, Asked()).ladder.rows
         left, right = next(row.values for row in rows if row.key == "window")
         assert right and (left == "") is alike
         assert (spans[0] == spans[1]) is alike
+
+
+def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
+    """Unequal scales, and a loss with which no bound is proven; the words say so in its place."""
+    methods = ("mean.sample", "mean.clipped")
+    equal = Study(scenario=Scenario(methods=methods, n=5000))
+    assert front_figure([equal], Asked()).panels[0].regions[-1].key == "window"
+    unequal = replace(equal.scenario, decay=1.0)
+    squares = Scenario(problem="least-squares", methods=("sco.erm", "sco.clipped"))
+    for other, why in ((unequal, "equal scale"), (squares, "other losses")):
+        (panel,) = front_figure([Study(scenario=other)], Asked()).panels
+        assert "window" not in [r.key for r in panel.regions]
+        assert why in " ".join(line for words in panel.words for line in words.lines)
+
+
+def test_what_no_data_would_err_has_a_row() -> None:
+    study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped")))
+    rows = {row.name: row.values for row in front_figure([study], Asked()).ladder.rows}
+    assert rows["without data"][0] == "1.00"
+    priced = front_figure([study], Asked(measure="price")).ladder.rows
+    assert "without data" not in [row.name for row in priced]

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.methods import short_names
-from dpsco_app.front.answer import answer, lead_of
+from dpsco_app.front.answer import answer
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.live.running import Result
 from dpsco_app.parts.evaluations import starting_risks
@@ -85,11 +85,10 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
         Study(scenario=part.scenario, outcomes=part.outcomes, role=role)
         for part, role in zip(parts, roles, strict=False)
     ]
-    leads = {s.role: lead_of(s) for s in studies}
-    assert headline(page) == answer(studies, leads).plain.replace("\xa0", " ")
+    assert headline(page) == answer(studies).plain.replace("\xa0", " ")
     drawn = pio.from_json(json.dumps(figure(page)), skip_invalid=True)
     for i, one in enumerate(studies):
-        slug, x = leads[one.role], chosen_point(one.scenario)
+        slug, x = one.lead, chosen_point(one.scenario)
         row = one.at(slug, x)
         assert row is not None
         value = row.mean
@@ -110,9 +109,9 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
     table = next(d.value for d in page.dataframe if "Trials" in d.value)
     here = table[table[SYMBOL[str(preset.scenario.axis)]] == chosen_point(preset.scenario)]
     mean = next(c for c in table.columns if c.startswith("Mean"))
-    method = method_card(leads[studies[0].role]).name
+    method = method_card(studies[0].lead).name
     shown = here.set_index(table.columns[0])[mean][method]
-    row = studies[0].at(leads[studies[0].role], chosen_point(preset.scenario))
+    row = studies[0].at(studies[0].lead, chosen_point(preset.scenario))
     assert row is not None and shown == pytest.approx(row.mean, rel=1e-6)
 
 
