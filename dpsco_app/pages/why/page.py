@@ -7,7 +7,7 @@ import streamlit as st
 from dpsco_app.pages.why.words import INTRODUCTION, TITLE, setting, story
 from dpsco_app.parts.options import TAIL
 from dpsco_app.parts.page import explore_query
-from dpsco_app.parts.touch.scroll import draw_scroll, draw_scroll_file
+from dpsco_app.parts.touch.drawing import draw_scroll, draw_scroll_file
 from dpsco_app.shell.places import EXPLORE, WHY, draw_views, link_to
 from dpsco_core.explain.why import SCENARIO, why
 
