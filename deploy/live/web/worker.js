@@ -3,7 +3,7 @@
 
 const SLICE = 0.12 // seconds of cells between two looks at the questions
 const questions = []
-let visit, python, theme
+let visit, python, theme, view
 
 const say = (kind, value) => postMessage({ kind, value })
 const lastLine = (error) => String(error).trim().split("\n").pop()
@@ -29,7 +29,7 @@ const start = async ({ packages, lock }) => {
   say("ready")
 }
 
-const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme))
+const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme, view))
 
 let quiet = false // while what is shown has the same numbers, from where the page was built
 const work = async () => {
@@ -39,11 +39,12 @@ const work = async () => {
       const { asked, look, file, same } = questions.shift()
       if (asked) quiet = Boolean(same)
       if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
+      if (look) view = look.view
       if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
       if (asked) visit.handled(own, JSON.stringify(asked))
-      if ((asked || look) && !questions.length && !quiet) draw()
+      if ((asked || look) && !questions.length && !(quiet && view === visit.CURVES)) draw()
     }
-    if (!own.todo.length) {
+    if (!own.todo.length || view !== visit.CURVES) {
       quiet = false
       return
     }

@@ -40,17 +40,22 @@ def sample_words(scenario: Scenario) -> str:
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from: a sample for each scenario, and luck for all."""
     numbers = [picture(scenario) for scenario in scenarios]
-    colours = {name: Theme(dark=dark).colour(pair) for name, pair in COLOURS.items()}
     samples = [_sample(one) for one in numbers]
-    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
     return {
         # It begins anew only where this differs.
         "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
-        "colours": colours | faint,
+        "colours": picture_colours(Theme(dark=dark)),
         "samples": samples,
         "noise": numbers[0].noise.tolist(),
         "uniforms": numbers[0].uniforms.tolist(),
     }
+
+
+def picture_colours(theme: Theme) -> dict[str, str]:
+    """Return the colours of the picture by their names."""
+    colours = {name: theme.colour(pair) for name, pair in COLOURS.items()}
+    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
+    return colours | faint
 
 
 def _sample(shown: Picture) -> dict[str, Any]:
