@@ -1,6 +1,14 @@
 // The engine: Python in a worker. It does what the page asks, and runs cells between two questions, so
 // that the next move ends what it makes useless.
 
+// The file system is in memory: what is imported needs its file no more.
+const FREE = `
+import os, sys
+for module in list(sys.modules.values()):
+    file = getattr(module, "__file__", None) or ""
+    if file.endswith((".so", ".pyc")) and os.path.isfile(file):
+        os.unlink(file)
+`
 const SLICE = 0.12 // seconds of cells between two looks at the questions
 const questions = []
 let visit, python, theme, view
@@ -17,13 +25,16 @@ const start = async ({ packages, lock }) => {
   navigator.locks?.request(lock, () => new Promise(() => {})) // held as long as this worker lives
   say("step", "engine")
   const { loadPyodide } = await import("./engine/pyodide.mjs")
-  const zip = fetch("engine/dpsco.zip").then((answer) => answer.arrayBuffer())
+  const bytes = async (file) => (await fetch(`engine/${file}`)).arrayBuffer()
+  const zip = bytes("dpsco.zip"), wheels = packages.map((name) => bytes(`${name}.whl`))
   python = await loadPyodide({ indexURL: "./engine/" })
   say("step", "packages")
-  await python.loadPackage(packages, { messageCallback: () => {} })
+  // Not loadPackage, which starts every extension module: here that is done when one is imported.
+  for (const wheel of wheels) python.unpackArchive(await wheel, "wheel")
   say("step", "library")
   python.unpackArchive(await zip, "zip", { extractDir: "/home/pyodide" })
   visit = python.pyimport("dpsco_app.site.visit")
+  python.runPython(FREE)
   say("step", "figure")
   python.globals.set("visit", visit.Visit())
   say("ready")
