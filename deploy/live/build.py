@@ -16,13 +16,20 @@ from deploy.live.library import PACKAGES, ROOT, engine
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
+from dpsco_app.pages.private_mean.words import WITHOUT
+from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.parts.touch import modules, scroll
+from dpsco_app.shell.names import WHY
 from dpsco_app.site import words
 from dpsco_app.site.controls import presets
+from dpsco_app.site.picture import CURVES, PICTURE
+from dpsco_app.site.story import VIEWS, story_data, story_parts, views
 from dpsco_app.site.visit import Visit, shown
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)
+THEMES = {"light": False, "dark": True}
 KINDS = ("compact", "medium", "wide")
 COLOURS: dict[str, Pair] = {
     **{"ink": INK, "quiet": QUIET, "faint": FAINT, "page": PAGE, "accent": ACCENT},
@@ -36,36 +43,61 @@ def prepared(slug: str) -> dict[str, str]:
     visit.start(slug)
     while visit.step(60.0):
         pass
-    return {
-        f"{slug}.{kind}.{'dark' if dark else 'light'}.json": shown(
-            visit, Theme(dark=dark, size=SIZES[kind])
-        )
-        for kind in KINDS
-        for dark in (False, True)
-    }
+    made = {}
+    for name, dark in THEMES.items():
+        for kind in KINDS:
+            theme = Theme(dark=dark, size=SIZES[kind])
+            made[f"{slug}.{kind}.{name}.json"] = shown(visit, theme)
+        made[f"{slug}.{PICTURE}.{name}.json"] = shown(visit, Theme(dark=dark), PICTURE)
+    return made
 
 
-def page() -> str:
+def page(slugs: Sequence[str] = ALL) -> str:
     """Return the page itself: its words and colours are those of the dashboard."""
     known = {"prepared": words.PREPARED, "only": words.PREPARED_ONLY, "waiting": words.WAITING}
     known |= {"restarted": words.RESTARTED}
     data = {
         "words": known | {"steps": words.STEPS},
         "default": DEFAULT.slug,
+        "addresses": {slug: _address(slug) for slug in slugs},
+        "views": {f"#{a.partition('#')[2]}": slug for slug, a in VIEWS.items() if "#" in a},
         "widths": WIDTHS,
         "packages": PACKAGES,
     }
-    filled = {
-        "title": words.TITLE,
+    picture = _apart(modules.text("picture.html"), "picture.css")
+    return _filled("index.html", data, views=views(CURVES), presets=presets(), picture=picture)
+
+
+def story() -> str:
+    """Return the page of the story."""
+    parts = story_parts() | {"scroll": _apart(scroll.markup(), *scroll.STYLES)}
+    return _filled("story.html", story_data(), views=views(WHY), **parts)
+
+
+def _filled(name: str, data: object, **parts: str) -> str:
+    """Return a page with its parts, which are HTML, and its data."""
+    parts |= {
+        "title": escape(words.TITLE),
         "style": "\n".join(_style()),
-        "presets": presets(),
-        "off": words.SCRIPT_OFF,
+        "off": escape(words.SCRIPT_OFF),
         "data": json.dumps(data, ensure_ascii=False).replace("</", "<\\/"),
     }
-    text = (WEB / "index.html").read_text(encoding="utf-8")
-    for name, value in filled.items():
-        text = text.replace(f"{{{{ {name} }}}}", escape(value) if name == "off" else value)
+    text = (WEB / name).read_text(encoding="utf-8")
+    for part, value in parts.items():
+        text = text.replace(f"{{{{ {part} }}}}", value)
     return text
+
+
+def _apart(markup: str, *styles: str) -> str:
+    """Return the markup of a component, with a style of its own as Streamlit gives it."""
+    style = "".join(map(modules.text, styles))
+    return f"<template shadowrootmode='open'><style>{style}</style>{markup}</template>"
+
+
+def _address(slug: str) -> str:
+    visit = Visit()
+    visit.start(slug)
+    return visit.address
 
 
 def _style() -> Iterator[str]:
@@ -75,6 +107,9 @@ def _style() -> Iterator[str]:
         yield f"@media (prefers-color-scheme: dark) {{\n{sheet}\n}}" if dark else sheet
     sheet = (WEB / "style.css").read_text(encoding="utf-8")
     yield sheet.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
+    hidden = ", ".join(f"[data-field={name}]" for name in (*WITHOUT, AGAINST, MEASURE))
+    control = ":is(.slider, .choice, fieldset)"
+    yield f"body[data-view={PICTURE}] #controls {control}:has({hidden}) {{ display: none; }}"
 
 
 def font() -> bytes:
@@ -103,7 +138,9 @@ def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -
     with ProcessPoolExecutor(workers) as pool:
         screens = pool.map(prepared, slugs)
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
-    parts[""] = {"index.html": page().encode(), "plotly.js": plotly_script()}
+    parts["touch"] = {f"{n}.js": modules.script(f"{n}.js").encode() for n in ("picture", "scroll")}
+    parts[""] = {"index.html": page(slugs).encode(), "story.html": story().encode()}
+    parts[""]["plotly.js"] = plotly_script()
     parts[""]["font.woff2"] = font()
     parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
     parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()

@@ -1,6 +1,7 @@
 """The files of Pyodide, the engine of the page: from a folder or from its release, each checked."""
 
 import hashlib
+import http.client
 import os
 import urllib.error
 import urllib.request
@@ -10,7 +11,7 @@ from pathlib import Path
 VERSION = "314.0.3"
 RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 LIST = Path(__file__).parent / "pyodide.sha256"
-ENVIRONMENT = "PYODIDE"  # names a folder with the files
+ENVIRONMENT = "PYODIDE"  # names a folder with the files, or an address below which they are
 BESIDE = Path("shared", "pyodide")  # where a folder above the checkout may have them
 SECONDS = 60
 
@@ -26,10 +27,23 @@ def hashes() -> dict[str, str]:
 
 
 def folder(environment: Mapping[str, str], here: Path) -> Path | None:
-    """Return the folder that holds the files: the one that is named, or one beside the checkout."""
+    """Return the folder that holds the files: the one that is named, or one beside the checkout.
+
+    None where they are to be fetched.
+    """
     if named := environment.get(ENVIRONMENT):
-        return Path(named)
+        return None if _is_address(named) else Path(named)
     return next((p / BESIDE for p in here.resolve().parents if (p / BESIDE).is_dir()), None)
+
+
+def release(environment: Mapping[str, str]) -> str:
+    """Return the address below which the files are: a mirror that is named, or the release."""
+    named = environment.get(ENVIRONMENT, "")
+    return f"{named.rstrip('/')}/" if _is_address(named) else RELEASE
+
+
+def _is_address(named: str) -> bool:
+    return named.startswith(("https://", "http://"))
 
 
 def checked(name: str, content: bytes, where: str) -> bytes:
@@ -47,11 +61,11 @@ def engine_files(kept: Path, here: Path | None = None) -> dict[str, bytes]:
 
     Raises `EngineMissing`, in one sentence.
     """
-    there = folder(os.environ, here or Path.cwd() / "here")
-    return {name: _one(name, there, kept) for name in hashes()}
+    there, address = folder(os.environ, here or Path.cwd() / "here"), release(os.environ)
+    return {name: _one(name, there, kept, address) for name in hashes()}
 
 
-def _one(name: str, there: Path | None, kept: Path) -> bytes:
+def _one(name: str, there: Path | None, kept: Path, address: str) -> bytes:
     if there is not None:
         path = there / name
         if not path.is_file():
@@ -62,19 +76,21 @@ def _one(name: str, there: Path | None, kept: Path) -> bytes:
         return checked(name, path.read_bytes(), str(there))
     path = kept / name
     if not path.is_file():
-        content = checked(name, _fetched(name), RELEASE)
+        content = checked(name, _fetched(name, address), address)
         kept.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        part = path.with_name(f"{name}.part")  # whoever stops this leaves no half of a file
+        part.write_bytes(content)
+        part.replace(path)
     return checked(name, path.read_bytes(), str(kept))
 
 
-def _fetched(name: str) -> bytes:
+def _fetched(name: str, address: str) -> bytes:
     try:
-        with urllib.request.urlopen(RELEASE + name, timeout=SECONDS) as answer:
+        with urllib.request.urlopen(address + name, timeout=SECONDS) as answer:
             content: bytes = answer.read()
             return content
-    except (urllib.error.URLError, OSError) as problem:
+    except (urllib.error.URLError, http.client.HTTPException, OSError) as problem:
         raise EngineMissing(
-            f"{name} of Pyodide {VERSION} could not be fetched from {RELEASE} ({problem}). Where "
-            f"there is no network, {ENVIRONMENT} names a folder with the files."
+            f"{name} of Pyodide {VERSION} could not be fetched from {address} ({problem}): "
+            f"{ENVIRONMENT} may name a folder that has the files."
         ) from None

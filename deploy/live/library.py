@@ -1,6 +1,5 @@
 """What the engine runs, packed: the library, the front page, and lean wheels."""
 
-import hashlib
 import io
 import json
 import re
@@ -11,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from deploy.live.lazy import lazy
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "threadpoolctl")
 # Of the wheels: what no method imports. `tests/site` runs every method without it.
@@ -18,6 +19,8 @@ UNUSED = re.compile(
     r"(.*/tests?/|.*\.pyi$|.*\.pyx$|.*\.pxd$|.*\.[ch]$|numpy/_pyinstaller/"
     r"|scipy/(io|signal|odr|cluster|datasets|fftpack|misc)/|.*/_?lapack_subroutines|.*\.a$)"
 )
+# Packages of which few modules are used: whoever imports one does not import them all.
+LAZY = ("scipy/optimize",)
 # Of the library: what needs a terminal, processes or a cluster.
 ELSEWHERE = ("dpsco_core/cli/", "dpsco_core/audit/")
 LISTED = """
@@ -62,31 +65,27 @@ def members(packed: bytes) -> dict[str, bytes]:
 
 
 def lean(wheel: bytes) -> dict[str, bytes]:
-    """Return the files of a wheel without those that no method needs."""
-    return {n: content for n, content in members(wheel).items() if not UNUSED.match(n)}
+    """Return the files of a wheel without those that no method needs, or needs at once."""
+    files = {n: content for n, content in members(wheel).items() if not UNUSED.match(n)}
+    return files | {f"{p}/__init__.py": lazy(files, p) for p in LAZY if f"{p}/__init__.py" in files}
 
 
 def engine(files: Mapping[str, bytes], compiled: Compiled | None = None) -> dict[str, bytes]:
-    """Return the files of the engine: as they come, lean wheels, and the list that names them.
+    """Return the files of the engine: as they come, lean wheels by their names, and the library.
 
-    And the library; with `compiled` all modules are byte code.
+    With `compiled` all modules are byte code.
     """
     lock: dict[str, Any] = json.loads(files["pyodide-lock.json"])
     made = {n: c for n, c in files.items() if not n.endswith((".whl", "-lock.json"))}
-    entries = {name: lock["packages"][name] for name in PACKAGES}
+    known = lock.pop("packages")
+    made["pyodide-lock.json"] = json.dumps(lock | {"packages": {}}).encode()
     parts = {LIBRARY: library()}
-    parts |= {entry["file_name"]: lean(files[entry["file_name"]]) for entry in entries.values()}
+    parts |= {f"{name}.whl": lean(files[known[name]["file_name"]]) for name in PACKAGES}
     if compiled is not None:
-        lock["packages"] = {}
-        bare = made | {"pyodide-lock.json": json.dumps(lock).encode()}
         flat = {f"{part}/{n}": c for part, own in parts.items() for n, c in own.items()}
-        found = compiled(flat, bare)
+        found = compiled(flat, made)
         parts = {part: _below(found, part) for part in parts}
-    made |= {part: archive(own) for part, own in parts.items()}
-    for entry in entries.values():
-        entry["sha256"] = hashlib.sha256(made[entry["file_name"]]).hexdigest()
-    lock["packages"] = entries
-    return made | {"pyodide-lock.json": json.dumps(lock).encode()}
+    return made | {part: archive(own) for part, own in parts.items()}
 
 
 def _below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:

@@ -31,6 +31,22 @@ def differences(here: Scenario, there: Scenario) -> tuple[Difference, ...]:
     return tuple(changed)
 
 
+def apart(here: Scenario, there: Scenario, why: str) -> str:
+    """Return in which values a figure differs from the visit's scenario, and why, as Markdown.
+
+    Empty where it does not.
+    """
+    changed = differences(here, there)
+    followed = {"methods", "axis", "grid"} if len(changed) > 1 else set()
+    values = ", ".join(_apart(d) for d in changed if d.field not in followed)
+    return f"**Here:** {values}. {why}" if changed else ""
+
+
+def _apart(difference: Difference) -> str:
+    name = f"{difference.name} = " if difference.field in SYMBOLS else ""
+    return f"{name}{difference.here} (yours: {difference.there})"
+
+
 def method_names(methods: tuple[str, ...]) -> str:
     return separated([method_card(m).name for m in methods])
 

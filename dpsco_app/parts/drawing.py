@@ -10,7 +10,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import SIZES, Size, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 from dpsco_app.shell import teaching, window
 
 CONFIG = {

@@ -18,9 +18,10 @@ from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.live.running import Result
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.html import html_page
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import notebook as percent_notebook
@@ -228,14 +229,3 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
         "addEventListener('resize', draw)\ndraw()</script>\n"
     )
     return html_page(html.escape(figure.alt), style, body, script)
-
-
-def html_page(title: str, style: str, body: str, script: str = "") -> str:
-    """Return a page that asks no host for anything."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{title}</h1>\n{body}<p>Made by DP-SCO Explorer.</p>\n</main>\n{script}"
-        "</body>\n</html>\n"
-    )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.names import PLACES
 from dpsco_core.fields import TABLE
 
 # Where a term is used: the pages that a row of the tables below names together.

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpsco_app.parts import controls
-from dpsco_app.parts.differences import SYMBOLS, Difference, differences
+from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, HARDEST, MEASURE, MEASURES, SHOW, number_text, unmarked
 from dpsco_app.shell import teaching, visit
@@ -69,13 +69,11 @@ def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
 def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
     """Say in which values a figure differs from the visit's scenario, and offer the ways back."""
     assert state.use is not None
-    here = differences(scenario, visit.mine())
-    if not here:
+    words = apart(scenario, visit.mine(), why or state.use.why)
+    if not words:
         return
-    followed = {"methods", "axis", "grid"} if len(here) > 1 else set()
-    values = ", ".join(_apart(d) for d in here if d.field not in followed)
     with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
-        st.markdown(f"**Here:** {values}. {why or state.use.why}", width="content")
+        st.markdown(words, width="content")
         st.button(
             "Use it everywhere",
             key=f"{state.name}_use_everywhere",
@@ -89,11 +87,6 @@ def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
 def _take(scenario: Scenario, page: str) -> None:
     visit.take(scenario, page)
     controls.load(scenario)
-
-
-def _apart(difference: Difference) -> str:
-    name = f"{difference.name} = " if difference.field in SYMBOLS else ""
-    return f"{name}{difference.here} (yours: {difference.there})"
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:

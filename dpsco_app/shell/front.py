@@ -13,7 +13,7 @@ import streamlit
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpsco_app.shell.places import EXPLORE, PLACES
+from dpsco_app.shell.names import EXPLORE, PLACES
 
 STATIC = Path(streamlit.__file__).parent / "static"
 # What Streamlit calls the code of the elements on the front page. That of a figure takes half a

@@ -23,7 +23,8 @@ from dpsco_app.pages.why import page as why
 from dpsco_app.parts import glossary
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell import teaching, window
-from dpsco_app.shell.places import PLACES, menu_style, place
+from dpsco_app.shell.names import PLACES
+from dpsco_app.shell.places import menu_style, place
 from dpsco_app.shell.style import shared_style
 
 HERE = Path(__file__).resolve().parents[1]

@@ -5,34 +5,8 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from dpsco_app.shell.names import EXPLORE, MENU, PLACES, VIEWS
 from dpsco_app.shell.style import menu_marks
-
-EXPLORE = "explore"
-LEARN = "learn"
-WHY = "why"
-# In the order of the navigation: slug (the path in the address) -> title.
-MENU = {
-    LEARN: "Learn",
-    EXPLORE: "Explore",
-    "bounds": "Bounds",
-    "lower-bounds": "Lower bounds",
-    "methods": "Methods",
-    "privacy": "Privacy",
-    "geometry": "Geometry & users",
-}
-# A place of several views: its own slug comes first, the others are reached from there.
-VIEWS = (
-    {
-        EXPLORE: "Curves",
-        "private-mean": "A private mean",
-        "one-run": "One run",
-        "who-wins": "Who wins",
-    },
-    {LEARN: "Lessons", WHY: "A story in five minutes"},
-    {"methods": "Which one when", "errata": "Errata"},
-    {"geometry": "Sets and noise", "users": "Users"},
-)
-PLACES = MENU | {slug: name for views in VIEWS for slug, name in views.items()} | MENU
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpsco_app.front.fits import item_level, with_problem
 from dpsco_app.front.links import BASE, query, read
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, default_methods, distributions_for
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
-__all__ = ["BASE", "FIELDS", "query", "read"]
+__all__ = ["BASE", "FIELDS", "item_level", "query", "read", "with_problem"]
 MINE = "visit_scenario"
 
 
@@ -74,26 +75,6 @@ def follow(now: Scenario, page: str, use: Use) -> None:
         own = mine()
     st.session_state[MINE] = own
     st.session_state[_own(page)] = None if now == _in_order(use.fit(own)) else now
-
-
-def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem, unless its own is known; an unfit law gives way."""
-    if scenario.problem in known:
-        return scenario
-    law = scenario.distribution
-    return replace(
-        scenario,
-        problem=problem,
-        methods=default_methods(problem, scenario.level),
-        distribution=law if law in distributions_for(problem) else BASE.distribution,
-    )
-
-
-def item_level(scenario: Scenario) -> Scenario:
-    if scenario.level == "item" and scenario.axis != "m":
-        return scenario
-    axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)
-    return replace(scenario, m=1, axis=axis, grid=grid, methods=default_methods(scenario.problem))
 
 
 def _in_order(scenario: Scenario) -> Scenario:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpsco_app.figure.theme import WIDTHS
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 
 Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page

@@ -33,10 +33,11 @@ def notes(scenario: Scenario, view: View, studies: Sequence[Study]) -> str:
     """Return what to notice, and which methods cannot run, as HTML."""
     refused = measured_refusals([o for study in studies for o in study.outcomes])
     parts = [f"<p><b>{escape(r.names)}</b>: {escape(in_print(r.reason))}</p>" for r in refused]
-    texts = [_bold(text) for text in to_notice(scenario, view)]
+    texts = [bold(text) for text in to_notice(scenario, view)]
     parts += ["<h2>What to notice</h2>", *(f"<p>{text}</p>" for text in texts)] if texts else []
     return "".join(parts)
 
 
-def _bold(text: str) -> str:
+def bold(text: str) -> str:
+    """Return Markdown whose only mark is bold as HTML."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))

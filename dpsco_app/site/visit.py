@@ -26,8 +26,9 @@ from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.site.controls import controls
+from dpsco_app.site.picture import CURVES, PICTURE, picture_screen
 from dpsco_app.site.screen import notes, panel_switch
-from dpsco_app.site.words import LIMITS, LIVE, RUNNING
+from dpsco_app.site.words import LIMITS, LIVE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
@@ -115,7 +116,8 @@ class Visit:
         others = beside(scenario, view.against, view.pin)
         problem = refusal(scenario, self.limits, lambda _: others.scenarios)
         problem = problem or none_chosen(scenario)
-        self.wrong = [problem] if problem else []
+        self.refused = [problem] if problem else []
+        self.wrong = [*self.refused]
         if problem:
             self.parts: list[PanelRuns] = []
             self.todo: list[Cell] = []
@@ -194,21 +196,36 @@ class Visit:
         asked = self.view.asked(studies[0].scenario, faded=stale)
         figure = front_figure(studies, asked, reply.plain, only)
         made = {
-            "address": self.address,
             "head": head(QUESTION, reply.headline, reply.small, theme, before=stale),
             "figure": _plain(plotly(figure, theme)),
             "alt": figure.alt.strip() or QUESTION,
             "table": ladder_table(figure, theme),
-            "controls": controls(self.scenario, self.view, theme),
             "panels": panel_switch(self.scenario, studies, self.view, several=theme.size.several),
             "notes": notes(self.scenario, self.view, told),
-            "wrong": self.wrong,
-            "status": self.status(),
-            "done": not self.todo,
         }
         now = time.monotonic()
         self._next = now + max(DRAW_EVERY_SECONDS, WORK_TO_DRAWING * (now - began))
-        return made
+        return made | self._around(theme, self.wrong, self.status(), done=not self.todo)
+
+    def picture(self, theme: Theme) -> dict[str, Any]:
+        """Return all that the page shows where it shows the picture, as plain values."""
+        wrong = [sentence for sentence in self.wrong if sentence not in self.refused]
+        made: dict[str, Any] = {}
+        try:
+            made = picture_screen(self.scenario, self.limits, dark=theme.dark)
+        except InvalidInput as problem:
+            wrong.append(str(problem))
+        return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
+
+    def _around(self, theme: Theme, wrong: list[str], status: str, *, done: bool) -> dict[str, Any]:
+        """Return what stands around a figure."""
+        return {
+            "address": self.address,
+            "controls": controls(self.scenario, self.view, theme),
+            "wrong": wrong,
+            "status": status,
+            "done": done,
+        }
 
     def status(self) -> str:
         """Return how far the runs are."""
@@ -274,6 +291,7 @@ def handled(visit: Visit, message: str) -> None:
             visit.wrong = [str(problem)]
 
 
-def shown(visit: Visit, theme: Theme) -> str:
-    """Return the screen as JSON."""
-    return json.dumps(visit.screen(theme), ensure_ascii=False, allow_nan=False)
+def shown(visit: Visit, theme: Theme, view: str = CURVES) -> str:
+    """Return the screen of a view as JSON."""
+    screen = visit.picture(theme) if view == PICTURE else visit.screen(theme)
+    return json.dumps(screen, ensure_ascii=False, allow_nan=False)

@@ -15,6 +15,7 @@ STEPS = {
 WAITING = "The engine is starting, then your change is run: {step}."
 RESTARTED = "The engine had stopped, and is starting again: {step}."
 LIVE = "Live: {runs} runs in {seconds} s, in this browser"
+PICTURE_LIVE = "Live: your n, ε and p, in this browser"
 RUNNING = "{done} of {all} runs"
 LIMITS = "this page"
 SCRIPT_OFF = "This page needs JavaScript to draw its figure."

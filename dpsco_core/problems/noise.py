@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
+import scipy  # its `interpolate` comes when it is first used
 from scipy.optimize import brentq
 
 from dpsco_core.base.arrays import Vector
@@ -99,7 +99,8 @@ class ExcessTable:
         end = int(TABLE_END) * self.steps
         knots = np.arange(-end, end + 1) / self.steps
         s = np.sinh(knots)
-        spline = CubicHermiteSpline(knots, self.exact(s), self.slope(s) * np.cosh(knots))
+        slopes = self.slope(s) * np.cosh(knots)
+        spline = scipy.interpolate.CubicHermiteSpline(knots, self.exact(s), slopes)
         return np.ascontiguousarray(spline.c) / float(self.steps) ** np.array([[3], [2], [1], [0]])
 
     def __call__(self, s: Vector) -> Vector:

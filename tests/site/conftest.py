@@ -12,10 +12,13 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route
 
 from deploy.live.build import build
@@ -63,10 +66,16 @@ def live(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, live: str) -> Iterator[Page]:
-    """Return a tab of its own, whose requests to any other host fail the test."""
-    with browser.new_context(
-        viewport={"width": 1400, "height": 900}, color_scheme="light"
-    ) as context:
+    """Return a tab that the tests of a module share."""
+    with tab_of(browser, live, 1400, "light") as page:
+        yield page
+
+
+@contextmanager
+def tab_of(browser: Browser, live: str, width: int, scheme: Any) -> Iterator[Page]:
+    """Open a tab, in which an error or a request to any other host fails the test."""
+    size: Any = {"width": width, "height": 900}
+    with browser.new_context(viewport=size, color_scheme=scheme) as context:
         elsewhere: list[str] = []
         errors: list[str] = []
 
@@ -77,6 +86,7 @@ def tab(browser: Browser, live: str) -> Iterator[Page]:
         context.route(lambda url: not url.startswith((live, "blob:", "data:")), away)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and errors.append(said.text))
         yield page
         assert (elsewhere, errors) == ([], [])
 
@@ -86,6 +96,12 @@ def state(page: Page, engine: str, drawn: str = "done") -> None:
     page.wait_for_selector(
         f"body[data-engine={engine}][data-drawn={drawn}]", state="attached", timeout=90_000
     )
+
+
+def axe(page: Page) -> None:
+    """Fail if axe finds anything in what the page shows now."""
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
 
 
 def numbers(page: Page) -> dict[str, object]:

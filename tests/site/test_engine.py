@@ -12,6 +12,7 @@ from functools import cache
 import pytest
 from playwright.sync_api import Page
 
+from deploy.live.library import PACKAGES
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
@@ -19,9 +20,9 @@ from dpsco_core.scenario import Scenario
 RUN = """async ([queries, packages]) => {
   const { loadPyodide } = await import("/engine/pyodide.mjs")
   const python = await loadPyodide({ indexURL: "/engine/" })
-  await python.loadPackage(packages, { messageCallback: () => {} })
-  const zip = await (await fetch("/engine/dpsco.zip")).arrayBuffer()
-  python.unpackArchive(zip, "zip", { extractDir: "/home/pyodide" })
+  const bytes = async (file) => (await fetch(`/engine/${file}`)).arrayBuffer()
+  for (const name of packages) python.unpackArchive(await bytes(`${name}.whl`), "wheel")
+  python.unpackArchive(await bytes("dpsco.zip"), "zip", { extractDir: "/home/pyodide" })
   python.globals.set("queries", queries)
   return python.runPython(`
 import json
@@ -60,8 +61,7 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
     asked = [native(slug) for slug in METHOD_SLUGS]
     tab.goto(f"{live}/icon.png")
     queries = json.dumps([scenario.to_json() for scenario, _ in asked])
-    packages = ["numpy", "scipy", "threadpoolctl"]
-    errors = json.loads(tab.evaluate(RUN, [queries, packages]))
+    errors = json.loads(tab.evaluate(RUN, [queries, list(PACKAGES)]))
     wrong = {
         slug: (error, outcome.error)
         for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, asked, strict=True)

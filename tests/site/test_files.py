@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import http.server
+import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from deploy.live import engine
 from deploy.live.build import main
 from deploy.live.library import library
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(
@@ -27,6 +34,97 @@ def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(
     assert not (tmp_path / "live").exists()
 
 
+class Release(http.server.BaseHTTPRequestHandler):
+    """Serves files from memory below /full/, as the release does; None breaks off."""
+
+    files: ClassVar[dict[str, bytes | None]] = {}
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        name = self.path.removeprefix("/full/")
+        if name not in self.files:
+            return self.send_error(404)
+        content = self.files[name]
+        self.send_response(200)
+        self.send_header("Content-Length", str(99 if content is None else len(content)))
+        self.end_headers()
+        self.wfile.write(content or b"half")
+
+    def log_message(self, *said: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Release]]:
+    """Serve the engine's files, and name the address in the place of a folder."""
+    try:
+        files = engine.engine_files(ROOT / "build" / "pyodide", ROOT / "here")
+    except engine.EngineMissing as problem:
+        pytest.fail(str(problem))
+    handler = type("Mirror", (Release,), {"files": dict(files), "asked": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/full"
+        monkeypatch.setenv(engine.ENVIRONMENT, address)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        yield handler
+        server.shutdown()
+
+
+def test_the_release_is_fetched_once_checked_and_kept(
+    tmp_path: Path, mirror: type[Release]
+) -> None:
+    kept = tmp_path / "kept"
+    files = engine.engine_files(kept, ROOT / "here")
+    assert set(files) == set(engine.hashes()) and files == mirror.files
+    assert sorted(mirror.asked) == sorted(f"/full/{name}" for name in files)
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == files
+    assert engine.engine_files(kept, ROOT / "here") == files
+    assert len(mirror.asked) == len(files)
+
+
+def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
+    tmp_path: Path, mirror: type[Release], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, out = tmp_path / "kept", tmp_path / "live"
+    words = ["--out", str(out), "--kept", str(kept)]
+    name = "python_stdlib.zip"
+    good = mirror.files[name]
+    cases: list[tuple[bytes | None, str]] = [
+        (b"another file", f"{name} in {{address}} is not the file of Pyodide"),
+        (None, f"{name} of Pyodide {engine.VERSION} could not be fetched from {{address}} ("),
+    ]
+    address = engine.release(os.environ)
+    for content, sentence in cases:
+        mirror.files[name] = content
+        assert main(words) == 2
+        printed = capsys.readouterr().err
+        assert printed.startswith(f"dpsco: {sentence.format(address=address)}")
+        assert printed.count("\n") == 1 and printed.endswith(".\n")
+    del mirror.files[name]
+    assert main(words) == 2
+    printed = capsys.readouterr().err
+    assert "HTTP Error 404" in printed and printed.count("\n") == 1
+    assert not out.exists() and not (kept / name).exists()
+    mirror.files[name] = good
+    assert name in engine.engine_files(kept, ROOT / "here")  # it goes on where it stopped
+    (kept / name).write_bytes(b"half")
+    assert main(words) == 2
+    assert f"{name} in {kept} is not the file" in capsys.readouterr().err
+
+
+def test_a_release_that_nobody_serves_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(engine.ENVIRONMENT, "http://127.0.0.1:9/full/")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert main(["--out", str(tmp_path / "live"), "--kept", str(tmp_path / "kept")]) == 2
+    printed = capsys.readouterr().err
+    assert "could not be fetched from http://127.0.0.1:9/full/ (" in printed
+    assert printed.count("\n") == 1 and not (tmp_path / "live").exists()
+
+
 def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -> None:
     beside = tmp_path / "shared" / "pyodide"
     here = tmp_path / "a" / "checkout"
@@ -35,6 +133,9 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
     beside.mkdir(parents=True)
     assert engine.folder({}, here / "file") == beside
     assert engine.folder({engine.ENVIRONMENT: "x"}, here / "file") == Path("x")
+    assert engine.folder({engine.ENVIRONMENT: "https://x.org/full"}, here / "file") is None
+    assert engine.release({engine.ENVIRONMENT: "https://x.org/full"}) == "https://x.org/full/"
+    assert engine.release({}) == engine.release({engine.ENVIRONMENT: "x"}) == engine.RELEASE
 
 
 def test_the_library_is_packed_without_the_dashboard_and_without_other_hosts() -> None:

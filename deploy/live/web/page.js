@@ -1,14 +1,18 @@
 // The page: it shows what Python has made, as prepared files or from the engine in its worker, and
 // tells the engine what somebody has moved. It holds no word, number or colour of its own.
 
+import startPicture from "./touch/picture.js"
+
 const at = (id) => document.getElementById(id)
-const { words, default: first, widths, packages } = JSON.parse(at("known").textContent)
+const { words, default: first, addresses, views, widths, packages } = JSON.parse(at("known").textContent)
 const dark = matchMedia("(prefers-color-scheme: dark)")
 const CONFIG = { displaylogo: false, displayModeBar: false, responsive: true }
 const SILENCE = 20_000 // milliseconds without a word while it works: the engine is lost
 const MOST_STARTS = 2
 
-const look = () => ({ width: at("figure").clientWidth, dark: dark.matches })
+const [curves] = Object.values(views)
+const view = () => views[location.hash] ?? curves
+const look = () => ({ width: at("figure").clientWidth, dark: dark.matches, view: view() })
 const kind = () => Object.keys(widths).find((name) => look().width <= widths[name]) ?? "wide"
 
 // -- what is shown ---------------------------------------------------------------------------------
@@ -43,19 +47,28 @@ const moved = new Set() // controls whose move the engine has not answered
 let screen = null
 const show = (next) => {
   screen = next
+  become(at("controls"), next.controls)
+  become(at("wrong"), next.wrong.map((text) => `<p>${text.replaceAll("<", "&lt;")}</p>`).join(""))
+  if (next.figure) showCurves(next)
+  else if (next.picture) showPicture(next)
+  document.body.dataset.drawn = next.done ? "done" : "growing"
+  document.body.dataset.address = next.address
+}
+const showCurves = (next) => {
   become(at("head"), next.head)
   become(at("table"), next.table)
-  become(at("controls"), next.controls)
   become(at("panels"), next.panels)
   become(at("notes"), next.notes)
-  become(at("wrong"), next.wrong.map((text) => `<p>${text.replaceAll("<", "&lt;")}</p>`).join(""))
   at("figure").setAttribute("aria-label", next.alt)
   const { data, layout } = next.figure
   const draw = () => screen === next && Plotly.react(at("figure"), data, { ...layout, autosize: true }, CONFIG)
   if (window.Plotly) draw()
   else at("plotly").addEventListener("load", draw, { once: true })
-  document.body.dataset.drawn = next.done ? "done" : "growing"
-  document.body.dataset.address = next.address
+}
+const showPicture = ({ head, sample, picture }) => {
+  become(at("picture-head"), head)
+  become(at("sample"), sample)
+  startPicture({ data: picture, parentElement: at("hand").shadowRoot })
 }
 const status = (text) => { at("status").textContent = text }
 
@@ -63,12 +76,14 @@ const status = (text) => { at("status").textContent = text }
 
 let live = false
 let chosen = null // the preset that is shown before the engine is there
+const drawing = () => (view() === curves ? kind() : view())
 const prepare = async (slug) => {
   chosen = slug
-  const answer = await fetch(`prepared/${slug}.${kind()}.${dark.matches ? "dark" : "light"}.json`)
+  const now = drawing()
+  const answer = await fetch(`prepared/${slug}.${now}.${dark.matches ? "dark" : "light"}.json`)
   const next = await answer.json()
   await document.fonts.load("16px 'Source Sans'") // names are placed by their width
-  if (live || chosen !== slug) return
+  if (live || chosen !== slug || now !== drawing()) return
   document.body.dataset.engine ??= "starting"
   show(next)
 }
@@ -115,7 +130,8 @@ const hear = {
     moved.clear()
     show(next)
     status(next.status)
-    history.replaceState(null, "", `?${next.address}`)
+    history.replaceState(null, "", `?${next.address}${location.hash}`)
+    visiting()
   },
   status,
   file: ({ file, text }) => {
@@ -207,9 +223,29 @@ const resized = () => {
 new ResizeObserver(resized).observe(at("figure"))
 dark.addEventListener("change", resized)
 
+// The settings of the visit go along to the other views.
+const visiting = () => {
+  document.body.dataset.view = view()
+  for (const link of document.querySelectorAll("#views a")) {
+    link.search = location.search
+    if (views[link.hash]) link.pathname = location.pathname // not another page: the engine stays
+    if (views[link.hash] === view()) link.setAttribute("aria-current", "page")
+    else link.removeAttribute("aria-current")
+  }
+}
+addEventListener("hashchange", () => {
+  visiting()
+  document.body.dataset.drawn = "growing"
+  if (live) ask({ look: look() })
+  else if (chosen) prepare(chosen)
+})
+
 const open = () => {
+  visiting()
   seen = `${kind()} ${dark.matches}`
-  const there = location.search.length < 2 ? prepare(first) : Promise.resolve()
+  const asked = location.search.slice(1)
+  const known = asked ? Object.keys(addresses).find((slug) => addresses[slug] === asked) : first
+  const there = known ? prepare(known) : Promise.resolve()
   if (typeof WebAssembly === "object") {
     // The figure first: both want the machine.
     if (window.Plotly) there.finally(begin)

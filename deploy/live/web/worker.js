@@ -1,9 +1,17 @@
 // The engine: Python in a worker. It does what the page asks, and runs cells between two questions, so
 // that the next move ends what it makes useless.
 
+// The file system is in memory: what is imported needs its file no more.
+const FREE = `
+import os, sys
+for module in list(sys.modules.values()):
+    file = getattr(module, "__file__", None) or ""
+    if file.endswith((".so", ".pyc")) and os.path.isfile(file):
+        os.unlink(file)
+`
 const SLICE = 0.12 // seconds of cells between two looks at the questions
 const questions = []
-let visit, python, theme
+let visit, python, theme, view
 
 const say = (kind, value) => postMessage({ kind, value })
 const lastLine = (error) => String(error).trim().split("\n").pop()
@@ -17,19 +25,22 @@ const start = async ({ packages, lock }) => {
   navigator.locks?.request(lock, () => new Promise(() => {})) // held as long as this worker lives
   say("step", "engine")
   const { loadPyodide } = await import("./engine/pyodide.mjs")
-  const zip = fetch("engine/dpsco.zip").then((answer) => answer.arrayBuffer())
+  const bytes = async (file) => (await fetch(`engine/${file}`)).arrayBuffer()
+  const zip = bytes("dpsco.zip"), wheels = packages.map((name) => bytes(`${name}.whl`))
   python = await loadPyodide({ indexURL: "./engine/" })
   say("step", "packages")
-  await python.loadPackage(packages, { messageCallback: () => {} })
+  // Not loadPackage, which starts every extension module: here that is done when one is imported.
+  for (const wheel of wheels) python.unpackArchive(await wheel, "wheel")
   say("step", "library")
   python.unpackArchive(await zip, "zip", { extractDir: "/home/pyodide" })
   visit = python.pyimport("dpsco_app.site.visit")
+  python.runPython(FREE)
   say("step", "figure")
   python.globals.set("visit", visit.Visit())
   say("ready")
 }
 
-const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme))
+const draw = () => say("screen", visit.shown(python.globals.get("visit"), theme, view))
 
 let quiet = false // while what is shown has the same numbers, from where the page was built
 const work = async () => {
@@ -39,11 +50,12 @@ const work = async () => {
       const { asked, look, file, same } = questions.shift()
       if (asked) quiet = Boolean(same)
       if (look) theme = visit.theme_of.callKwargs(look.width, { dark: look.dark })
+      if (look) view = look.view
       if (file) say("file", { file, text: file === "json" ? own.json() : own.python() })
       if (asked) visit.handled(own, JSON.stringify(asked))
-      if ((asked || look) && !questions.length && !quiet) draw()
+      if ((asked || look) && !questions.length && !(quiet && view === visit.CURVES)) draw()
     }
-    if (!own.todo.length) {
+    if (!own.todo.length || view !== visit.CURVES) {
       quiet = false
       return
     }

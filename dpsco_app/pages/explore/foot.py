@@ -38,7 +38,7 @@ from dpsco_app.parts.options import (
 )
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 from dpsco_app.site.sliders import sliders_page
 from dpsco_core.scenario import Scenario
 

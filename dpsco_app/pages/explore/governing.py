@@ -12,7 +12,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import SYMBOL, short_text
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 from dpsco_core.explain.stretches import stretches
 from dpsco_core.fields import is_linear
 from dpsco_core.results.report import Evaluation

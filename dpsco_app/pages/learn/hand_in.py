@@ -11,7 +11,8 @@ from dpsco_app.pages.learn.lessons import SLUGS, answer_text, step_name
 from dpsco_app.pages.learn.state import MOST, STATE, LessonRun, View
 from dpsco_app.pages.learn.words import HANDING_IN
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.export import download, html_page
+from dpsco_app.parts.export import download
+from dpsco_app.parts.html import html_page
 from dpsco_app.parts.page import link
 
 TITLE = "What you predicted, and what was measured"

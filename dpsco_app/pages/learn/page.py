@@ -24,7 +24,8 @@ from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import visit, window
-from dpsco_app.shell.places import EXPLORE, LEARN, PLACES, draw_views, link_to
+from dpsco_app.shell.names import EXPLORE, LEARN, PLACES
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.runs.study import Outcome
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"

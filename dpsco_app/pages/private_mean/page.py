@@ -2,20 +2,21 @@
 
 import streamlit as st
 
+from dpsco_app.pages.private_mean.words import WHY, WITHOUT, fit
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import MEAN
-from dpsco_app.parts.touch.picture import TITLE, draw_picture, sample_words
+from dpsco_app.parts.touch.drawing import draw_picture
+from dpsco_app.parts.touch.picture import TITLE, sample_words
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
 
-WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
 STATE = PageState(
     name="private_mean",
     default=PageView(),
     use=visit.Use(
-        fit=lambda scenario: visit.item_level(visit.with_problem(scenario, MEAN, (MEAN,))),
-        why="The picture is about a mean, with one item per user.",
+        fit=fit,
+        why=WHY,
         without=WITHOUT,
         problems=(MEAN,),
     ),

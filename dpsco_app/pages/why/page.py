@@ -1,22 +1,25 @@
 """Why heavy tails and privacy do not get along: a text that scrolls past the picture."""
 
-from dataclasses import replace
-
 import streamlit as st
 
-from dpsco_app.pages.why.words import INTRODUCTION, TITLE, setting, story
-from dpsco_app.parts.options import TAIL
+from dpsco_app.pages.why.words import (
+    INTRODUCTION,
+    NEXT,
+    TITLE,
+    TO_CURVES,
+    TO_PICTURE,
+    setting,
+    story,
+)
 from dpsco_app.parts.page import explore_query
-from dpsco_app.parts.touch.scroll import draw_scroll, draw_scroll_file
-from dpsco_app.shell.places import EXPLORE, WHY, draw_views, link_to
-from dpsco_core.explain.why import SCENARIO, why
+from dpsco_app.parts.touch.drawing import draw_scroll, draw_scroll_file
+from dpsco_app.shell.names import EXPLORE, WHY
+from dpsco_app.shell.places import draw_views, link_to
+from dpsco_core.explain.why import why
 
 STYLE = """<style>
 [data-testid=stMainBlockContainer] { --scroll-top: 4rem; }
 </style>"""
-# What the last links open: the same law, measured over many samples.
-AGAINST_N = replace(SCENARIO, axis="n", grid=(500, 1000, 2000, 5000, 10_000, 20_000), trials=10)
-AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=(2, 2.5, 3, 4, 6, 10), trials=10)
 
 
 def page() -> None:
@@ -26,13 +29,12 @@ def page() -> None:
     st.markdown(INTRODUCTION)
     told = story(why())
     draw_scroll(told, WHY)
-    st.subheader("Where to go next")
+    st.subheader(NEXT)
     with st.container(key="why_next"):
-        beside_light = explore_query(AGAINST_N, against=TAIL, measure="price")
-        link_to(EXPLORE, "What privacy costs at every n, beside a light tail", beside_light)
-        along_tails = explore_query(AGAINST_P, measure="price")
-        link_to(EXPLORE, "What privacy costs at every tail index", along_tails)
-        link_to("private-mean", "The whole picture, where a radius is chosen privately")
+        for label, scenario, view in TO_CURVES:
+            query = explore_query(scenario, against=view.against, measure=view.measure)
+            link_to(EXPLORE, label, query)
+        link_to("private-mean", TO_PICTURE)
         link_to("lower-bounds", "How one proves what nobody can beat")
         link_to("learn", "Learn: twelve steps, each with a prediction")
     draw_scroll_file(TITLE, told, WHY)

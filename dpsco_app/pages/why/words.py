@@ -4,7 +4,8 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from dpsco_app.parts.options import number_text, short_text
+from dpsco_app.front.view import View
+from dpsco_app.parts.options import TAIL, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
@@ -13,6 +14,19 @@ INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
+NEXT = "Where to go next"
+# What the last links open: the same law, measured over many samples.
+AGAINST_N = replace(SCENARIO, axis="n", grid=(500, 1000, 2000, 5000, 10_000, 20_000), trials=10)
+AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=(2, 2.5, 3, 4, 6, 10), trials=10)
+TO_CURVES = (
+    (
+        "What privacy costs at every n, beside a light tail",
+        AGAINST_N,
+        View(against=TAIL, measure="price"),
+    ),
+    ("What privacy costs at every tail index", AGAINST_P, View(measure="price")),
+)
+TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records: with most of them, with a large circle.
 NEAREST, NEAR, MIDDLE = 2.0, 3.0, 9.0
 CLOSER = 1.5  # how much the averages are magnified once the noise is small

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpsco_app.figure.colours import INK, PAGE, Pair
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 
 
 def draw_question(

@@ -1,11 +1,8 @@
-"""The ES modules of this folder as one script: Streamlit takes a component's script as one text."""
+"""The ES modules of this folder as one script, and its other texts."""
 
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import streamlit as st
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+\.js)"\n', re.MULTILINE)
@@ -26,14 +23,6 @@ def script(name: str) -> str:
     parts = [IMPORT.sub("", text(part)) for part in wanted]
     parts[:-1] = [DEFAULT.sub("", part) for part in parts[:-1]]
     return "\n".join(EXPORT.sub("", part) for part in parts)
-
-
-@cache
-def component(name: str, *styles: str, html: str | None = None) -> Any:
-    """Return the component of a module; made at its first use, when there is a server."""
-    markup = text(f"{name}.html") if html is None else html
-    css, js = "".join(map(text, styles)), script(f"{name}.js")
-    return st.components.v2.component(f"dpsco_touch_{name}", html=markup, css=css, js=js)
 
 
 def _collect(name: str, wanted: list[str]) -> None:

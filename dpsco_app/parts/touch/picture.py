@@ -1,17 +1,14 @@
 """The picture of how a private mean is made, which a hand can move."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
-
-import streamlit as st
 
 from dpsco_app.figure.colours import BIAS, IMPOSSIBLE, INK, METHODS, NOISE, PAGE, SAMPLING
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.theme import Theme
-from dpsco_app.parts.export import download, html_page
 from dpsco_app.parts.options import number_text
-from dpsco_app.parts.touch.modules import component, script, text
+from dpsco_app.parts.touch.alone import page_of
+from dpsco_app.parts.touch.modules import text
 from dpsco_core.explain.picture import SHOWN, Picture, picture
 from dpsco_core.scenario import Scenario
 
@@ -29,21 +26,6 @@ COLOURS = {
 }
 
 
-def draw_picture(scenario: Scenario, key: str = "picture") -> None:
-    """Draw the picture for the law, tail, budget and seed of `scenario`, and its download."""
-    dark = st.context.theme.type == "dark"
-    component("picture", "picture.css")(
-        key=key, data=picture_data(scenario, dark=dark), height="content"
-    )
-    download(
-        "Download this picture (HTML)",
-        lambda: picture_page(scenario, dark=dark),
-        "dpsco-picture.html",
-        key=f"{key}_html",
-        help="A page of its own that still moves, and needs no network.",
-    )
-
-
 def sample_words(scenario: Scenario) -> str:
     """Return what the picture shows of a scenario, and what it does not."""
     shown = picture(scenario)
@@ -58,17 +40,22 @@ def sample_words(scenario: Scenario) -> str:
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from: a sample for each scenario, and luck for all."""
     numbers = [picture(scenario) for scenario in scenarios]
-    colours = {name: Theme(dark=dark).colour(pair) for name, pair in COLOURS.items()}
     samples = [_sample(one) for one in numbers]
-    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
     return {
         # It begins anew only where this differs.
         "id": json.dumps([(s["n"], s["epsilon"], s["delta"], s["records"][0]) for s in samples]),
-        "colours": colours | faint,
+        "colours": picture_colours(Theme(dark=dark)),
         "samples": samples,
         "noise": numbers[0].noise.tolist(),
         "uniforms": numbers[0].uniforms.tolist(),
     }
+
+
+def picture_colours(theme: Theme) -> dict[str, str]:
+    """Return the colours of the picture by their names."""
+    colours = {name: theme.colour(pair) for name, pair in COLOURS.items()}
+    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
+    return colours | faint
 
 
 def _sample(shown: Picture) -> dict[str, Any]:
@@ -92,26 +79,3 @@ def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
     """Return the picture as a page of its own, which moves without a server or a network."""
     data = picture_data(scenario, dark=dark)
     return page_of(TITLE, ("picture.css",), text("picture.html"), "picture.js", data, dark=dark)
-
-
-def page_of(
-    title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
-) -> str:
-    """Return a component's markup, style, script and data as a page that asks no host."""
-    shown = Theme(dark=dark)
-    numbers = json.dumps(data).replace("</", "<\\/")
-    run = script(module).replace("export default function", "function start")
-    background, ink = shown.colour(PAGE), shown.colour(INK)
-    style = (
-        "\nbody { max-width: 1100px; margin: 0 auto;"
-        f" padding: 1rem; background: {background}; --st-text-color: {ink};"
-        f" --st-background-color: {background}; color: {ink};"
-        " font-family: Arial, Helvetica, sans-serif; }\n"
-        f"{''.join(map(text, styles))}"
-    )
-    starts = (
-        f'<script type="module">\n{run}\n'
-        f'start({{ data: {numbers}, parentElement: document.querySelector("main") }})\n'
-        "</script>\n"
-    )
-    return html_page(title, style, body, starts)

@@ -9,8 +9,9 @@ from typing import Any
 from dpsco_app.figure.colours import BIAS, INK, PAGE, QUIET, SAMPLING, Pair
 from dpsco_app.figure.theme import Theme
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.touch.modules import component, text
-from dpsco_app.parts.touch.picture import page_of
+from dpsco_app.parts.touch.alone import page_of
+from dpsco_app.parts.touch.components import component
+from dpsco_app.parts.touch.modules import text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import FACTORS, RiskPath
 from dpsco_core.explain.frames import Frames

@@ -1,14 +1,11 @@
 """A text that scrolls past the picture of a private mean; each step sets the picture's state."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
-import streamlit as st
-
-from dpsco_app.parts.export import download
-from dpsco_app.parts.touch.modules import component, text
-from dpsco_app.parts.touch.picture import page_of, picture_data
+from dpsco_app.parts.touch.alone import page_of
+from dpsco_app.parts.touch.modules import text
+from dpsco_app.parts.touch.picture import picture_data
 from dpsco_core.scenario import Scenario
 
 STYLES = ("picture.css", "scroll.css")
@@ -47,24 +44,7 @@ class ScrollStory:
     prices: dict[str, Any]
 
 
-def draw_scroll(story: ScrollStory, key: str) -> None:
-    dark = st.context.theme.type == "dark"
-    component("scroll", *STYLES, html=_markup())(
-        key=key, data=scroll_data(story, dark=dark), height="content"
-    )
-
-
-def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
-    download(
-        "Download this page (HTML)",
-        partial(scroll_page, title, story, dark=st.context.theme.type == "dark"),
-        f"dpsco-{key}.html",
-        key=f"{key}_html",
-        help="A page of its own that still moves, and needs no network.",
-    )
-
-
-def _markup() -> str:
+def markup() -> str:
     return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
 
 
@@ -85,4 +65,4 @@ def scroll_data(story: ScrollStory, *, dark: bool) -> dict[str, Any]:
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:
     """Return the steps and the picture as a page of its own, which asks no host."""
     data = scroll_data(story, dark=dark)
-    return page_of(title, STYLES, _markup(), "scroll.js", data, dark=dark)
+    return page_of(title, STYLES, markup(), "scroll.js", data, dark=dark)

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its `sparse` comes when it is first used
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
@@ -257,7 +257,7 @@ def _sums_by_place(
     rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
 ) -> Vector:
     entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
-    return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
+    return np.asarray(scipy.sparse.csc_array(entries, shape=(count, len(rows))) @ rows)
 
 
 def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:

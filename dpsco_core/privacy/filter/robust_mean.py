@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy  # its `spatial` comes when it is first used
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import require
@@ -178,7 +178,9 @@ class RobustFilter:
         centre = points.mean(axis=0)[None, :]
         size = max(1, BLOCK // points.shape[1])
         blocks = (points[low : low + size] for low in range(0, len(points), size))
-        return all(bool((cdist(block, centre) <= radius).all()) for block in blocks)
+        return all(
+            bool((scipy.spatial.distance.cdist(block, centre) <= radius).all()) for block in blocks
+        )
 
     def _neighbours(
         self, points: Matrix, broken: NDArray[np.bool_]
@@ -193,7 +195,7 @@ class RobustFilter:
         filter_radius = self.filter_radius * (1 + SLACK)
         size = max(1, BLOCK // count)
         for low in range(0, count, size):
-            distances = cdist(points[low : low + size], points)
+            distances = scipy.spatial.distance.cdist(points[low : low + size], points)
             distances[:, broken] = math.inf
             near[low : low + size] = np.count_nonzero(distances <= self.score_radius, axis=1)
             within[low : low + size] = np.count_nonzero(distances <= filter_radius, axis=1)

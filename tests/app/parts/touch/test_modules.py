@@ -9,7 +9,8 @@ import pytest
 import streamlit as st
 
 from dpsco_app.figure.colours import INK
-from dpsco_app.parts.touch.modules import HERE, component, script, text
+from dpsco_app.parts.touch.components import component
+from dpsco_app.parts.touch.modules import HERE, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_core.explain.anatomy import single_runs

@@ -1,0 +1,27 @@
+"""The nearest scenario that a page can show."""
+
+from dataclasses import replace
+
+from dpsco_app.front.links import BASE
+from dpsco_core.catalogue import default_methods, distributions_for
+from dpsco_core.scenario import Scenario
+
+
+def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
+    """Return the scenario on a problem, unless its own is known; an unfit law gives way."""
+    if scenario.problem in known:
+        return scenario
+    law = scenario.distribution
+    return replace(
+        scenario,
+        problem=problem,
+        methods=default_methods(problem, scenario.level),
+        distribution=law if law in distributions_for(problem) else BASE.distribution,
+    )
+
+
+def item_level(scenario: Scenario) -> Scenario:
+    if scenario.level == "item" and scenario.axis != "m":
+        return scenario
+    axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)
+    return replace(scenario, m=1, axis=axis, grid=grid, methods=default_methods(scenario.problem))

@@ -1,0 +1,14 @@
+"""What the page of a private mean takes of a scenario, and says of it."""
+
+from dpsco_app.front.fits import item_level, with_problem
+from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.scenario import Scenario
+
+# Fields that mean nothing here.
+WITHOUT = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
+WHY = "The picture is about a mean, with one item per user."
+
+
+def fit(scenario: Scenario) -> Scenario:
+    """Return the nearest scenario that the picture shows."""
+    return item_level(with_problem(scenario, MEAN, (MEAN,)))

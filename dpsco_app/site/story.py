@@ -1,0 +1,66 @@
+"""The story of the page without a server, and the links between its views."""
+
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+from dpsco_app.figure.theme import Theme
+from dpsco_app.front import links
+from dpsco_app.front.view import ADDRESS
+from dpsco_app.pages.why.words import (
+    INTRODUCTION,
+    NEXT,
+    TITLE,
+    TO_CURVES,
+    TO_PICTURE,
+    setting,
+    story,
+)
+from dpsco_app.parts.touch import picture, scroll
+from dpsco_app.shell import names
+from dpsco_app.site.picture import CURVES, PICTURE
+from dpsco_core.explain.why import why
+
+# The views that there are, each with its address.
+VIEWS = {CURVES: "index.html#curves", PICTURE: "index.html#picture", names.WHY: "story.html"}
+
+
+def views(shown: str) -> str:
+    """Return the links between the views as HTML: they are called what the dashboard calls them."""
+    known = {slug: name for row in names.VIEWS for slug, name in row.items()}
+    return "".join(
+        f"<a href='{address}' data-view='{slug}'{_current(slug == shown)}>{escape(known[slug])}</a>"
+        for slug, address in VIEWS.items()
+    )
+
+
+def _current(current: bool) -> str:
+    return " aria-current='page'" if current else ""
+
+
+def story_parts() -> dict[str, str]:
+    """Return the title, the introduction and what follows the story, as HTML."""
+    open_ = [
+        (f"index.html?{urlencode(links.query(s) | ADDRESS.to_query(v), safe=',')}", label)
+        for label, s, v in TO_CURVES
+    ]
+    items = "".join(
+        f"<li><a href='{escape(address)}'>{escape(label)}</a></li>"
+        for address, label in [*open_, (VIEWS[PICTURE], TO_PICTURE)]
+    )
+    return {
+        "story": escape(TITLE),
+        "introduction": escape(INTRODUCTION),
+        "next": f"<h2>{escape(NEXT)}</h2><ul>{items}</ul>",
+        "setting": escape(setting()),
+    }
+
+
+def story_data() -> dict[str, Any]:
+    """Return the steps and what they are drawn from, with the colours of both themes."""
+    told = story(why())
+    colours = {
+        name: picture.picture_colours(Theme(dark=dark))
+        for name, dark in (("light", False), ("dark", True))
+    }
+    return {"data": scroll.scroll_data(told, dark=False), "colours": colours}
