@@ -67,7 +67,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             title="A few records are enormous",
             text=(
                 "Each dot is a record: two numbers about one person, say an income and a debt. "
-                f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. "
+                f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the picture's "
+                "centre. "
                 f"The farthest is {short(heavy.farthest)} away. (Records outside the picture are "
                 "drawn at its edge.)",
                 "This is a <b>heavy tail</b>: large values become rare only slowly. Each "
@@ -122,7 +123,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"one distorts: at R = {short(small.radius)} it clips {small.clipped} of the "
                 f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Drag the circle from "
                 "one to the other. The stack shows the squares of sampling, bias and noise, which "
-                "add up to the square of the typical error.",
+                "add up to the square of the typical error. (Clipped records scatter less, so "
+                "that a small circle makes the sampling error smaller, too.)",
             ),
             state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
         ),

@@ -56,8 +56,9 @@ const viewOf = (view, { radius, moved }) => Math.max(
   view, radius === Infinity ? 0 : ROOM * radius, moved ? ROOM * length(moved) : 0)
 
 // A record that lies outside the plane is drawn at its edge, in its direction.
-const inView = (point, limit) => {
-  const far = Math.max(Math.abs(point[0]), Math.abs(point[1])) / limit
+const inView = (point, { width, height, scale }) => {
+  const [across, up] = [width, height].map((side) => 0.49 * side / scale)
+  const far = Math.max(Math.abs(point[0]) / across, Math.abs(point[1]) / up)
   return far > 1 ? [point[0] / far, point[1] / far] : point
 }
 
@@ -65,24 +66,23 @@ const drawRecords = (picture, now, drawn) => {
   const { colours } = picture
   const place = plane(picture.canvas.records, { centre: [0, 0], size: now.view })
   picture.place = place
-  const edge = now.view * 0.98
   for (const point of drawn) {
     if (length(point) <= now.radius) continue
-    line(place, inView(point, edge), clipped(point, now.radius), colours.bias, 1.5)
+    line(place, inView(point, place), clipped(point, now.radius), colours.bias, 1.5)
   }
   if (!now.unclipped) ring(place, [0, 0], now.radius, colours.ink)
   for (const point of drawn) {
     const outside = length(point) > now.radius
-    if (outside) dot(place, inView(point, edge), 2.5, colours.bias)
-    dot(place, clipped(inView(point, edge), now.radius), 2.5, outside ? colours.bias : colours.sampling)
+    if (outside) dot(place, inView(point, place), 2.5, colours.bias)
+    dot(place, clipped(inView(point, place), now.radius), 2.5, outside ? colours.bias : colours.sampling)
   }
   const farthest = drawn.reduce((far, point) => (length(point) > length(far) ? point : far), [0, 0])
   if (now.unclipped && !now.place && length(farthest) > now.view) {
     const beyond = `${short(length(farthest))} from the centre`
-    label(place, inView(farthest, edge), beyond, picture.type, farthest[1] > 0)
+    label(place, inView(farthest, place), beyond, picture.type, farthest[1] > 0)
   }
   if (now.place) {
-    const at = inView(now.place, edge)
+    const at = inView(now.place, place)
     dot(place, at, 7, colours.other)
     line(place, at, clipped(now.place, now.radius), colours.other, 1.5)
     label(place, at, "your record", picture.type)
@@ -283,7 +283,7 @@ const listenToPlane = (picture) => {
   records.onpointerdown = (event) => {
     const at = pointerAt(picture, event)
     const near = (point) => Math.hypot(at[0] - point[0], at[1] - point[1]) * picture.place.scale < 24
-    picture.held = state.moved && near(inView(state.moved, state.view * 0.98)) ? "record" : "radius"
+    picture.held = state.moved && near(inView(state.moved, picture.place)) ? "record" : "radius"
     records.setPointerCapture(event.pointerId)
     records.onpointermove(event)
   }
