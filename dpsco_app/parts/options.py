@@ -67,6 +67,17 @@ def ranged(low: float, high: float) -> str:
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 
+def at_most(share: float) -> str:
+    """Return a share in whole percents that it does not pass.
+
+    Examples
+    --------
+    >>> at_most(0.5025), at_most(0.5)
+    ('51 %', '50 %')
+    """
+    return f"{math.ceil(100 * share - 1e-9)} %"
+
+
 def separated(parts: Sequence[str]) -> str:
     """Return parts of a list; names may hold commas, and then they do not stand between them.
 

@@ -177,7 +177,8 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     near = "about" if short(looked / least) == "1" else f"{short(looked / least)} times"
     return LessonFinding(
         answer=looked / least,
-        headline=f"{names[0]}: {near} the least error. {names[1]}: {short(blind / least)} times",
+        headline=f"{names[0]}: {near} the error of the best fixed radius. {names[1]}: "
+        f"{short(blind / least)} times",
         said=f"The best of all fixed radii, {number_text(best)}, has an error of "
         f"**{short(least)}**. {names[0]} has {short(looked)}, **{near}** that error; "
         f"{inside(names[1])}, which chooses its radius without looking, {short(blind)}, "

@@ -55,8 +55,8 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
         else "it weakens the few largest gradients, which pull the average off"
     )
     return (
-        f" Here clipping helps even without noise ({short_text(clipped.final, 2)} with it, "
-        f"{short_text(exact.final, 2)} without): {why}."
+        f" Here clipping helps even without noise: what would be released has "
+        f"{short_text(clipped.final, 2)} with it, {short_text(exact.final, 2)} without: {why}."
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from dpsco_app.front.view import View
-from dpsco_app.parts.options import TAIL, number_text, short_text
+from dpsco_app.parts.options import TAIL, at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
@@ -135,7 +135,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "place. The two clouds almost coincide. A spy who knows all the other records, "
                 "and finds both of your possible records equally likely, guesses right "
                 f"{percent(numbers.seen_guess)} of the time, and wherever the two lie at most "
-                f"{percent(numbers.guess)}. Tossing a coin gives 50 %.",
+                f"{at_most(numbers.guess)}. Tossing a coin gives 50 %.",
                 "This is what the <b>privacy budget</b> limits. With "
                 f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "

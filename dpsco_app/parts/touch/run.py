@@ -104,12 +104,11 @@ def run_data(
         "radius": factor * frames.radius,
         "radii": [FACTORS[0] * frames.radius, FACTORS[-1] * frames.radius],
         "ticks": TICKS,
-        "released": "what is released",
+        "released": "what is released, often an average of the last steps",
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
             f"stray most from the line between them. {within if plane.held < 0.995 else ''}"
-            "The dotted line is the edge of the constraint set. The ring marks the point that is "
-            "released, often an average of the last steps. "
+            "The dotted line is the edge of the constraint set. "
             f"The gradients are those of the first {frames.norms.shape[1]:,} records. "
             "Space plays and pauses; the arrow keys move the step and the radius."
         ),

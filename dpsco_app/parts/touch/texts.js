@@ -4,6 +4,7 @@ import { bestGuess, distance, guessLimit, length } from "./clipping.js"
 import { percents, short } from "./errors.js"
 
 const percent = (share) => `${Math.floor(share * 100)} %`
+const atMost = (share) => `${Math.ceil(share * 100 - 1e-9)} %`
 
 const costOf = ({ choiceRho, rho }) => percent(1 - choiceRho / rho)
 
@@ -48,7 +49,7 @@ const sentence = ({ parts: shown }, now) => {
     return `Your record moved the average by ${short(shift)}, ${short(shift / now.std)} of the noise's ` +
       `standard deviation. Whoever sees the release guesses which of the two records you had, and is ` +
       `right ${percent(bestGuess(shift, now.std))} of the time. Tossing a coin gives 50 %; ` +
-      `no private method allows more than ${percent(guessLimit(sample.epsilon, sample.delta))} ` +
+      `no private method allows more than ${atMost(guessLimit(sample.epsilon, sample.delta))} ` +
       "at this budget."
   }
   if (now.odds && !sample.choiceEpsilon) {
@@ -66,7 +67,8 @@ const sentence = ({ parts: shown }, now) => {
       `${costOf(sample)} of the privacy budget.`
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
-  const worst = now.parts.total < 1.02 * now.best ? "No radius here has a smaller typical error."
+  const worst = now.parts.total < 1.0005 * now.best ? "No radius here has a smaller typical error."
+    : now.parts.total < 1.02 * now.best ? "The best radius has hardly less."
     : mostOf(now.parts)
   const those = now.n > now.points.length ? ` shown, of ${count(now.n)},` : ""
   return `${outside} of ${now.points.length} records${those} are clipped. A typical release is ` +
@@ -96,7 +98,7 @@ export const drawTexts = (picture, now) => {
   put("rho", short(now.rho))
   put("budget", `${short(sample.epsilon)}, ${short(sample.delta)}`)
   put("shift", short(Math.sqrt(2 * now.rho)))
-  put("limit", percent(guessLimit(sample.epsilon, sample.delta)))
+  put("limit", atMost(guessLimit(sample.epsilon, sample.delta)))
   const told = sentence(state, now)
   picture.find(".summary").textContent = told
   const circle = now.unclipped ? "" : `, and a circle of radius ${short(now.radius)} that clips them`
