@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.live import running
 from dpsco_app.parts import folding
-from dpsco_app.shell.places import PLACES, WHY
+from dpsco_app.shell.names import PLACES, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.memory import bytes_held
 from dpsco_core.runs.study import Cell, Outcome

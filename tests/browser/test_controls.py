@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from dpsco_app.figure.colours import INK
 from dpsco_app.parts.touch.run import RunLine, run_page
-from dpsco_app.shell.places import WHY
+from dpsco_app.shell.names import WHY
 from dpsco_core.explain.anatomy import single_runs
 from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario

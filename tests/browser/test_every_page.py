@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import Page, expect
 
 from dpsco_app.figure.theme import NARROW
-from dpsco_app.shell.places import EXPLORE, PLACES, VIEWS
+from dpsco_app.shell.names import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.pages.who_wins.state import SIZES
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.names import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 CELLS = math.prod(SIZES["rates"])

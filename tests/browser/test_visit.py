@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.front.answer import QUESTION
 from dpsco_app.parts.touch.modules import script
-from dpsco_app.shell.places import EXPLORE, MENU, PLACES, VIEWS
+from dpsco_app.shell.names import EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
 START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"

@@ -5,7 +5,8 @@ import streamlit as st
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.options import MEASURE, PANEL
 from dpsco_app.shell import teaching
-from dpsco_app.shell.places import LEARN, WHY, place
+from dpsco_app.shell.names import LEARN, WHY
+from dpsco_app.shell.places import place
 from dpsco_core.scenario import Scenario
 
 GONE = "doors_gone"

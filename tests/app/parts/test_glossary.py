@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry, matching
 from dpsco_app.parts.options import SYMBOL
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.names import PLACES
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked

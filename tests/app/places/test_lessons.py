@@ -16,7 +16,7 @@ from dpsco_app.pages.learn.state import LessonRun, evidence_before, given
 from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.names import PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.lessons import (

@@ -9,12 +9,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from dpsco_app.pages.why.page import AGAINST_N, AGAINST_P
-from dpsco_app.pages.why.words import TITLE, short, steps, story
+from dpsco_app.pages.why.words import AGAINST_N, AGAINST_P, TITLE, short, steps, story
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
-from dpsco_app.shell.places import LEARN, MENU, VIEWS, WHY
+from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.why import SCENARIO, SIZES, why
 from dpsco_core.scenario import Scenario
