@@ -26,7 +26,7 @@ from benchmarks.served import DASHBOARD, server
 from benchmarks.visitor import Visitor
 from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.touch.picture import picture_page
-from dpsco_app.shell.places import MENU
+from dpsco_app.shell.names import MENU
 from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]

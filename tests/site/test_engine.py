@@ -23,15 +23,23 @@ RUN = """async ([queries, packages]) => {
   const bytes = async (file) => (await fetch(`/engine/${file}`)).arrayBuffer()
   for (const name of packages) python.unpackArchive(await bytes(`${name}.whl`), "wheel")
   python.unpackArchive(await bytes("dpsco.zip"), "zip", { extractDir: "/home/pyodide" })
+  const modules = python.runPython(`
+import sys
+import dpsco_app.site.visit
+" ".join(sys.modules)
+`)
   python.globals.set("queries", queries)
-  return python.runPython(`
+  const errors = python.runPython(`
 import json
 from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
 made = [run_cell(next(cells(Scenario.from_json(q)))) for q in json.loads(queries)]
 json.dumps([o.error for o in made])
 `)
+  return [modules, errors]
 }"""
+# What takes memory and is needed by few methods, or by none.
+NOT_AT_ONCE = ("scipy.spatial", "scipy.interpolate", "scipy.optimize._highspy", "scipy.stats")
 SETS = ({}, {"geometry": "l1"}, {"geometry": "lq", "q": 1.5}, {"geometry": "lq", "q": 3.0})
 BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.5})
 ITEMS = (1, 50)
@@ -61,7 +69,10 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
     asked = [native(slug) for slug in METHOD_SLUGS]
     tab.goto(f"{live}/icon.png")
     queries = json.dumps([scenario.to_json() for scenario, _ in asked])
-    errors = json.loads(tab.evaluate(RUN, [queries, list(PACKAGES)]))
+    modules, answer = tab.evaluate(RUN, [queries, list(PACKAGES)])
+    assert "scipy.optimize._zeros_py" in modules.split()
+    assert not set(NOT_AT_ONCE) & set(modules.split())
+    errors = json.loads(answer)
     wrong = {
         slug: (error, outcome.error)
         for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, asked, strict=True)

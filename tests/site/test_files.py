@@ -6,13 +6,16 @@ import http.server
 import os
 import threading
 from collections.abc import Iterator
+from inspect import ismodule
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+import scipy.optimize
 
 from deploy.live import engine
 from deploy.live.build import main
+from deploy.live.lazy import lazy
 from deploy.live.library import library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,6 +139,24 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
     assert engine.folder({engine.ENVIRONMENT: "https://x.org/full"}, here / "file") is None
     assert engine.release({engine.ENVIRONMENT: "https://x.org/full"}) == "https://x.org/full/"
     assert engine.release({}) == engine.release({engine.ENVIRONMENT: "x"}) == engine.RELEASE
+
+
+def test_a_lazy_package_offers_what_its_own_does() -> None:
+    place = Path(scipy.optimize.__file__).parent
+    files = {f"scipy/optimize/{p.name}": p.read_bytes() for p in place.glob("*.py")}
+    made: dict[str, Any] = {"__name__": "scipy.optimize"}
+    exec(lazy(files, "scipy/optimize"), made)
+    offered = [n for n in scipy.optimize.__all__ if not ismodule(getattr(scipy.optimize, n))]
+    assert len(offered) > 50
+    for name in offered:
+        assert made["__getattr__"](name) is getattr(scipy.optimize, name)
+    assert made["brentq"] is scipy.optimize.brentq  # kept, once it was asked for
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        made["__getattr__"]("nothing")
+    files["scipy/optimize/_zeros_py.py"] = b"def brentq(): ..."
+    files["scipy/optimize/__init__.py"] = b"from ._zeros_py import *"
+    with pytest.raises(KeyError, match="__all__ of _zeros_py"):
+        lazy(files, "scipy/optimize")
 
 
 def test_the_library_is_packed_without_the_dashboard_and_without_other_hosts() -> None:

@@ -1,7 +1,7 @@
 // The engine: Python in a worker. It does what the page asks, and runs cells between two questions, so
 // that the next move ends what it makes useless.
 
-// The file system is in memory: what is imported needs its file no more.
+// The file system is in memory, and what is imported needs its file no more.
 const FREE = `
 import os, sys
 for module in list(sys.modules.values()):
@@ -26,13 +26,17 @@ const start = async ({ packages, lock }) => {
   say("step", "engine")
   const { loadPyodide } = await import("./engine/pyodide.mjs")
   const bytes = async (file) => (await fetch(`engine/${file}`)).arrayBuffer()
+  const unpack = (content, ...how) => {
+    python.unpackArchive(content, ...how)
+    content.transfer?.(0) // gives the memory back at once
+  }
   const zip = bytes("dpsco.zip"), wheels = packages.map((name) => bytes(`${name}.whl`))
   python = await loadPyodide({ indexURL: "./engine/" })
   say("step", "packages")
   // Not loadPackage, which starts every extension module: here that is done when one is imported.
-  for (const wheel of wheels) python.unpackArchive(await wheel, "wheel")
+  for (const wheel of wheels) unpack(await wheel, "wheel")
   say("step", "library")
-  python.unpackArchive(await zip, "zip", { extractDir: "/home/pyodide" })
+  unpack(await zip, "zip", { extractDir: "/home/pyodide" })
   visit = python.pyimport("dpsco_app.site.visit")
   python.runPython(FREE)
   say("step", "figure")

@@ -9,6 +9,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.touch.alone import page_of
 from dpsco_app.parts.touch.modules import text
+from dpsco_core.catalogue import distribution_card
 from dpsco_core.explain.picture import SHOWN, Picture, picture
 from dpsco_core.scenario import Scenario
 
@@ -30,10 +31,13 @@ def sample_words(scenario: Scenario) -> str:
     """Return what the picture shows of a scenario, and what it does not."""
     shown = picture(scenario)
     seen = f" {SHOWN} of the {number_text(shown.n)} records are drawn." if shown.n > SHOWN else ""
+    law = distribution_card(shown.law).name
+    other = f" A hard instance is made for one n and budget; these records follow {law}."
+    instead = "" if shown.law == scenario.distribution else other
     least = "" if scenario.rho or scenario.delta else f" with δ = {number_text(shown.delta)}"
     return (
-        f"Your n, ε and p, in two dimensions{least}.{seen} The picture shows records, so it is "
-        "not private itself."
+        f"Your n, ε and p, in two dimensions{least}.{seen}{instead} The picture shows records, so "
+        "it is not private itself."
     )
 
 

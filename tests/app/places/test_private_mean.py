@@ -30,6 +30,9 @@ def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_
         assert any("not private itself" in c.value for c in app.main.caption)
     names = re.findall(r'<input[^>]* name="(\w+)"', text("picture.html"))
     assert names == ["radius", "distance"]
+    hard = open_at("private_mean", distribution="hypercube").main.caption
+    assert any("these records follow Pareto (one-sided)." in c.value for c in hard)
+    assert not any("hard instance" in c.value for c in open_at("private_mean").main.caption)
     assert any("with δ = 10⁻⁶" in c.value for c in open_at("private_mean", delta="0").caption)
 
 
