@@ -67,10 +67,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             title="A few records are enormous",
             text=(
                 "Each dot is a record: two numbers about one person, say an income and a debt. "
-                f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the picture's "
-                "centre. "
-                f"The farthest is {short(heavy.farthest)} away. (Records outside the picture are "
-                "drawn at its edge.)",
+                f"Half of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre "
+                f"of the picture. The farthest is {short(heavy.farthest)} away. (Records outside "
+                "the picture are drawn at its edge.)",
                 "This is a <b>heavy tail</b>: large values become rare only slowly. Each "
                 "coordinate has a variance of at most 1; nothing is known about higher moments. We "
                 f"say that the <b>tail index</b> is p = {short(heavy.p)}.",
