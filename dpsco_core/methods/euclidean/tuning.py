@@ -98,6 +98,9 @@ class Descent:
         }
 
 
+FEW_STEPS = Descent(steps=4, step_size=0.1)  # those of the small run of a stage
+
+
 def curvatures(setting: Setting) -> tuple[float, float]:
     """Return the model's smallest and largest curvature."""
     constants = setting.constants

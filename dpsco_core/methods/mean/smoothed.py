@@ -10,7 +10,7 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share, scaled_bound
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
@@ -19,6 +19,7 @@ from dpsco_core.methods.mean.smooth_clip import (
     smoothed_clip,
     smoothed_supremum,
 )
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std

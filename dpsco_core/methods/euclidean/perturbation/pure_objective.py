@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, KIFER_2012, MethodCard
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import MethodCost, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Tuning
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -32,6 +32,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
@@ -123,7 +124,7 @@ class PureObjectivePerturbation(PerturbedObjective):
             "delta": 0.0,
         },
     )
-    stage = Stage(problem="quadratic")
+    stage = Stage(problem="quadratic", others={"solved": SOLVED})
     colour = "brown"
     symbol = "diamond"
     dashed = True
