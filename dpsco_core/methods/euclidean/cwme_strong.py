@@ -293,7 +293,7 @@ def practical_blocks(
         for count in counts
         for one in (_limits(setting, rho, count, divided) if limit is None else (limit,))
     )
-    chosen = smallest(candidates, risk, of="number of steps")
+    chosen = smallest(candidates, risk, what="number of steps")
     return Blocks(steps=chosen[0], limit=chosen[1], modelled_risk=risk(chosen))
 
 

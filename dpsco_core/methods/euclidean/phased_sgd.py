@@ -341,6 +341,6 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     return smallest(
         ((count, size) for count in counts for size in sizes),
         lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
-        of="step size",
+        what="step size",
         floor=first_phase,
     )

@@ -250,10 +250,10 @@ def run_steps(
     move = (lambda w, pull: project(w - pull)) if move is None else move
     w, total, made = sample.constraint.centre if start is None else start, np.zeros(d), 0
     path = Path(w, -(-len(order) // batch) + int(idle.sum()))
-    drawn = batch * max(1, NOISE_ELEMENTS // (d * batch))
+    block = batch * max(1, NOISE_ELEMENTS // (d * batch))
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
-        for low in range(0, len(order), drawn):
-            records = order[low : low + drawn].tolist()
+        for low in range(0, len(order), block):
+            records = order[low : low + block].tolist()
             fresh = steps.noise(len(records), d, rng)
             for k in range(0, len(records), batch):
                 for _ in range(idle[low + k] if plan.idle else 0):

@@ -279,7 +279,7 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
         )
         for r in radii
     )
-    return smallest(candidates, risk, of="clip radius", gain=1e-9)
+    return smallest(candidates, risk, what="clip radius", gain=1e-9)
 
 
 def clipping_bias(setting: Setting, typical: float, radius: float) -> float:

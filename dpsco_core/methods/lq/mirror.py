@@ -141,13 +141,13 @@ def mirror_plan(
         check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
     if tuning == "practical":
         chosen = {order: practical_choice(at) for order, at in inputs.items()}
-        order = smallest(chosen, lambda o: chosen[o].value, of="order of the noise")
+        order = smallest(chosen, lambda o: chosen[o].value, what="order of the noise")
         steps, threshold, weight, _ = chosen[order]
     else:
         shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
         steps, threshold = published(setting, next(iter(inputs.values())), shuffled=shuffles)
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
-        order = smallest(noises, lambda o: noises[o], of="order of the noise")
+        order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
     at, (rho, certificate) = inputs[order], draws[order]
     draw = Shaped(at.space, 2 * threshold, rho, noise, shape_of(noise, calibration))

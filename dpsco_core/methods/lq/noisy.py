@@ -251,7 +251,7 @@ def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Pote
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))
         return potential.divergence * batch * energy
 
-    return smallest(candidates, bound, of="potential")
+    return smallest(candidates, bound, what="potential")
 
 
 def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:

@@ -181,5 +181,5 @@ def practical_radius(setting: Setting, rho: float) -> float:
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
-    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="clip radius")
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
     return scale * (bulk + math.exp(log_t))

@@ -339,5 +339,5 @@ def practical_threshold(
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2
         return float(max(spread, axis) + energy * (limit / 3) ** 2)
 
-    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="threshold tau")
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, what="threshold tau")
     return scale * (bound + math.exp(log_t)) / 3

@@ -252,8 +252,8 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     centre = float(logs.mean())
     variance = float(np.square(logs - centre).sum()) / (len(logs) - 1)
     kept = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
-    drawn = centre + kept * (logs - centre)
-    return np.asarray(np.exp2(0.5 * (drawn - drawn.max())))
+    shrunk = centre + kept * (logs - centre)
+    return np.asarray(np.exp2(0.5 * (shrunk - shrunk.max())))
 
 
 def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:

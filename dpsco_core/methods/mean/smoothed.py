@@ -179,7 +179,7 @@ class NoiseSmoothing(PrivateMethod):
         taus = {
             c: practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
         }
-        best = smallest(choices, lambda c: taus[c][1], of="smoothing variance")
+        best = smallest(choices, lambda c: taus[c][1], what="smoothing variance")
         return taus[best][0], best
 
     def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
@@ -241,6 +241,6 @@ def practical_tau(
         bias = second / tau if order < 3 else min(second / tau, third / tau**2)
         return float(d * (bias**2 + energy * tau**2))
 
-    log_tau, least = smallest_between(squared_error, -6.0, 40.0, of="threshold tau")
+    log_tau, least = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
     return scale * math.exp(log_tau), scale**2 * (least + sampling)

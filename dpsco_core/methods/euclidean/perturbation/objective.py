@@ -294,15 +294,15 @@ def linear_term(
 ) -> Vector:
     """Step 1: draw G and return G/n, shape (d,)."""
     if plan.pure:
-        drawn: Vector = ledger.objective_laplace(
+        noise: Vector = ledger.objective_laplace(
             size=sample.d,
             l2_sensitivity=plan.l2_sensitivity,
             epsilon=plan.epsilon,
             jacobian_epsilon=plan.jacobian_epsilon,
             rng=rng,
         )
-        return drawn / sample.n
-    noise: Vector = ledger.objective_noise(
+        return noise / sample.n
+    noise = ledger.objective_noise(
         size=sample.d,
         l2_sensitivity=plan.l2_sensitivity,
         epsilon=plan.epsilon,

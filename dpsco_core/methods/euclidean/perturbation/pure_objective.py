@@ -141,12 +141,12 @@ def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
     structure = setting.constants.structure
     if structure == "linear-model":
         risk = proven_risk if tuning == "theory" else modelled
-        return smallest(_candidates(setting), risk, of="ridge")
+        return smallest(_candidates(setting), risk, what="ridge")
     base = lipschitz_losses(setting, tuning, equal_rho(setting))
     if tuning == "theory" or base.certified or structure == "linear":
         return closed_plan(setting, base)
     wider = (bounded_losses(setting, base, f * base.feature_bound) for f in FACTORS)
-    return smallest((closed_plan(setting, x) for x in wider), modelled, of="bound on the records")
+    return smallest((closed_plan(setting, x) for x in wider), modelled, what="bound on the records")
 
 
 def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:

@@ -118,14 +118,14 @@ def run_phase(
     """
     means = open_releases(phase.filter, users.d, ledger, rng, f"{label}: mean gradients")
     release = phase.filter.release
-    drawn = release.drawn if isinstance(release, BatchGaussian) else phase.users
+    batch = release.drawn if isinstance(release, BatchGaussian) else phase.users
 
     def oracle(query: Vector, step: int) -> Vector | None:
         if done + step:
             path.add(done + step, query)
         rows = mean_gradients(plan, users, query, rng)
-        if drawn < phase.users:
-            chosen = rng.choice(phase.users, size=drawn, replace=False)
+        if batch < phase.users:
+            chosen = rng.choice(phase.users, size=batch, replace=False)
             rows = rows[chosen.astype(np.intp, copy=False)]
         mean = means.next(rows)
         return None if mean is None else mean + phase.regulariser * (query - start)

@@ -144,8 +144,8 @@ def calibrated_filter(at: UserLevel, tau: float, users: int, steps: int) -> Filt
     chosen = _best(users, steps, at.epsilon, at.delta)
     if chosen is None:
         return None
-    share, drawn = chosen
-    return _planned(users, steps, at.epsilon, at.delta, share, drawn, gradient_filter(tau))
+    share, batch = chosen
+    return _planned(users, steps, at.epsilon, at.delta, share, batch, gradient_filter(tau))
 
 
 @lru_cache(maxsize=65536)
@@ -156,10 +156,10 @@ def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, 
     candidates: list[tuple[float, float, int]] = []
     batches = {users, users // 2, users // 4} if steps <= MOST_SEPARATE else set()
     for share in SHARES:
-        for drawn in (0, *sorted(batches)):
-            plan = _planned(users, steps, epsilon, delta, share, drawn, gradient_filter(0.5))
+        for batch in (0, *sorted(batches)):
+            plan = _planned(users, steps, epsilon, delta, share, batch, gradient_filter(0.5))
             if plan is not None:
-                candidates.append((plan.release.noise_std, share, drawn))
+                candidates.append((plan.release.noise_std, share, batch))
     chosen = smallest_or(candidates, lambda one: one[0], None)
     return None if chosen is None else (chosen[1], chosen[2])
 
@@ -170,12 +170,12 @@ def _planned(
     epsilon: float,
     delta: float,
     share: float,
-    drawn: int,
+    batch: int,
     keep: RobustFilter,
 ) -> FilterPlan | None:
     tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
-    if drawn:
-        return batch_plan(users, drawn, steps, epsilon, delta, keep=keep, tuning=tuning)
+    if batch:
+        return batch_plan(users, batch, steps, epsilon, delta, keep=keep, tuning=tuning)
     try:
         return phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
     except NotApplicable:

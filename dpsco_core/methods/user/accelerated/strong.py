@@ -141,7 +141,7 @@ class UserAcceleratedStrong(FilteredGradients):
                 practical_plan(setting, at, land, losses, self.calibration, layouts)
                 for land in lands
             ]
-            return smallest(plans, lambda plan: plan.modelled_risk, of="schedule")
+            return smallest(plans, lambda plan: plan.modelled_risk, what="schedule")
         try:
             return strong_plan(setting, at, losses, self.calibration)
         except NotApplicable as refusal:
