@@ -128,7 +128,7 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
     assert card.instance_problem in PROBLEM_SLUGS
     assert card.instance in ("", *HARD_INSTANCES)
     assert card.method in ("", *METHOD_SLUGS)
-    assert not card.method or (card.level == "user") == card.method.startswith("user.")
+    assert not card.method or card.level == method_card(card.method).level
     assert bool(card.method) <= (card.kind == "upper")
     assert all(h.text for h in which.hypotheses)
 
