@@ -358,6 +358,40 @@ def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
     return tables_of_slugs(module, source)
 
 
+# Tables and patterns over slugs that tests still have, by file: values that papers print, second
+# implementations, golden numbers, what one lesson shows. Each is about what it names. A list of
+# what is of some kind is not: that is asked of the method or the bound. The counts only shrink.
+TABLES_OF_TESTS = {
+    "tests/app/places/test_bounds.py": 1,
+    "tests/app/places/test_lessons.py": 7,
+    "tests/audit/test_engine.py": 1,
+    "tests/bounds/euclidean/test_rates.py": 4,
+    "tests/bounds/euclidean/test_rows.py": 3,
+    "tests/bounds/euclidean/test_runs.py": 1,
+    "tests/bounds/lq/test_rows.py": 1,
+    "tests/bounds/test_mean_bounds.py": 1,
+    "tests/bounds/test_oracles.py": 1,
+    "tests/bounds/test_upper_hold.py": 1,
+    "tests/cli/test_main.py": 1,
+    "tests/explain/test_story_proofs.py": 1,
+    "tests/methods/test_geometry_matrix.py": 1,
+    "tests/runs/test_streaming.py": 1,
+    "tests/runs/test_study.py": 1,
+    "tests/trust/independent.py": 2,
+    "tests/trust/test_theory.py": 1,
+    "tests/trust/theory.py": 1,
+}
+
+
+def test_no_test_classifies_methods_or_bounds_by_their_slugs() -> None:
+    counts = {
+        str(path.relative_to(ROOT)): len(tables_of_slugs(path.stem, path.read_text("utf-8")))
+        for path in sorted(ROOT.glob("tests/**/*.py"))
+    }
+    kept = {path: count for path, count in counts.items() if count}
+    assert kept == TABLES_OF_TESTS, "ask the method or the bound what it is"
+
+
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
     """What follows the parameters is an entry or the next block: `make docs` takes it for one."""
     faults = []

@@ -79,7 +79,10 @@ METHOD = (
     .removesuffix("\n\nMETHODS = (Recentred,)\n")
     .replace("    def plan(", code(section("Add a method")) + "\n    def plan(", 1)
     .replace(
-        "\n\n\n@dataclass", "\nfrom dpsco_core.methods.story import Proof, Story\n\n\n@dataclass", 1
+        "\n\n\n@dataclass",
+        "\nfrom dpsco_core.methods.mean.sentences import OVER_N"
+        "\nfrom dpsco_core.methods.story import Proof, Story\n\n\n@dataclass",
+        1,
     )
     .replace("mean.recentred", "mean.walked")
 )
@@ -160,8 +163,20 @@ RECIPES = (
             ),
             "dpsco_core/catalogue.py": before(")\nOPTIMISERS", "    mean.Recentred,"),
         },
-        whole=(*LINT, "tests/explain/test_stories.py", "tests/trust/test_verification.py"),
-        named=("tests/methods", "tests/trust", "tests/test_catalogue.py", "tests/explain"),
+        whole=(
+            *LINT,
+            "tests/explain/test_stories.py",
+            "tests/trust/test_verification.py",
+            "tests/app/places/test_methods.py::test_every_example_leads_with_its_method",
+        ),
+        named=(
+            "tests/methods",
+            "tests/trust",
+            "tests/test_catalogue.py",
+            "tests/explain",
+            "tests/runs",
+            "tests/results",
+        ),
         seen_by=20,
         writes=("docs/verification.md",),
     ),

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
+from dpsco_core.data.users import UserRows
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems.samples.users import sample_users
 from dpsco_core.scenario import Scenario
@@ -58,11 +59,14 @@ def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
     setting, rng = scenario.setting, np.random.default_rng(0)
     method: Any = make_method(slug, "tight", "practical")
     plan = method.plan(setting)
-    drawn: Any = scenario.instance.problem
-    users = card.level == "user"
-    sample = (
-        sample_users(drawn, scenario.n, scenario.m, rng) if users else drawn.sample(scenario.n, rng)
-    )
+    posed: Any = scenario.instance.problem
+    if card.level == "item":
+        sample = posed.sample(scenario.n, rng)
+    elif problem == "mean":
+        rows = posed.sample(scenario.n * scenario.m, rng)
+        sample = UserRows(records=rows, items=scenario.m)
+    else:
+        sample = sample_users(posed, scenario.n, scenario.m, rng)
     return held(sample), lambda: method.release(sample, plan, Ledger(scenario.budget), rng)
 
 
