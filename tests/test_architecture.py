@@ -406,6 +406,20 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
     return faults
 
 
+def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
+    """A bound that is like another one takes its card, by `bound_like`, and nothing else of it."""
+    if not module.startswith("dpsco_core.bounds.") or module == "dpsco_core.bounds.base":
+        return []
+    return [
+        f"{module}:{node.lineno} makes a row of another one; use bound_like"
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "card"
+        and "replace" in (ast.unparse(node.func), ast.unparse(word.value).split("(")[0])
+    ]
+
+
 def a_refusal_names_fields(module: str, source: str) -> list[str]:
     """The change that a refusal offers is one of a field of a scenario, or another method."""
     known = {"reason", "otherwise", "nearest", "changes", "method"}
@@ -433,6 +447,7 @@ RULES: tuple[Rule, ...] = (
     a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
+    a_row_begins_as_a_card,
     a_refusal_names_fields,
 )
 
@@ -579,10 +594,13 @@ WRONG = [
     (a_vector_is_defined_once, "dpsco_core.runs.study", "Vector = NDArray[np.float64]"),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
     (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "replace(row, card=card, evaluate=f)"),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "Bound(card=replace(card, slug='a'))"),
 ]
 
 RIGHT = [
     (a_refusal_names_fields, "dpsco_core.methods.user", 'NotApplicable("No.", tuning="paper")'),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "bound_like(row.card, evaluate=f)"),
     (
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",

@@ -7,7 +7,7 @@ Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theor
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
@@ -19,7 +19,11 @@ from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
 from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel, gradient_spread
-from dpsco_core.methods.user.printed_schedules import erm_steps, printed_regulariser
+from dpsco_core.methods.user.printed_schedules import (
+    balanced_regulariser,
+    printed_regulariser,
+    regularised_steps,
+)
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
@@ -222,16 +226,16 @@ def recommended_phases(
     reach = at.diameter if distance is None else distance
     split = halving(at.n, phases)
     base = printed_regulariser(at) * at.diameter / reach
-    guess = _steps(at, base)
+    guess = regularised_steps(at, base)
     opening = filters(theory_radius(at, guess), split[0], guess)
     if opening is None:
         return None
     private = at.d * opening.release.noise_std**2 / guess
-    base = math.sqrt(at.lipschitz**2 / at.total + private) / reach
+    base = balanced_regulariser(at, private, reach)
     schedule, start = [], first
     for i, users in enumerate(split):
         regulariser = base * 2.0 ** (DECAY * i)
-        steps = _steps(at, regulariser)
+        steps = regularised_steps(at, regulariser)
         chosen = filters(theory_radius(at, steps), users, steps)
         if chosen is None:
             return None
@@ -249,11 +253,6 @@ def recommended_phases(
         )
         start += users
     return tuple(schedule)
-
-
-def _steps(at: UserLevel, regulariser: float) -> int:
-    """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
-    return erm_steps(replace(at, smoothness=at.smoothness + regulariser), regulariser)
 
 
 def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
