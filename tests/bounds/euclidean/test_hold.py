@@ -10,6 +10,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
 
@@ -128,6 +129,7 @@ def test_the_forms_of_a_method_are_in_order(at):
             assert value("private-sgd-theorem") <= value("private-sgd-paper") * (1 + 1e-9)
 
 
+@second_implementation_of("upper.sco.sgd")
 def test_sgd_meets_its_bound_on_the_linear_loss():
     # Mean excess risk of one pass over X = theta nu + signs, 400 runs; the bound is 1.6 times it,
     # and a bound half as large would fail by more than 20 standard errors.
