@@ -322,8 +322,8 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
                 what = "a match over slugs"
         elif isinstance(node, ast.Compare):
             asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
-            held = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
-            what = "a look-up among slugs" if asked and held else ""
+            listed = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
+            what = "a look-up among slugs" if asked and listed else ""
         elif isinstance(node, ast.Call) and _is_pattern(node):
             what = "a pattern over slugs"
         if what:

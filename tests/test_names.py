@@ -23,7 +23,9 @@ CONTINUES = {"of", "that", "and", "which", "than", "whose"}
 NAMED = {
     "dpsco_core": VAGUE | {"of"},
     "dpsco_app": VAGUE | {"of", "drawn"},
-    "tests": frozenset({"found"}),
+    "tests": VAGUE - {"said"},
+    "benchmarks": VAGUE,
+    "deploy": VAGUE,
 }
 COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 # Public fields, which keep their names.
@@ -109,7 +111,7 @@ def sources(folder: str) -> dict[str, str]:
 @each("folder, names", NAMED.items())
 def test_a_name_says_what_a_value_is(folder: str, names: frozenset[str]) -> None:
     files = sources(folder)
-    assert len(files) > 100
+    assert files
     faults = [fault for file, text in files.items() for fault in vague_names(file, text, names)]
     assert not faults, "\n".join(faults)
 

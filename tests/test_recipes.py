@@ -91,6 +91,7 @@ BOUND = (
     .replace("BOUNDS =", "WALKED_BOUNDS =")
     .replace("upper.mean.recentred", "upper.mean.clipped-walked")
     .replace("mean.recentred", "mean.clipped")
+    .replace("privacy=", 'tables=("kamath",),\n            privacy=')
 )
 LAW = (
     code(EXTEND, "my_law.py")
@@ -193,7 +194,12 @@ RECIPES = (
                 before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
             ),
         },
-        whole=(*LINT, "tests/test_catalogue.py", "tests/trust/test_verification.py"),
+        whole=(
+            *LINT,
+            "tests/test_catalogue.py",
+            "tests/trust/test_verification.py",
+            "tests/explain/test_tables.py",
+        ),
         named=("tests/bounds", "tests/trust"),
         seen_by=5,
     ),

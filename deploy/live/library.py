@@ -57,8 +57,8 @@ def library() -> dict[str, bytes]:
 
 def members(packed: bytes) -> dict[str, bytes]:
     """Return the files of an archive."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as found:
-        return {i.filename: found.read(i) for i in found.infolist() if not i.is_dir()}
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        return {i.filename: archive.read(i) for i in archive.infolist() if not i.is_dir()}
 
 
 def lean(wheel: bytes) -> dict[str, bytes]:
@@ -80,8 +80,8 @@ def engine(files: Mapping[str, bytes], compiled: Compiled | None = None) -> dict
         lock["packages"] = {}
         bare = made | {"pyodide-lock.json": json.dumps(lock).encode()}
         flat = {f"{part}/{n}": c for part, own in parts.items() for n, c in own.items()}
-        found = compiled(flat, bare)
-        parts = {part: _below(found, part) for part in parts}
+        module = compiled(flat, bare)
+        parts = {part: _below(module, part) for part in parts}
     made |= {part: archive(own) for part, own in parts.items()}
     for entry in entries.values():
         entry["sha256"] = hashlib.sha256(made[entry["file_name"]]).hexdigest()

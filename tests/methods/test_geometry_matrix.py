@@ -124,16 +124,16 @@ def test_measured_risks_are_below_the_proven_bounds(method: str) -> None:
     The bound is on the mean at the bound's own parameters; the practical ones err less.
     """
     (which,) = explicit_bounds(method)
-    held = 0
+    compared = 0
     for q in sorted(APPLIES[method][0]):
         for problem in ("logistic", "huber", "quadratic"):
             point = scenario(method, q, problem=problem, distribution="hypercube", trials=5)
             value = evaluate(replace(point, methods=()), which)
             errors = [o.error for o in study(point) if o.not_applicable is None]
             if errors and not value.failures and math.isfinite(value.value):
-                held += 1
+                compared += 1
                 assert float(np.mean(errors)) <= value.value, (q, problem)
-    assert held >= 2, method
+    assert compared >= 2, method
 
 
 def test_a_sweep_over_q_has_a_curve_for_each_method_where_it_applies() -> None:

@@ -41,11 +41,11 @@ QUICK = (
 CASES = [(m.card.slug, p) for m in METHODS for p in PROBLEMS if p in m.card.problems]
 
 
-def held(value: object) -> int:
+def bytes_of(value: object) -> int:
     """Return the bytes of the arrays that an object holds."""
     if isinstance(value, np.ndarray):
         return value.nbytes
-    return sum(map(held, vars(value).values())) if hasattr(value, "__dict__") else 0
+    return sum(map(bytes_of, vars(value).values())) if hasattr(value, "__dict__") else 0
 
 
 def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
@@ -67,7 +67,7 @@ def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
         sample = UserRows(records=rows, items=scenario.m)
     else:
         sample = sample_users(posed, scenario.n, scenario.m, rng)
-    return held(sample), lambda: method.release(sample, plan, Ledger(scenario.budget), rng)
+    return bytes_of(sample), lambda: method.release(sample, plan, Ledger(scenario.budget), rng)
 
 
 def peak(release: Callable[[], Any]) -> int:

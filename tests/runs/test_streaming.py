@@ -73,8 +73,8 @@ def test_streaming_equals_in_memory_to_rounding(
     slug: str, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = replace(scenario, methods=(slug,))
-    held = run(scenario)
-    assert held.not_applicable is None
+    in_memory = run(scenario)
+    assert in_memory.not_applicable is None
     hold_at_most(monkeypatch, 1000)
     for name, owner in (  # nothing is held
         ("dpsco_core.problems.mean", "MeanEstimation"),
@@ -84,9 +84,9 @@ def test_streaming_equals_in_memory_to_rounding(
         monkeypatch.delattr(getattr(importlib.import_module(name), owner), "sample")
     drawn = run(scenario)
     assert drawn.not_applicable is None
-    assert drawn.error == pytest.approx(held.error, rel=1e-9)
-    assert drawn.spent == held.spent
-    assert drawn.diagnostics == pytest.approx(held.diagnostics)
+    assert drawn.error == pytest.approx(in_memory.error, rel=1e-9)
+    assert drawn.spent == in_memory.spent
+    assert drawn.diagnostics == pytest.approx(in_memory.diagnostics)
 
 
 @pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - IN_ORDER_SLUGS))
@@ -114,8 +114,8 @@ def test_cost_and_memory_know_what_is_drawn_again() -> None:
     assert bytes_held(one) < 1e8
     groups = bytes_held(replace(one, methods=("mean.clipped", "mean.iterative")))
     assert groups == bytes_held(one) + 4 * one.n
-    held = replace(one, n=LIBRARY.elements // 20)
-    assert bytes_held(held) > 8 * LIBRARY.elements
+    in_memory = replace(one, n=LIBRARY.elements // 20)
+    assert bytes_held(in_memory) > 8 * LIBRARY.elements
 
 
 def test_the_dashboard_streams_nothing() -> None:

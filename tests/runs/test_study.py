@@ -123,12 +123,12 @@ def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
             self.futures.append(future)
             return future
 
-    held = Held()
-    outcomes = study(replace(SMALL, trials=20), held)
+    executor = Held()
+    outcomes = study(replace(SMALL, trials=20), executor)
     next(outcomes)
     outcomes.close()
-    assert len(held.futures) == A_WORKER * workers_of(held)
-    assert all(f.cancelled() for f in held.futures[1:])
+    assert len(executor.futures) == A_WORKER * workers_of(executor)
+    assert all(f.cancelled() for f in executor.futures[1:])
 
 
 def test_an_error_in_a_worker_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:

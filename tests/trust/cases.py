@@ -135,9 +135,9 @@ class Case:
 
 def rows_of(data: Any) -> np.ndarray:
     """Return the records of a data set: points, or features, shape (n m, d)."""
-    held = getattr(data, "records", data)
-    held = getattr(held, "features", getattr(held, "points", held))
-    return np.asarray(held.x)
+    rows = getattr(data, "records", data)
+    rows = getattr(rows, "features", getattr(rows, "points", rows))
+    return np.asarray(rows.x)
 
 
 def with_rows(data: Any, x: np.ndarray) -> Any:
