@@ -60,28 +60,28 @@ def bounds_milliseconds() -> float:
 
 def logistic_task() -> Table:
     """Print and return excess risk and CPU seconds on logistic regression, at two sizes."""
-    found = {}
+    rows = {}
     for n in (10_000, 100_000):
         print(f"\nlogistic regression, t(3) features, d = 100, rho = 0.5, n = {n:,}")
         print(f"  {'':<34} {'excess risk':>12} {'CPU s':>8}")
         for name, (risk, clock, remark) in logistic.risks(n).items():
             print(f"  {name:<34} {risk:>12.5f} {clock:>8.3f}  {remark}")
             if not remark:
-                found[f"{name}, n = {n:,}"] = {"excess risk": risk, "CPU seconds": clock}
-    return found
+                rows[f"{name}, n = {n:,}"] = {"excess risk": risk, "CPU seconds": clock}
+    return rows
 
 
 def growth_table() -> dict[str, float]:
     """Print the seconds at every size, and return the fitted exponents."""
-    found = {}
+    exponents = {}
     print("\ngrowth, seconds at each size")
     for curve in growth.measure():
         name = f"{curve.what} in {curve.against}"
         sizes = zip(curve.sizes, curve.times, strict=True)
         shown = ", ".join(f"{size:,}: {seconds:.3g}" for size, seconds in sizes)
         print(f"  {name:<34} {shown}")
-        found[name] = curve.exponent
-    return found
+        exponents[name] = curve.exponent
+    return exponents
 
 
 def show(title: str, values: dict[str, float], last: Table) -> None:

@@ -29,11 +29,11 @@ def risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
         delta=1e-6,
         trials=trials,
     )
-    found: dict[str, list[float]] = {}
+    errors: dict[str, list[float]] = {}
     for outcome in study(scenario):
         if not outcome.not_applicable:
-            found.setdefault(outcome.method, []).append(outcome.error)
-    return {method: sum(values) / len(values) for method, values in found.items()}
+            errors.setdefault(outcome.method, []).append(outcome.error)
+    return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
 def main(trials: int = 10) -> None:
@@ -43,8 +43,8 @@ def main(trials: int = 10) -> None:
     for problem in ("quadratic", "logistic"):
         for law in LAWS:
             for n in SIZES:
-                found = risks(problem, law, n, trials)
-                cells = (f"{found[m]:.2g}" if m in found else "n/a" for m in METHODS)
+                mean_errors = risks(problem, law, n, trials)
+                cells = (f"{mean_errors[m]:.2g}" if m in mean_errors else "n/a" for m in METHODS)
                 print(f"| {problem} | {law} | {n:,} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -31,7 +31,7 @@ SIZES = ((200, 5), (200, 100), (2000, 50), (20_000, 5), (20_000, 100), (200_000,
 
 def cost_table() -> dict[str, float]:
     """Return measured over predicted seconds, for each method, at three sizes."""
-    found: dict[str, float] = {}
+    ratios: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
             scenario = timed(slug, n, d)
@@ -39,8 +39,8 @@ def cost_table() -> dict[str, float]:
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
-            found[f"{slug} {n}x{d}"] = spent / cost(scenario).seconds
-    return found
+            ratios[f"{slug} {n}x{d}"] = spent / cost(scenario).seconds
+    return ratios
 
 
 def timed(slug: str, n: int, d: int) -> Scenario:
@@ -120,10 +120,12 @@ def optimiser_fit(slug: str) -> np.ndarray:
     return _solved(rows, times)
 
 
-def line(family: type[Any], name: str, kind: str, found: np.ndarray) -> str:
+def line(family: type[Any], name: str, kind: str, coefficients: np.ndarray) -> str:
     """Return what to put where: the file of a class, and its line."""
     names = ("fixed", "per_row", "per_element", "per_column")
-    terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, found, strict=True))
+    terms = ", ".join(
+        f"{term}={value:.3g}" for term, value in zip(names, coefficients, strict=True)
+    )
     where = family.__module__.replace(".", "/")
     return f"{where}.py, {family.__name__}: {name} = {kind}({terms})"
 
@@ -133,14 +135,14 @@ def main(only: Sequence[str] = ()) -> None:
     for law in DISTRIBUTIONS:
         if only and law.card.slug not in only:
             continue
-        found = fit(_sampling(law.card.slug))
-        print(line(law, "sampling", "Coefficients", found), flush=True)
+        coefficients = fit(_sampling(law.card.slug))
+        print(line(law, "sampling", "Coefficients", coefficients), flush=True)
     for method in METHODS:
         slug = method.card.slug
         if only and slug not in only:
             continue
-        found = fit(_release(slug)) if slug in MEANS else optimiser_fit(slug)
-        print(line(method, "cost", "MethodCost", found), flush=True)
+        coefficients = fit(_release(slug)) if slug in MEANS else optimiser_fit(slug)
+        print(line(method, "cost", "MethodCost", coefficients), flush=True)
 
 
 if __name__ == "__main__":

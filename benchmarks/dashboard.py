@@ -132,8 +132,8 @@ def visit(browser: Browser, address: str, path: str = "", query: str = "") -> It
 def times(page: Page, what: str, rest: float = 0.6) -> Times:
     """Return the times of the page, once `what` has come and nothing more has for some seconds."""
     page.wait_for_function(RESTED, arg=[what, rest], timeout=TIMEOUT)
-    found: Times = page.evaluate("window.__log")
-    return found
+    logged: Times = page.evaluate("window.__log")
+    return logged
 
 
 def after(page: Page, event: str, act: Callable[[], None], what: str) -> Times:
@@ -153,40 +153,40 @@ def moved(page: Page, name: str, key: str, what: str = "figure") -> Times:
 
 def clicked(page: Page, role: str, name: str, what: str = "figure") -> Times:
     """Return the times after a click on what has this role and name."""
-    found = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
-    return after(page, "click", found.click, what)
+    target = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
+    return after(page, "click", target.click, what)
 
 
 def openings(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
     """Return the times of new visitors; the first, who is left out, warms the server up."""
-    found = []
+    opened = []
     for _ in range(rounds + 1):
         with visit(browser, address, query=query) as page:
-            found.append(times(page, "figure"))
-    return found[1:]
+            opened.append(times(page, "figure"))
+    return opened[1:]
 
 
 def moves(browser: Browser, address: str, rounds: int) -> list[Times]:
     """Return the times after moves of the tail index to values that nobody has run."""
-    found = []
+    moves_of = []
     for _ in range(rounds):
         with visit(browser, address) as page:
-            found += [moved(page, TAIL, key, "mark") for key in ("ArrowRight", "ArrowRight")]
-    return found
+            moves_of += [moved(page, TAIL, key, "mark") for key in ("ArrowRight", "ArrowRight")]
+    return moves_of
 
 
 def crowd(browser: Browser, address: str, rounds: int) -> list[float]:
     """Return the seconds to new marks of a visitor while others move the tail index, too."""
-    found = []
+    seconds = []
     for _ in range(rounds):
         with visit(browser, address) as page, ThreadPoolExecutor(OTHERS) as pool:
             ready = Barrier(OTHERS + 1)
             others = [pool.submit(other, address, next(seeds), ready) for _ in range(OTHERS)]
             ready.wait(TIMEOUT / 1000)
-            found.append(moved(page, TAIL, "ArrowRight", "mark")["mark"])
+            seconds.append(moved(page, TAIL, "ArrowRight", "mark")["mark"])
             for one in others:
                 one.result()
-    return found
+    return seconds
 
 
 def other(address: str, seed: int, ready: Barrier) -> None:
@@ -204,12 +204,12 @@ def other(address: str, seed: int, ready: Barrier) -> None:
 
 def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: int) -> list[float]:
     """Return the seconds from clicks in the navigation to the new headings."""
-    found = []
+    seconds = []
     with visit(browser, address) as page:
         for _ in range(rounds):
             for title in titles:
-                found.append(clicked(page, "link", title, "heading")["heading"])
-    return found
+                seconds.append(clicked(page, "link", title, "heading")["heading"])
+    return seconds
 
 
 def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
@@ -277,13 +277,13 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
         with server(DASHBOARD) as (address, _):
             own = statistics.median(one["figure"] for one in openings(browser, address, rounds))
             yield FIRST, own - bare
-            found = moves(browser, address, rounds)
+            measured = moves(browser, address, rounds)
             for name, what in (
                 ("bounds after a move", "line"),
                 ("first new marks after a move", "mark"),
                 ("all of the default run after a move", "last"),
             ):
-                yield name, statistics.median(one[what] for one in found)
+                yield name, statistics.median(one[what] for one in measured)
             changes = page_changes(browser, address, list(MENU.values()), rounds)
             yield "page change", statistics.median(changes)
             for name, seconds in places(browser, address, rounds):
@@ -303,11 +303,11 @@ def main() -> None:
     for name, value in measure(rounds):
         result[name] = value
         if name in TARGETS:
-            said, goal, missed = "s", f"at most {TARGETS[name]:g}", value > TARGETS[name]
+            unit, goal, missed = "s", f"at most {TARGETS[name]:g}", value > TARGETS[name]
         else:
-            said, goal, missed = "frames/s", f"at least {LEAST_FRAMES:g}", value < LEAST_FRAMES
+            unit, goal, missed = "frames/s", f"at least {LEAST_FRAMES:g}", value < LEAST_FRAMES
         before = f"  (last {last[name]:.2f})" if name in last else ""
-        print(f"{name:<42}{value:8.2f} {said:<9} {goal}{'  MISSED' * missed}{before}", flush=True)
+        print(f"{name:<42}{value:8.2f} {unit:<9} {goal}{'  MISSED' * missed}{before}", flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(result, indent=2), encoding="utf-8")
     print(f"\nWritten to {RESULTS.relative_to(ROOT)}. On a busy machine the numbers mean little.")

@@ -43,15 +43,15 @@ def efficiency() -> dict[str, float]:
     with processes(WORKERS) as pool:
         for _ in _warm(pool):
             pass
-        found = {"start of two workers, s": time.perf_counter() - started}
-        found["spare"] = spare(pool)
+        numbers = {"start of two workers, s": time.perf_counter() - started}
+        numbers["spare"] = spare(pool)
         for name, scenario in STUDIES.items():
             list(study(replace(scenario, trials=1)))  # plans
             serial = min(_seconds(scenario, None) for _ in range(2))
             spread = min(_seconds(scenario, pool) for _ in range(2))
-            found[f"ms of a cell, {name}"] = 1000 * serial / scenario.cells
-            found[f"efficiency, {name}"] = serial / (WORKERS * spread)
-    return found
+            numbers[f"ms of a cell, {name}"] = 1000 * serial / scenario.cells
+            numbers[f"efficiency, {name}"] = serial / (WORKERS * spread)
+    return numbers
 
 
 def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
@@ -74,9 +74,9 @@ def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
 
     with processes(WORKERS) as pool:
         _warm(pool)
-        found = {f"s a million rows, d = {d}, here": release(None)}
-        found[f"s a million rows, d = {d}, two workers"] = release(pool)
-    return found
+        numbers = {f"s a million rows, d = {d}, here": release(None)}
+        numbers[f"s a million rows, d = {d}, two workers"] = release(pool)
+    return numbers
 
 
 def _warm(pool: Executor) -> list[float]:

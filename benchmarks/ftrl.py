@@ -31,11 +31,11 @@ def risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float
     scenario = Scenario(
         problem=problem, methods=METHODS, n=n, d=20, p=3.0, diameter=diameter, trials=trials
     )
-    found: dict[str, list[float]] = {}
+    errors: dict[str, list[float]] = {}
     for outcome in study(replace(scenario, epsilon=1.0, delta=1e-6)):
         if not outcome.not_applicable:
-            found.setdefault(outcome.method, []).append(outcome.error)
-    return {method: sum(values) / len(values) for method, values in found.items()}
+            errors.setdefault(outcome.method, []).append(outcome.error)
+    return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
 class Independent(CorrelatedSteps):
@@ -90,8 +90,8 @@ def main(trials: int = 20) -> None:
     print("| problem | n | diameter | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem, n, diameter in CASES:
-        found = risks(problem, n, diameter, trials)
-        cells = (f"{found[m]:.2g}" if m in found else "n/a" for m in METHODS)
+        mean_errors = risks(problem, n, diameter, trials)
+        cells = (f"{mean_errors[m]:.2g}" if m in mean_errors else "n/a" for m in METHODS)
         print(f"| {problem} | {n:,} | {diameter:g} | " + " | ".join(cells) + " |", flush=True)
     print("\n| problem, n = 10,000 | steps | correlated | independent |")
     print("|---|---|---|---|")

@@ -64,14 +64,14 @@ def sets(d: int) -> dict[str, ConstraintSet]:
 
 def projections() -> dict[str, dict[str, float]]:
     """Return, for every set and size, microseconds and the ratio to a sort."""
-    found = {}
+    rows = {}
     for d in (100, 1000):
         w = np.random.default_rng(0).standard_normal(d)
         sort = best_microseconds(lambda w=w: np.sort(w))
         for name, constraint in sets(d).items():
             own = best_microseconds(lambda c=constraint, w=w: c.project(w))
-            found[f"{name}, d = {d}"] = {"microseconds": own, "over np.sort": own / sort}
-    return found
+            rows[f"{name}, d = {d}"] = {"microseconds": own, "over np.sort": own / sort}
+    return rows
 
 
 def steps() -> dict[str, float]:

@@ -50,17 +50,19 @@ class Growth:
 
 def measure() -> list[Growth]:
     """Return every curve."""
-    found = []
+    curves = []
     for slug in (*MEANS, *OPTIMISERS):
         by_n = [_release(slug, n, 20) for n in RECORDS]
         by_d = [_release(slug, 10_000, d) for d in DIMENSIONS]
-        found += [
+        curves += [
             _growth(slug, "n", RECORDS, by_n),
             _growth(slug, "d", DIMENSIONS, by_d),
         ]
-    found.append(_growth("clipped logistic steps", "T", STEPS, [_steps(t) for t in STEPS]))
-    found.append(_growth("a study, cells of one point", "cells", CELLS, [_study(c) for c in CELLS]))
-    return [growth for growth in found if growth is not None]
+    curves.append(_growth("clipped logistic steps", "T", STEPS, [_steps(t) for t in STEPS]))
+    curves.append(
+        _growth("a study, cells of one point", "cells", CELLS, [_study(c) for c in CELLS])
+    )
+    return [growth for growth in curves if growth is not None]
 
 
 def _growth(what: str, against: str, sizes: list[int], works: list[Work | None]) -> Growth | None:

@@ -30,7 +30,7 @@ TARGETS = {
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *said: object) -> None:
+    def log_message(self, *message: object) -> None:
         """Say nothing."""
 
 
@@ -63,10 +63,10 @@ def main(rounds: int) -> None:
     handler = partial(Quiet, directory=str(FOLDER))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        found = [visit(f"http://127.0.0.1:{server.server_port}") for _ in range(rounds)]
+        visits = [visit(f"http://127.0.0.1:{server.server_port}") for _ in range(rounds)]
         server.shutdown()
     for name, target in TARGETS.items():
-        middle = statistics.median(one[name] for one in found)
+        middle = statistics.median(one[name] for one in visits)
         print(f"{name:30} {middle:8.2f}   target {target:g}")
 
 

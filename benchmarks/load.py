@@ -72,8 +72,8 @@ class Log:
         else:
             self.figures.setdefault(action, []).append(answer.figure)
         if action in (RUN, PRESET, OPEN) and not answer.says(FINISHED):
-            said = "; ".join(t for t in answer.texts if " runs" in t or "must be" in t)
-            self.failures.append(f"{action}: it ended without a result. {said[:200]}")
+            texts = "; ".join(t for t in answer.texts if " runs" in t or "must be" in t)
+            self.failures.append(f"{action}: it ended without a result. {texts[:200]}")
 
 
 @contextmanager

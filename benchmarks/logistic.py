@@ -76,15 +76,15 @@ def clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
 
 def risks(n: int) -> dict[str, tuple[float, float, str]]:
     """Return mean excess risk, median CPU seconds and a remark of every method and peer."""
-    found: dict[str, tuple[float, float, str]] = {}
+    rows: dict[str, tuple[float, float, str]] = {}
     for slug in METHODS:
-        found[slug] = _method(slug, n)
+        rows[slug] = _method(slug, n)
     for name, package, fit in PEERS:
         if importlib.util.find_spec(package) is None:
-            found[name] = (np.nan, np.nan, f"{package} is not installed")
+            rows[name] = (np.nan, np.nan, f"{package} is not installed")
         else:
-            found[name] = _peer(fit, n)
-    return found
+            rows[name] = _peer(fit, n)
+    return rows
 
 
 def _method(slug: str, n: int) -> tuple[float, float, str]:

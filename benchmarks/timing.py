@@ -24,14 +24,14 @@ def ratios(reference: Work, others: dict[str, Work], rounds: int = ROUNDS) -> di
 
     The reference runs right before each of the others: a machine that slows down slows both.
     """
-    found: dict[str, list[float]] = {name: [] for name in others}
+    ratios: dict[str, list[float]] = {name: [] for name in others}
     for round_ in range(rounds + 1):
         for name, other in others.items():
             base = seconds(reference)
             ratio = seconds(other) / base
             if round_:  # the first round warms up
-                found[name].append(ratio)
-    return {name: statistics.median(values) for name, values in found.items()}
+                ratios[name].append(ratio)
+    return {name: statistics.median(values) for name, values in ratios.items()}
 
 
 def best(work: Work, rounds: int = 3, least: float = 0.05) -> float:

@@ -25,7 +25,8 @@ from dpsco_core.base.others import reason
 from dpsco_core.base.parsing import shorten
 from dpsco_core.bounds import Bound
 from dpsco_core.data.base import Distribution, ScaledLaw
-from dpsco_core.methods.base import Method, MethodCost, Reads, Stage
+from dpsco_core.methods.base import Method, MethodCost, Reads
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
 
 GROUP = "dpsco.methods"

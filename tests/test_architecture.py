@@ -322,8 +322,8 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
                 what = "a match over slugs"
         elif isinstance(node, ast.Compare):
             asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
-            held = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
-            what = "a look-up among slugs" if asked and held else ""
+            listed = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
+            what = "a look-up among slugs" if asked and listed else ""
         elif isinstance(node, ast.Call) and _is_pattern(node):
             what = "a pattern over slugs"
         if what:
@@ -358,6 +358,40 @@ def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
     return tables_of_slugs(module, source)
 
 
+# Tables and patterns over slugs that tests still have, by file: values that papers print, second
+# implementations, golden numbers, what one lesson shows. Each is about what it names. A list of
+# what is of some kind is not: that is asked of the method or the bound. The counts only shrink.
+TABLES_OF_TESTS = {
+    "tests/app/places/test_bounds.py": 1,
+    "tests/app/places/test_lessons.py": 7,
+    "tests/audit/test_engine.py": 1,
+    "tests/bounds/euclidean/test_rates.py": 4,
+    "tests/bounds/euclidean/test_rows.py": 3,
+    "tests/bounds/euclidean/test_runs.py": 1,
+    "tests/bounds/lq/test_rows.py": 1,
+    "tests/bounds/test_mean_bounds.py": 1,
+    "tests/bounds/test_oracles.py": 1,
+    "tests/bounds/test_upper_hold.py": 1,
+    "tests/cli/test_main.py": 1,
+    "tests/explain/test_story_proofs.py": 1,
+    "tests/methods/test_geometry_matrix.py": 1,
+    "tests/runs/test_streaming.py": 1,
+    "tests/runs/test_study.py": 1,
+    "tests/trust/independent.py": 2,
+    "tests/trust/test_theory.py": 1,
+    "tests/trust/theory.py": 1,
+}
+
+
+def test_no_test_classifies_methods_or_bounds_by_their_slugs() -> None:
+    counts = {
+        str(path.relative_to(ROOT)): len(tables_of_slugs(path.stem, path.read_text("utf-8")))
+        for path in sorted(ROOT.glob("tests/**/*.py"))
+    }
+    kept = {path: count for path, count in counts.items() if count}
+    assert kept == TABLES_OF_TESTS, "ask the method or the bound what it is"
+
+
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
     """What follows the parameters is an entry or the next block: `make docs` takes it for one."""
     faults = []
@@ -370,6 +404,20 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
         strange = [line for line in entries if not re.match(r"[\w, *]+( : .*|$)", line)]
         faults += [f"{module}: {node.name}: {line}" for line in strange]
     return faults
+
+
+def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
+    """A bound that is like another one takes its card, by `bound_like`, and nothing else of it."""
+    if not module.startswith("dpsco_core.bounds.") or module == "dpsco_core.bounds.base":
+        return []
+    return [
+        f"{module}:{node.lineno} makes a row of another one; use bound_like"
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "card"
+        and "replace" in (ast.unparse(node.func), ast.unparse(word.value).split("(")[0])
+    ]
 
 
 def a_refusal_names_fields(module: str, source: str) -> list[str]:
@@ -399,6 +447,7 @@ RULES: tuple[Rule, ...] = (
     a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
+    a_row_begins_as_a_card,
     a_refusal_names_fields,
 )
 
@@ -545,10 +594,13 @@ WRONG = [
     (a_vector_is_defined_once, "dpsco_core.runs.study", "Vector = NDArray[np.float64]"),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
     (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "replace(row, card=card, evaluate=f)"),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "Bound(card=replace(card, slug='a'))"),
 ]
 
 RIGHT = [
     (a_refusal_names_fields, "dpsco_core.methods.user", 'NotApplicable("No.", tuning="paper")'),
+    (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "bound_like(row.card, evaluate=f)"),
     (
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",

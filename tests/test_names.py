@@ -1,6 +1,6 @@
 """What a name and a comment may be, each rule shown to catch a deliberate fault.
 
-A name says what a value is: `found`, `said` and `held` fit every value. A comment stands alone: one
+A name says what a value is: `found` and `said` fit every value. A comment stands alone: one
 that goes on with the code's line as a sentence, as in ``# of the noise``, says nothing by itself.
 """
 
@@ -20,14 +20,20 @@ ROOT = Path(__file__).resolve().parents[1]
 VAGUE = frozenset({"found", "said", "held"})
 CONTINUES = {"of", "that", "and", "which", "than", "whose"}
 # Where a rule holds, and of which names; the lists only become longer.
-NAMED = {"dpsco_core": VAGUE, "dpsco_app": VAGUE, "tests": frozenset({"found"})}
+NAMED = {
+    "dpsco_core": VAGUE | {"of"},
+    "dpsco_app": VAGUE | {"of", "drawn"},
+    "tests": VAGUE - {"said"},
+    "benchmarks": VAGUE,
+    "deploy": VAGUE,
+}
 COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 # Public fields, which keep their names.
 FIELDS = {("LessonFinding", "said"), ("RunPlane", "held")}
 
 
 def bound(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield the names of the variables, parameters and private attributes that a module binds."""
+    """Yield the names that a module binds: of variables, parameters, and what is private to it."""
     fields = {
         id(statement.target)
         for node in ast.walk(tree)
@@ -46,6 +52,9 @@ def bound(tree: ast.Module) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if node.attr.startswith("_"):
                 yield node.attr, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name.startswith("_"):
+                yield node.name, node.lineno
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
             if node.name:
                 yield node.name, node.lineno
@@ -65,7 +74,7 @@ def examples(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:
 
 
 def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[str]:
-    """Return where a variable, a parameter or a private attribute fits every value by its name."""
+    """Return where a variable, a parameter, or what is private, fits every value by its name."""
     tree = ast.parse(source)
     names = list(bound(tree))
     for example, before in examples(tree):
@@ -102,7 +111,7 @@ def sources(folder: str) -> dict[str, str]:
 @each("folder, names", NAMED.items())
 def test_a_name_says_what_a_value_is(folder: str, names: frozenset[str]) -> None:
     files = sources(folder)
-    assert len(files) > 100
+    assert files
     faults = [fault for file, text in files.items() for fault in vague_names(file, text, names)]
     assert not faults, "\n".join(faults)
 
@@ -131,6 +140,8 @@ def test_a_comment_stands_alone() -> None:
         ("class A:\n    found: int = 1\n", 2, "found"),
         ("class A:\n    def __init__(self):\n        self._found = 1\n", 3, "_found"),
         ("f = lambda found: 1\n", 1, "found"),
+        ("x = 1\n\n\ndef _said() -> str: ...\n", 4, "_said"),
+        ("class A:\n    async def _held(self): ...\n", 2, "_held"),
         ('def f():\n    """Add.\n\n    >>> found = f()\n    """\n', 4, "found"),
     ],
 )
@@ -149,6 +160,7 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
         "class LessonFinding:\n    said: str\n",
         '"""What was found and said is held."""\n',
         "print(found)\n",
+        "def found() -> int: ...\n",  # public: another file may call it
     ],
 )
 def test_a_plain_name_is_allowed(source: str) -> None:

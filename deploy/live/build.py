@@ -163,6 +163,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EngineMissing as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
         return 2
-    said = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
-    print(f"{chosen.out}: {said}. Look at it: python -m http.server -d {chosen.out}")
+    listing = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items())
+    print(f"{chosen.out}: {listing}. Look at it: python -m http.server -d {chosen.out}")
     return 0

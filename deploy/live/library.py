@@ -60,8 +60,8 @@ def library() -> dict[str, bytes]:
 
 def members(packed: bytes) -> dict[str, bytes]:
     """Return the files of an archive."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as found:
-        return {i.filename: found.read(i) for i in found.infolist() if not i.is_dir()}
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        return {i.filename: archive.read(i) for i in archive.infolist() if not i.is_dir()}
 
 
 def lean(wheel: bytes) -> dict[str, bytes]:
@@ -83,8 +83,8 @@ def engine(files: Mapping[str, bytes], compiled: Compiled | None = None) -> dict
     parts |= {f"{name}.whl": lean(files[known[name]["file_name"]]) for name in PACKAGES}
     if compiled is not None:
         flat = {f"{part}/{n}": c for part, own in parts.items() for n, c in own.items()}
-        found = compiled(flat, made)
-        parts = {part: _below(found, part) for part in parts}
+        module = compiled(flat, made)
+        parts = {part: _below(module, part) for part in parts}
     return made | {part: archive(own) for part, own in parts.items()}
 
 

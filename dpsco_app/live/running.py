@@ -241,7 +241,7 @@ class Pace:
         self._past = past
         self._started = time.monotonic()
         self._next = self._started + first
-        self._drawn: float | None = None
+        self._started_drawing: float | None = None
 
     @classmethod
     def of_figures(cls, first: float = DRAW_EVERY_SECONDS) -> Pace:
@@ -251,11 +251,11 @@ class Pace:
     def due(self) -> bool:
         """Whether it is time, which starts the next wait; drawing ends at the next question."""
         now = time.monotonic()
-        if self._drawn is not None:
-            self._next = max(self._next, now + self._work * (now - self._drawn))
-            self._drawn = None
+        if self._started_drawing is not None:
+            self._next = max(self._next, now + self._work * (now - self._started_drawing))
+            self._started_drawing = None
         if now < self._next:
             return False
         self._next = now + max(self._every, self._past * (now - self._started))
-        self._drawn = now
+        self._started_drawing = now
         return True

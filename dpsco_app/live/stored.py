@@ -85,7 +85,10 @@ class Shelf:
         """Open the file, or a copy of it where it cannot be opened in its own place."""
         if isinstance(self.source, Path):
             try:
-                with self._said(self.source), Store(self.source, read_only=True) as store:
+                with (
+                    self._naming_the_file(self.source),
+                    Store(self.source, read_only=True) as store,
+                ):
                     yield store
                 return
             except StoreError:
@@ -102,13 +105,13 @@ class Shelf:
                 shutil.copyfile(self.source, path)
                 if _newest(self.source).exists():
                     shutil.copyfile(_newest(self.source), _newest(path))
-            with self._said(path):
+            with self._naming_the_file(path):
                 guard(path)
                 with Store(path, read_only=True) as store:
                     yield store
 
     @contextmanager
-    def _said(self, path: Path) -> Iterator[None]:
+    def _naming_the_file(self, path: Path) -> Iterator[None]:
         """Say the file's name, not the path where it lies here."""
         try:
             yield

@@ -56,13 +56,13 @@ class FirstScreen:
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
         key = f"{self.name}_{self.kind}_{self.count}"
-        drawn = plotly(figure, shown)
+        charts = plotly(figure, shown)
         options = {}
         if on_click is not None:
-            drawn["layout"] |= {"clickmode": "event+select", "dragmode": False}
+            charts["layout"] |= {"clickmode": "event+select", "dragmode": False}
             options = {"on_select": partial(on_click, key), "selection_mode": "points"}
         self.place.draw(
-            Plain(drawn),
+            Plain(charts),
             key,
             bar=True,
             width="stretch",

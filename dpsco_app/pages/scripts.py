@@ -58,20 +58,20 @@ def anatomy_script(
         "clipped": ("without noise", "descent_path(point, steps, radius)"),
         "exact": ("without noise and clipping", "descent_path(point, steps, None)"),
     }
-    drawn = [others[name] for name in others if name in runs]
-    names += ["clipped_plan", "descent_path", "method_descent"] if drawn else []
+    calls = [others[name] for name in others if name in runs]
+    names += ["clipped_plan", "descent_path", "method_descent"] if calls else []
     names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
     listed = "".join(f"    {name},\n" for name in sorted(names))
     text = _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
     text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
     given = "" if factor == 1.0 else f", factor={factor!r}"
     text += f'runs = {{"private": risk_path(point, method{given})}}\n'
-    if drawn:
+    if calls:
         plan = "method_descent(point, method) or clipped_plan(point)[0]"
         text += f"steps = {plan}\n"
         times = "" if factor == 1.0 else f"{factor!r} * "
         text += f"radius = {times}clipped_plan(point)[1]\n" if "clipped" in runs else ""
-    for name, call in drawn:
+    for name, call in calls:
         text += f'runs["{name}"] = {call}\n'
     text += (
         "for name, path in runs.items():\n"

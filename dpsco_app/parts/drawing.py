@@ -25,14 +25,14 @@ class Place:
 
     def __init__(self, inside: DeltaGenerator) -> None:
         self._inside = inside
-        self._drawn: DeltaGenerator | None = None
+        self._bare: DeltaGenerator | None = None
 
     def draw(self, figure: BaseFigure, key: str, *, bar: bool, **options: Any) -> None:
-        if self._drawn is None:
-            self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
-        after = self._drawn.plotly_chart(figure, key=key, **options)
+        if self._bare is None:
+            self._bare = self._inside if bar else self._inside.container(key=f"bare_{key}")
+        after = self._bare.plotly_chart(figure, key=key, **options)
         if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
-            self._drawn = after
+            self._bare = after
 
 
 class Plain(BaseFigure):
@@ -65,9 +65,9 @@ def enlarged(size: Size) -> Size:
 
 def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:
     """Draw a figure into its place; a later one in the same run of the page has another key."""
-    drawn = Plain(plotly(figure, shown))
+    chart = Plain(plotly(figure, shown))
     alt = figure.alt.strip() or "The first runs are under way"
-    place.draw(drawn, key, bar=True, width="stretch", theme=None, alt=alt, config=CONFIG)
+    place.draw(chart, key, bar=True, width="stretch", theme=None, alt=alt, config=CONFIG)
 
 
 def draw_focus(place: str) -> None:

@@ -204,7 +204,7 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
     """
     wide, narrow = (Theme(dark=dark, size=size) for size in (WIDE, COMPACT))
     panels = [plotly(replace(figure, panels=[panel]), narrow) for panel in figure.panels]
-    drawn = {"wide": plotly(figure, wide)} | {f"p{i}": part for i, part in enumerate(panels)}
+    charts = {"wide": plotly(figure, wide)} | {f"p{i}": part for i, part in enumerate(panels)}
     colours = {name: wide.colour(pair) for name, pair in (("page", PAGE), ("ink", INK))}
     style = (
         f"body {{ margin: 0; background: {colours['page']}; color: {colours['ink']}; "
@@ -222,7 +222,7 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
         f"<p>{html.escape(setting)}</p>\n"
     )
     script = (
-        f"<script>{get_plotlyjs()}</script>\n<script>const figures = {json.dumps(drawn)}\n"
+        f"<script>{get_plotlyjs()}</script>\n<script>const figures = {json.dumps(charts)}\n"
         "const draw = () => { for (const [id, { data, layout }] of Object.entries(figures))\n"
         "  if (document.getElementById(id).offsetParent) Plotly.react(id, data, layout, "
         "{ responsive: true, displaylogo: false }) }\n"

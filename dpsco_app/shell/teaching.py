@@ -118,13 +118,13 @@ def style(teaching: Teaching) -> str:
 
 def hidden(given: Sequence[str]) -> list[str]:
     selectors: list[str] = []
-    drawn = {c.field for c in ALL_CONTROLS}
+    controlled = {c.field for c in ALL_CONTROLS}
     for name in given:
         selectors += PARTS.get(name, ())
         inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
         for field in dict.fromkeys(inside):
             if field == NOTION:
                 selectors.append(f".st-key-{NOTION}")
-            elif field in drawn:
+            elif field in controlled:
                 selectors += [f".st-key-{prefix}{field}" for prefix in PREFIXES]
     return selectors

@@ -21,9 +21,9 @@ U = TypeVar("U")
 Key: TypeAlias = Callable[[T], float]
 
 
-def nothing_finite(of: str) -> NotApplicable:
+def nothing_finite(what: str) -> NotApplicable:
     return NotApplicable(
-        f"The tuning found no {of} with a finite predicted error at these settings.",
+        f"The tuning found no {what} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",
     )
 
@@ -41,7 +41,7 @@ def smallest(
     candidates: Iterable[T],
     key: Key[T],
     *,
-    of: str,  # what is chosen, in the singular, such as ``"number of steps"``
+    what: str,  # what is chosen, in the singular, such as ``"number of steps"``
     # by what share a later candidate must be smaller to be preferred to an earlier one
     gain: float = 0.0,
     # a cheap lower bound on the key: a candidate is passed over where that is above the least
@@ -50,7 +50,7 @@ def smallest(
     """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
     least = _least(candidates, key, gain, floor)
     if not least:
-        raise nothing_finite(of)
+        raise nothing_finite(what)
     return least[0]
 
 
@@ -89,16 +89,16 @@ def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
 
 
 def smallest_between(
-    value: Callable[[float], float], low: float, high: float, *, of: str
+    value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
     """Return where a function with one valley is least, and the value; raises `NotApplicable`."""
     minimum = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
     if not math.isfinite(float(minimum.fun)):
-        raise nothing_finite(of)
+        raise nothing_finite(what)
     return float(minimum.x), float(minimum.fun)
 
 
-def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
+def best_count(value: Callable[[int], float], most: int, *, what: str) -> int:
     """Return the number from 1 to `most` with the least value, of a function with one valley.
 
     Powers of two first, then the interval around the best of them, cut in half again and again.
@@ -106,13 +106,13 @@ def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
     Raises `NotApplicable` where no value is finite.
     """
     grid = sorted({most, *(1 << k for k in range(most.bit_length()))})
-    i = smallest(range(len(grid)), lambda k: value(grid[k]), of=of)
+    i = smallest(range(len(grid)), lambda k: value(grid[k]), what=what)
     low, high = grid[max(0, i - 1)], grid[min(len(grid) - 1, i + 1)]
     while high - low > 2:
         middle = (low + high) // 2
         low, high = (low, middle + 1) if value(middle) <= value(middle + 1) else (middle, high)
     near: list[int] = [*range(low, high + 1), grid[i]]
-    return smallest(near, value, of=of)
+    return smallest(near, value, what=what)
 
 
 def least_count(works: Callable[[int], bool], low: int, high: int, most: int) -> int | None:

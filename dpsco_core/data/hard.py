@@ -147,7 +147,7 @@ class TwoPoint(HardInstance):
     @property
     def mean(self) -> Vector:
         r"""The mean :math:`q^{1-1/p}\nu`, shape (d,); needs a drawn pattern."""
-        return self._mean_size * self._drawn()
+        return self._mean_size * self._own_pattern()
 
     @property
     def mean_norm(self) -> float:
@@ -182,13 +182,13 @@ class TwoPoint(HardInstance):
         return exp_or_inf(spiked) + exp_or_inf(idle)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
+        spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._own_pattern()
         out.fill(0.0)
         out[self._spiked(len(out), rng)] = spike
 
-    def _drawn(self) -> NDArray[np.float64]:
-        drawn = self.pattern is not None
-        require(drawn, "pattern", "drawn first, with draw(rng)", self.pattern)
+    def _own_pattern(self) -> NDArray[np.float64]:
+        has_pattern = self.pattern is not None
+        require(has_pattern, "pattern", "drawn first, with draw(rng)", self.pattern)
         return np.array(self.pattern, dtype=np.float64)
 
 

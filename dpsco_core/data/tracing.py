@@ -71,7 +71,7 @@ class Tracing(HardInstance):
     @property
     def mean(self) -> Vector:
         r"""The mean :math:`q^{1-1/p}\Theta`, shape (d,); needs drawn biases."""
-        return self._mean_size * self._drawn()
+        return self._mean_size * self._own_biases()
 
     @property
     def mean_norm(self) -> float:
@@ -112,12 +112,12 @@ class Tracing(HardInstance):
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         size = math.pow(self.spike_probability, -1 / self.moment_order)
-        up = (1 + self._drawn()) / 2
+        up = (1 + self._own_biases()) / 2
         spiked = self._spiked(len(out), rng)
         out.fill(0.0)
         out[spiked] = np.where(rng.random((len(spiked), self.d)) < up, size, -size)
 
-    def _drawn(self) -> NDArray[np.float64]:
-        drawn = self.biases is not None
-        require(drawn, "biases", "drawn first, with draw(rng)", self.biases)
+    def _own_biases(self) -> NDArray[np.float64]:
+        has_biases = self.biases is not None
+        require(has_biases, "biases", "drawn first, with draw(rng)", self.biases)
         return np.array(self.biases, dtype=np.float64)

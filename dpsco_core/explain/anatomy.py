@@ -101,8 +101,8 @@ def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sam
     problem = point.instance.problem
     if not isinstance(problem, OptimisationProblem):
         raise InvalidInput(f"problem must be an optimisation problem, got problem={point.problem}.")
-    drawn = problem.draw(rng)
-    return drawn, drawn.sample(point.n, rng)
+    problem = problem.draw(rng)
+    return problem, problem.sample(point.n, rng)
 
 
 def _large_rows(point: Scenario) -> int:

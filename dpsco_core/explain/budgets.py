@@ -312,24 +312,24 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
     return tuple(allowed)
 
 
-def subsampled(epsilon: float, delta: float, drawn: int, count: int) -> ApproxDP:
+def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP:
     """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
-    _check_batch(drawn, count)
-    return subsample(ApproxDP(epsilon=epsilon, delta=delta), drawn=drawn, count=count)
+    _check_batch(batch, count)
+    return subsample(ApproxDP(epsilon=epsilon, delta=delta), drawn=batch, count=count)
 
 
-def batched(epsilon: float, delta: float, drawn: int, count: int, releases: int) -> float:
+def batched(epsilon: float, delta: float, batch: int, count: int, releases: int) -> float:
     """Return epsilon at delta of Gaussian releases, each of the budget on a fresh secret batch."""
-    _check_batch(drawn, count)
+    _check_batch(batch, count)
     whole("releases", releases, 1, MOST_RELEASES)
     rho = gaussian_rho(epsilon, delta)
-    return batched_gaussian_epsilon(rho, delta, drawn=drawn, count=count, releases=releases)
+    return batched_gaussian_epsilon(rho, delta, drawn=batch, count=count, releases=releases)
 
 
-def _check_batch(drawn: int, count: int) -> None:
+def _check_batch(batch: int, count: int) -> None:
     whole("records", count, 1, MOST_RECORDS)
-    whole("batch", drawn, 1, MOST_RECORDS)
-    require(drawn <= count, "batch", f"at most the {count:,} records", drawn)
+    whole("batch", batch, 1, MOST_RECORDS)
+    require(batch <= count, "batch", f"at most the {count:,} records", batch)
 
 
 def subsampling_curve(

@@ -26,8 +26,8 @@ class Spending(Entry):
         block = "" if self.part is None else f"block {self.part[1] + 1}"
         if self.batch is None:
             return block or "all records"
-        drawn, count = self.batch
-        return f"secret batches of {drawn:,} of {count:,}" + (f" in {block}" if block else "")
+        batch, count = self.batch
+        return f"secret batches of {batch:,} of {count:,}" + (f" in {block}" if block else "")
 
 
 @dataclass(frozen=True, kw_only=True)

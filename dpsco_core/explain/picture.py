@@ -111,7 +111,7 @@ def _picture(base: Scenario) -> Picture:
     best = smallest(
         radii,
         lambda r: clipped.parts(n, r, gaussian_noise_std(2 * r / n, plan.rho)).total,
-        of="clip radius",
+        what="clip radius",
     )
     x = law.sample(n, stream(seed, "picture", 0)).x
     few = float(np.quantile(row_norms(x[:SHOWN]), 1 - FEW))

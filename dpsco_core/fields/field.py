@@ -110,13 +110,13 @@ class Field:
             require(self.optional or listed, name, "given", "none")
             return () if listed else None
         if listed:
-            of = "a list of slugs" if self.kind == "slugs" else "a list of numbers"
+            must = "a list of slugs" if self.kind == "slugs" else "a list of numbers"
             parts = value.split(",") if isinstance(value, str) else value
-            require(isinstance(parts, (list, tuple)), name, of, shorten(value))
+            require(isinstance(parts, (list, tuple)), name, must, shorten(value))
             if self.kind == "slugs":
                 return tuple(str(part).strip() for part in parts)
-            require("" not in parts, name, of, shorten(value))
-            return tuple(number(name, part, of) for part in parts)
+            require("" not in parts, name, must, shorten(value))
+            return tuple(number(name, part, must) for part in parts)
         if name == "seed" and value == FRESH:
             return fresh_seed()
         if self.kind == "whole":

@@ -1,6 +1,6 @@
 """What every method is: its card, how it reads its records, what it costs, a plan, a release."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -11,6 +11,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import CodeFailed
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.steps import BudgetExceeded
@@ -25,32 +26,6 @@ Tuning = Literal["practical", "theory"]
 # "ordered"  as they come, at every pass;
 # "whole"    all of them are held.
 Reads = Literal["summed", "grouped", "ordered", "whole"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """Where a method is audited: the small run whose output tells most about one record."""
-
-    # Records, or users. One, where a method looks at one record a step or puts each into a group of
-    # its own: all that it lets out is then about that one.
-    records: int = 8
-    # Slug of an optimiser's problem. The loss whose gradient is the record itself is the sharpest,
-    # where the method allows it; otherwise the first problem of its card.
-    problem: str = "linear"
-    exponent: float = 1.5  # q of the geometry, for methods of the geometry `"lq"`
-    # coordinate of the worst record, from the plan and d; None: beyond every clip
-    place: Callable[[Any, int], float] | None = None
-    # whether the method's only use of randomness is one noisy value, which is its result
-    at_once: bool = False
-    # whether a run may take any number of steps, set by the field `descent`
-    free_steps: bool = False
-    # the method's field that moves its clip, and the plan's that says where it is
-    clip: tuple[str, str] | None = None
-    # a field of the method and its value at which the noise that its paper prints is furthest below
-    # what its claim needs; None if no such constant is known
-    flawed: tuple[str, float] | None = None
-    unseen: str = ""  # why runs cannot show anything, in a sentence; empty if they can
-    instead: str = ""  # slug of a method that can be audited in its place
 
 
 @dataclass(frozen=True, kw_only=True)

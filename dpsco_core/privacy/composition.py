@@ -118,14 +118,14 @@ class Tally:
 
     def _chosen(self, *entries: Entry) -> tuple[Choices, bool, bool]:
         """The choices with `entries`, whether they come first, and whether noise was drawn."""
-        choices, first, drawn = self._choices, self._choices_first, self._noise_drawn
+        choices, first, noisy = self._choices, self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
                 choices = (*choices, (entry.epsilon / entry.size, entry.size))
-                first = first and not drawn
+                first = first and not noisy
             else:
-                drawn = drawn or entry.mechanism not in PURE
-        return choices, first, drawn
+                noisy = noisy or entry.mechanism not in PURE
+        return choices, first, noisy
 
     def _growth(self, *entries: Entry) -> Shares:
         """By how much `entries`, all of the same part, would raise each total."""

@@ -327,8 +327,8 @@ class Ledger:
         require(std >= needed * (1 - 1e-12), "noise_std", f"at least {needed:.6g}", std)
         check_count("size", size)
         check_noise(std)
-        of = (label, l2_sensitivity, std, size, (epsilon + jacobian_epsilon, delta))
-        self._record(approximate_entry("objective perturbation", *of))
+        values = (label, l2_sensitivity, std, size, (epsilon + jacobian_epsilon, delta))
+        self._record(approximate_entry("objective perturbation", *values))
         return gaussian_noise(size, std, rng)
 
     def objective_laplace(

@@ -48,7 +48,7 @@ class Steps:
         nothing is drawn.
         """
         self._use(count, d)
-        return self._drawn((count, d), rng)
+        return self._noise_of((count, d), rng)
 
     def summed_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         r"""Return the sum of the noises of the next `count` releases, shape (d,).
@@ -61,15 +61,15 @@ class Steps:
             return gaussian_noise(d, self.noise_std * math.sqrt(count), rng)
         total, most = np.zeros(d), max(1, DRAWN_AT_ONCE // d)
         for low in range(0, count, most):
-            total += self._drawn((min(most, count - low), d), rng).sum(axis=0)
+            total += self._noise_of((min(most, count - low), d), rng).sum(axis=0)
         return total
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return noise of the same law that hides nothing, for steps that look at no record."""
         self._check(count, d)
-        return self._drawn((count, d), rng)
+        return self._noise_of((count, d), rng)
 
-    def _drawn(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _noise_of(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
         if self.exponent == 2:
             return gaussian_noise(shape, self.noise_std, rng)
         return generalized_gaussian_noise(shape, self.exponent, self.noise_std, rng)

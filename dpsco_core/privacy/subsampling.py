@@ -95,5 +95,5 @@ def batched_gaussian_epsilon(
         moment = releases * float(np.logaddexp(0.0, excess))
         return (moment - math.log(delta * order)) / (order - 1) + math.log1p(-1 / order)
 
-    least = smallest_between(epsilon_at, -5.0, math.log(100 / nu), of="order of the moments")
+    least = smallest_between(epsilon_at, -5.0, math.log(100 / nu), what="order of the moments")
     return min(whole, max(0.0, least[1]))

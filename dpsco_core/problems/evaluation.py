@@ -23,14 +23,14 @@ _lock = Lock()
 def evaluation_rows(law: Distribution) -> DenseRows:
     """Return the evaluation sample of a law: the same for every problem on it, at most 32 MB."""
     with _lock:
-        sample = _kept.pop(law, None) or _drawn(law)
+        sample = _kept.pop(law, None) or _evaluation_rows(law)
         _kept[law] = sample
         while sum(rows.x.nbytes for rows in _kept.values()) > KEPT_BYTES:
             _kept.pop(next(iter(_kept)))
     return sample
 
 
-def _drawn(law: Distribution) -> DenseRows:
+def _evaluation_rows(law: Distribution) -> DenseRows:
     rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
     sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
     sample.x.flags.writeable = False

@@ -48,7 +48,7 @@ def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Inte
     finite = [e for e in holding if 0 < e.value < math.inf]
     if not finite:
         return None
-    best, made = smallest(finite, lambda e: e.value, of="interval"), list(errors)
+    best, made = smallest(finite, lambda e: e.value, what="interval"), list(errors)
     return Interval(
         radius=best.value,
         privacy=1 - best.terms["sampling"] / best.value,

@@ -55,10 +55,10 @@ def measured(outcomes: Iterable[Outcome]) -> Table:
     for (method, x), group in groups.items():
         by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
     paid = {x: prices(errors) for x, errors in by_point.items()}
-    return {at: _of(group, paid[at[1]].get(at[0])) for at, group in groups.items()}
+    return {at: _measurement(group, paid[at[1]].get(at[0])) for at, group in groups.items()}
 
 
-def _of(group: list[Outcome], price: Ratio | None) -> Measurement:
+def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:
     first = group[0]
     errors = np.array([o.error for o in group])
     refusal = max(o.not_applicable or "" for o in group)  # one trial that failed

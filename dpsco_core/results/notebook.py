@@ -216,15 +216,15 @@ def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Se
     imports += ["from dpsco_core.results.overlay import own_line\n"] if formulas else []
     imports += ["from dpsco_core.results.tables import interval_half_width\n"] if swept else []
     listed = "".join(f"    {name!r}: {list(slugs)!r},\n" for name, slugs in lines.items())
-    drawn = SWEEP if swept else SINGLE
-    drawn += FORMULAS.format(formulas=repr(list(formulas))) if formulas else ""
+    figure = SWEEP if swept else SINGLE
+    figure += FORMULAS.format(formulas=repr(list(formulas))) if formulas else ""
     kind = "linear" if is_linear(scenario.axis) else "log"
-    drawn += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if swept else ""
+    figure += f'figure.update_xaxes(type="{kind}", title="{scenario.axis}")\n' if swept else ""
     return (
         "".join(imports)
         + f"\nlines = {{\n{listed}}}\n"
         + 'held = bounds[(bounds["fails"] == "") & bounds["applies"] & (bounds["value"] > 0)]\n'
-        + f"figure = go.Figure()\n{drawn}"
+        + f"figure = go.Figure()\n{figure}"
         + 'figure.update_yaxes(type="log", title="error")\n'
         + 'figure.update_layout(template="plotly_white")\n'
         + "figure"

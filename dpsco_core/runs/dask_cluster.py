@@ -53,7 +53,9 @@ class Cluster(Executor):
         now = time.monotonic()
         self._alone_since = since = self._alone_since or now
         if now - since >= PATIENCE_FOR_WORKERS:
-            raise WorkersLost(_said("a cluster with workers", self._address, "all have gone", True))
+            raise WorkersLost(
+                _sentence("a cluster with workers", self._address, "all have gone", True)
+            )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take nothing more; the cluster stays."""
@@ -93,18 +95,20 @@ def cluster(
             yield Cluster(client, address)
         except KilledWorker as problem:
             last = f"{problem.allowed_failures + 1} workers died with one call"
-            raise WorkersLost(_said("a cluster whose workers live", address, last, True)) from None
+            raise WorkersLost(
+                _sentence("a cluster whose workers live", address, last, True)
+            ) from None
         except (WorkersLost, OSError) as problem:
             if client.status == "running":
                 raise
-            kept = _said("a scheduler that stays", address, "it was lost", True)
+            kept = _sentence("a scheduler that stays", address, "it was lost", True)
             raise WorkersLost(kept) from problem
     finally:
         with suppress(TimeoutError):  # the scheduler may not answer any more
             client.close(timeout=PATIENCE)
 
 
-def _said(must: str, address: str, why: str, kept: bool = False) -> str:
+def _sentence(must: str, address: str, why: str, kept: bool = False) -> str:
     problem = f"dask must be {must}, got dask={shorten(address)} ({shorten(why)})"
     return f"{problem}; what had finished is kept." if kept else f"{problem}."
 
@@ -122,7 +126,7 @@ def _require_scheduler(address: str) -> None:
             raise ValueError("no host and port")
     except (ValueError, TypeError) as problem:
         why = " ".join(str(problem).split())
-        raise InvalidInput(_said("an address as host:port", address, why)) from None
+        raise InvalidInput(_sentence("an address as host:port", address, why)) from None
     try:
         socket.create_connection((host, port), timeout=PATIENCE).close()
         # In a thread of its own, for the caller may be in an event loop (a notebook).
@@ -132,10 +136,10 @@ def _require_scheduler(address: str) -> None:
             raise OSError(f"a {identity.get('type')} answers there")
     except TimeoutError:
         why = f"no answer within {PATIENCE:g} seconds"
-        raise InvalidInput(_said("the address of a scheduler", address, why)) from None
+        raise InvalidInput(_sentence("the address of a scheduler", address, why)) from None
     except NO_SCHEDULER as problem:
         why = getattr(problem, "strerror", None) or " ".join(str(problem).split())
-        raise InvalidInput(_said("the address of a scheduler", address, why)) from problem
+        raise InvalidInput(_sentence("the address of a scheduler", address, why)) from problem
 
 
 async def _identity(address: str) -> dict[str, Any]:
@@ -154,14 +158,14 @@ def _require_workers(client: Any, address: str) -> None:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         why = f"none came within {PATIENCE:g} seconds"
-        raise InvalidInput(_said("a cluster with workers", address, why)) from None
+        raise InvalidInput(_sentence("a cluster with workers", address, why)) from None
     for worker, version in client.run(_version, on_error="return").items():
         if isinstance(version, Exception):
             why = f"{worker}: {type(version).__name__}: {version}"
-            raise InvalidInput(_said("a cluster with this package", address, why)) from None
+            raise InvalidInput(_sentence("a cluster with this package", address, why)) from None
         if version != __version__:
             why = f"{worker} has version {version}, and this is {__version__}"
-            raise InvalidInput(_said("a cluster with this version", address, why)) from None
+            raise InvalidInput(_sentence("a cluster with this version", address, why)) from None
 
 
 def _add_own(files: tuple[extend.OwnFile, ...]) -> None:

@@ -72,12 +72,12 @@ class Store:
     ) -> None:
         self.path = Path(path)
         address = self._address(read_only=read_only)
-        with self._said("opened"):
+        with self._in_a_sentence("opened"):
             self._base = sqlite3.connect(
                 address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
         try:
-            with self._said("read"):
+            with self._in_a_sentence("read"):
                 self._prepare(read_only=read_only)
         except StoreError:
             self._base.close()
@@ -85,7 +85,7 @@ class Store:
 
     def _address(self, *, read_only: bool) -> str:
         """Return how SQLite is to open the file; raises `StoreError` if it may not."""
-        with self._said("opened"):
+        with self._in_a_sentence("opened"):
             new = not self.path.exists() or self.path.stat().st_size == 0
         there = "a file that exists and is not empty"
         require(not (read_only and new), "store", there, self.path)
@@ -156,7 +156,7 @@ class Store:
 
         Raises `StoreError` if what is there is no outcome of the cell.
         """
-        with self._said("read"):
+        with self._in_a_sentence("read"):
             row = self._base.execute(
                 "SELECT outcome FROM cells WHERE key = ?", (key_of(cell),)
             ).fetchone()
@@ -174,11 +174,11 @@ class Store:
         """Keep the outcome of a cell; the first one stays if two processes have run it."""
         point = json.dumps(cell.point.to_dict(), sort_keys=True)
         row = (key_of(cell), point, cell.method, cell.trial, outcome_text(outcome))
-        with self._said("written"):
+        with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
-        with self._said("read"):
+        with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")
 
     # -- studies ----------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Store:
     def begin(self, scenario: Scenario) -> None:
         """Note that a study was begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
-        with self._said("written"):
+        with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
 
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -204,7 +204,7 @@ class Store:
         return tuple(str(problem) for problem in self._studies()[1])
 
     def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
-        with self._said("read"):
+        with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
         known: dict[Scenario, None] = {}  # once each, in whatever form earlier versions wrote it
         unknown = []
@@ -223,7 +223,7 @@ class Store:
     # -- the file ---------------------------------------------------------------------------
 
     @contextmanager
-    def _said(self, done: str) -> Iterator[None]:
+    def _in_a_sentence(self, done: str) -> Iterator[None]:
         """Turn what SQLite or the system says into one sentence."""
         try:
             yield

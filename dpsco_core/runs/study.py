@@ -285,15 +285,15 @@ def _draw(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
     `point` comes from `data_point`, so that runs which share their data share them here.
     """
     rng = stream(point.seed, f"data {_text(point)}", trial)
-    drawn = point.instance.problem.draw(rng)
-    if point.m > 1 and isinstance(drawn, OptimisationProblem):
-        return drawn, sample_users(drawn, point.n, point.m, rng)
+    problem = point.instance.problem.draw(rng)
+    if point.m > 1 and isinstance(problem, OptimisationProblem):
+        return problem, sample_users(problem, point.n, point.m, rng)
     if point.m > 1:
-        items = drawn.sample(point.n * point.m, rng)
-        return drawn, UserRows(records=items, items=point.m)
+        items = problem.sample(point.n * point.m, rng)
+        return problem, UserRows(records=items, items=point.m)
     if streamed(point.n, point.m, point.d):
-        return drawn, drawn.stream(point.n, rng)
-    return drawn, drawn.sample(point.n, rng)
+        return problem, problem.stream(point.n, rng)
+    return problem, problem.sample(point.n, rng)
 
 
 def data_point(point: Scenario) -> Scenario:

@@ -84,11 +84,11 @@ def test_outcomes_that_are_kept_in_a_list_count() -> None:
 
 
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    most, held = tmp_path / "memory.max", tmp_path / "memory.current"
+    most, used = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
     monkeypatch.setattr(memory, "_machine", lambda: 8e9)
     assert memory.bytes_free() == 8e9  # no container
-    held.write_text("300000000\n")
+    used.write_text("300000000\n")
     most.write_text("max\n")
     assert memory.bytes_free() == 8e9
     most.write_text("1000000000\n")

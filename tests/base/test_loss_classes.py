@@ -152,9 +152,11 @@ def test_a_run_prints_the_strongly_convex_bounds_first_and_names_the_wider_class
 ) -> None:
     assert main(ISSUE) == 0
     lines = capsys.readouterr().out.splitlines()
-    rows = [line for line in lines if line.startswith("lower.")]
+    rows = [line for line in lines if line.split()[:1] and line.split()[0] in BOUND_SLUGS]
     assert "class" in next(line for line in lines if line.startswith("bound")).split()
-    strong = [row.startswith("lower.sco-strong.") for row in rows]
+    cards = [bound(row.split()[0]).card for row in rows]
+    assert {card.kind for card in cards} == {"lower"}
+    strong = [card.loss_class.curvature == "strongly convex" for card in cards]
     assert strong[0] and strong == sorted(strong, reverse=True)
     for row, is_strong in zip(rows, strong, strict=True):
         assert ("smooth strongly convex" if is_strong else "smooth convex") in row

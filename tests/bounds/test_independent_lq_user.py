@@ -19,6 +19,7 @@ from dpsco_core.geometry import Ball, Box, L1Ball
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Constants, LinearModel, Setting
+from tests.second import second_implementation_of
 
 ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
 INF = math.inf
@@ -248,6 +249,11 @@ LARGE = [2.0, 3.0, INF]
 SEEDS = range(5)
 
 
+@second_implementation_of(
+    "upper.lp.regularized-mirror-descent-explicit",
+    "upper.lp.regularized-mirror-descent-generalized",
+    "upper.lp.regularized-mirror-descent-paper",
+)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_regularised_mirror_descent(seed):
     at = Case(seed, SMALL)
@@ -269,6 +275,14 @@ def test_regularised_mirror_descent(seed):
     assert value == pytest.approx(float(at.b3(count, weight, energy)), rel=1e-9)
 
 
+@second_implementation_of(
+    "upper.lp.shuffled-mirror-descent-explicit",
+    "upper.lp.shuffled-mirror-descent-generalized",
+    "upper.lp.shuffled-mirror-descent-paper",
+    "upper.lp.batched-mirror-descent-explicit",
+    "upper.lp.batched-mirror-descent-generalized",
+    "upper.lp.batched-mirror-descent-paper",
+)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_truncated_mirror_descent(seed):
     at = Case(100 + seed, SMALL, lipschitz=seed % 2 == 0)
@@ -282,6 +296,11 @@ def test_truncated_mirror_descent(seed):
         assert value == pytest.approx(at.printed_b4(orders), rel=1e-6)
 
 
+@second_implementation_of(
+    "upper.lp.phased-sgd-explicit",
+    "upper.lp.phased-sgd-free",
+    "upper.lp.euclidean-reduction-explicit",
+)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_methods_for_q_from_two_on(seed):
     at = Case(200 + seed, LARGE)
@@ -314,6 +333,7 @@ def test_the_methods_for_q_from_two_on(seed):
         assert "at most 2/beta" in " ".join(bound.failures(at.setting))
 
 
+@second_implementation_of("upper.lp.noisy-mirror-descent-explicit")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noisy_mirror_descent(seed):
     at = Case(300 + seed, SMALL + LARGE)
@@ -407,6 +427,7 @@ def plan(bound, at):
     return phases, users
 
 
+@second_implementation_of("upper.user.group-privacy-explicit", "upper.user.phased-sgd-explicit")
 @pytest.mark.parametrize("seed", range(4))
 def test_phased_sgd_of_users(seed):
     at = user_case(seed)
@@ -436,6 +457,7 @@ def test_phased_sgd_of_users(seed):
     assert bound.terms == pytest.approx(expected, rel=1e-6)
 
 
+@second_implementation_of("upper.user.clipped-means-explicit", "upper.user.accelerated-explicit")
 @pytest.mark.parametrize("seed", range(4))
 def test_phased_erm_of_users(seed):
     at = user_case(50 + seed)

@@ -10,6 +10,7 @@ from dpsco_core.bounds.instances import gaussian, hypercube, spikes, tracing
 from dpsco_core.bounds.instances.fano import mean_squared_count
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from tests.bounds import helpers
+from tests.second import second_implementation_of
 
 N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 
@@ -92,6 +93,7 @@ def test_p4_hypercube_pure_squared():
     assert p == pytest.approx(7.367e-3, rel=2e-3)
 
 
+@second_implementation_of("lower.sco-strong.sampling-gaussian")
 def test_n1_gaussian():
     assert agrees(gaussian.gaussian_scale(4), 0.75984, 5)
     assert agrees(gaussian.gaussian_minimax(N, D, K), 0.10732, 5)

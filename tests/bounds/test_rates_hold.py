@@ -89,7 +89,7 @@ def test_a_rate_without_a_term_for_sampling_is_for_small_budgets(name):
 def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
     """Theorem 5 of Su et al. (2023) has no cap: at few records it passes L M."""
     bound = BY_SLUG["lower.sco-strong.width"]
-    held = 0
+    compared = 0
     for n, d, epsilon, delta in itertools.product(
         (1, 5, 20, 100), (1, 16, 500, 10**5), (0.01, 0.3, 1.0), (1e-12, 1e-6, 1e-3, 0.05)
     ):
@@ -105,8 +105,8 @@ def test_the_lower_rate_by_width_says_where_it_is_above_every_risk():
         if bound.value(at) > risk:
             assert any("no cap where n is small" in s for s in bound.failures(at))
         elif not bound.failures(at):
-            held += 1
-    assert held > 0
+            compared += 1
+    assert compared > 0
 
 
 def test_no_lower_rate_passes_the_risk_of_the_centre():

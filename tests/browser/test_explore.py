@@ -402,17 +402,17 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.down()
     page.mouse.move(x + 90, y, steps=6)
-    held = grip.get_attribute("aria-valuetext")
-    expect(page.locator("svg.hand text")).to_have_text(held or "")  # the n, while dragging
-    assert held not in ("n = 10,000", None) and "?n=" not in page.url
+    place = grip.get_attribute("aria-valuetext")
+    expect(page.locator("svg.hand text")).to_have_text(place or "")  # the n, while dragging
+    assert place not in ("n = 10,000", None) and "?n=" not in page.url
     page.mouse.up()
-    n = int((held or "").removeprefix("n = ").replace(",", ""))
+    n = int((place or "").removeprefix("n = ").replace(",", ""))
     wait_for_address(page, f"?n={n}&")
     expect(page.locator("svg.hand text")).to_have_count(0)
     ready(page)  # the new numbers are there
     grip.focus()
     grip.press("ArrowLeft")
-    expect(grip).not_to_have_attribute("aria-valuetext", held or "")
+    expect(grip).not_to_have_attribute("aria-valuetext", place or "")
     grip.press("End")
     wait_for_address(page, "?n=100000&")
     expect(grip).to_be_focused()  # a change of numbers leaves the focus where it is

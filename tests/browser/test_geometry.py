@@ -86,13 +86,13 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     hidden = traces.evaluate_all("all => all.map(e => e.style.visibility === 'hidden')")
     assert hidden.count(False) == 1
     text = said(page).locator(".said")
-    held, point = text.inner_text(), grip.get_attribute("aria-valuetext")
-    assert f"{point} goes to P(x) = (" in held and "x2=1.15" in page.url
+    sentence, point = text.inner_text(), grip.get_attribute("aria-valuetext")
+    assert f"{point} goes to P(x) = (" in sentence and "x2=1.15" in page.url
     page.mouse.up()
     x1, x2 = (point or "").removeprefix("x = (").removesuffix(")").split(", ")
     page.wait_for_url(lambda url: f"x1={float(x1):g}&x2={float(x2):g}" in url, timeout=10_000)
     expect(drawn.locator("polyline")).to_have_count(0)  # Python's figure has taken over
-    expect(text).to_have_text(held, use_inner_text=True)
+    expect(text).to_have_text(sentence, use_inner_text=True)
 
 
 @pytest.mark.slow

@@ -36,8 +36,8 @@ def law_of(kind: Any) -> Any:
 
 def both(law: Any = None) -> tuple[Vector, GeneratedRows]:
     law = StudentT(d=D) if law is None else law
-    held, generated = (np.random.default_rng(1) for _ in range(2))
-    return law.sample(N, held).x, law.stream(N, generated)
+    in_memory, generated = (np.random.default_rng(1) for _ in range(2))
+    return law.sample(N, in_memory).x, law.stream(N, generated)
 
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
@@ -50,10 +50,10 @@ def test_they_are_the_sample_at_every_pass(kind: Any) -> None:
 
 
 def test_the_generator_is_left_as_a_sample_leaves_it() -> None:
-    held, generated = (np.random.default_rng(2) for _ in range(2))
-    StudentT(d=3).sample(9, held)
+    in_memory, generated = (np.random.default_rng(2) for _ in range(2))
+    StudentT(d=3).sample(9, in_memory)
     StudentT(d=3).stream(9, generated)
-    assert held.random() == generated.random()
+    assert in_memory.random() == generated.random()
 
 
 @pytest.mark.parametrize(

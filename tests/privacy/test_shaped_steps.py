@@ -357,13 +357,13 @@ def test_a_sum_of_generalized_gaussians_has_the_coordinates_of_that_many(terms: 
 def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     opened = Ledger(CONCENTRATED).shaped_steps(shaped(0.3), steps=20_000)
-    honest = type(opened)._drawn
+    honest = type(opened)._noise_of
 
     def watched(self: Any, shape: tuple[int, int], rng: np.random.Generator) -> Any:
         sizes.append(math.prod(shape) * 8)
         return honest(self, shape, rng)
 
-    monkeypatch.setattr(type(opened), "_drawn", watched)
+    monkeypatch.setattr(type(opened), "_noise_of", watched)
     opened.summed_noise(20_000, 20, generator())
     assert sum(sizes) == 20_000 * 20 * 8
     assert max(sizes) <= 1_000_000

@@ -32,8 +32,8 @@ N = 2 * SIZE + 17
 def both(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
     made = Scenario(problem=problem, distribution=distribution, n=N, d=D).instance.problem
     drawn = made.draw(np.random.default_rng(0))
-    held, generated = (np.random.default_rng(1) for _ in range(2))
-    return drawn.sample(N, held), drawn.stream(N, generated)
+    in_memory, generated = (np.random.default_rng(1) for _ in range(2))
+    return drawn.sample(N, in_memory), drawn.stream(N, generated)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def both(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
     ],
 )
 def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | None) -> None:
-    held, generated = both(problem)
+    in_memory, generated = both(problem)
     if bound is not None:
-        held, generated = held.bounded(*bound), generated.bounded(*bound)
+        in_memory, generated = in_memory.bounded(*bound), generated.bounded(*bound)
     w = np.array([0.3, -0.2, 0.1, 0.5])
-    assert (generated.n, generated.d) == (held.n, held.d)
-    assert generated.constraint == held.constraint
-    expected = np.concatenate(list(held.gradients(w).blocks()))
+    assert (generated.n, generated.d) == (in_memory.n, in_memory.d)
+    assert generated.constraint == in_memory.constraint
+    expected = np.concatenate(list(in_memory.gradients(w).blocks()))
     rows = generated.gradients(w)
     # Margins are sums of d terms, whose order depends on the block they are taken from.
     close = {"rtol": 1e-11, "atol": 1e-13}
@@ -63,13 +63,13 @@ def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | N
     indices = np.array([N - 1, 3, SIZE, SIZE - 1])
     np.testing.assert_allclose(rows.take(indices), expected[indices], **close)
     for i in (0, SIZE - 1, SIZE, N - 1):
-        np.testing.assert_allclose(generated.gradient(w, i), held.gradient(w, i), **close)
-    np.testing.assert_allclose(generated.mean_gradient(w), held.mean_gradient(w), rtol=1e-9)
-    assert generated.risk(w) == pytest.approx(held.risk(w), rel=1e-11)
+        np.testing.assert_allclose(generated.gradient(w, i), in_memory.gradient(w, i), **close)
+    np.testing.assert_allclose(generated.mean_gradient(w), in_memory.mean_gradient(w), rtol=1e-9)
+    assert generated.risk(w) == pytest.approx(in_memory.risk(w), rel=1e-11)
     low, high = SIZE - 40, SIZE + 3
     part = generated.part(low, high)
-    np.testing.assert_allclose(part.gradient(w, 5), held.gradient(w, low + 5), **close)
-    expected_mean = held.part(low, high).mean_gradient(w)
+    np.testing.assert_allclose(part.gradient(w, 5), in_memory.gradient(w, low + 5), **close)
+    expected_mean = in_memory.part(low, high).mean_gradient(w)
     np.testing.assert_allclose(part.mean_gradient(w), expected_mean, rtol=1e-9)
     for outside in (-1, high - low):
         with pytest.raises(InvalidInput, match=r"^stop must be from start to 43"):
@@ -77,9 +77,9 @@ def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | N
 
 
 def test_factors_are_those_of_the_records() -> None:
-    held, generated = both("logistic")
+    in_memory, generated = both("logistic")
     w = np.full(D, 0.2)
-    for rows in (held.gradients(w), generated.gradients(w)):
+    for rows in (in_memory.gradients(w), generated.gradients(w)):
         parts = list(rows.factors())
         formed = np.concatenate([p.coefficients[:, None] * p.base for p in parts])
         np.testing.assert_allclose(formed, rows.take(np.arange(N)), rtol=1e-11, atol=1e-13)
@@ -88,9 +88,9 @@ def test_factors_are_those_of_the_records() -> None:
 @pytest.mark.parametrize("problem", ["quadratic", "logistic"])
 @pytest.mark.parametrize("distribution", ["spike", "hypercube"])
 def test_hard_instances_are_generated_too(problem: str, distribution: str) -> None:
-    held, generated = both(problem, distribution)
+    in_memory, generated = both(problem, distribution)
     w = np.full(D, 0.2)
-    expected = np.concatenate(list(held.gradients(w).blocks()))
+    expected = np.concatenate(list(in_memory.gradients(w).blocks()))
     gradients = np.concatenate(list(generated.gradients(w).blocks()))
     np.testing.assert_allclose(gradients, expected, rtol=1e-11, atol=1e-13)
 
@@ -103,10 +103,10 @@ def column_sums(rows: Any) -> Any:
 def test_gradients_are_totalled_in_pieces_that_are_small_to_send(
     problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, generated = both(problem)
+    in_memory, generated = both(problem)
     generated = generated.bounded(2.0)
     w = np.full(D, 0.2)
-    expected = column_sums(held.bounded(2.0).gradients(w))
+    expected = column_sums(in_memory.bounded(2.0).gradients(w))
     rows = generated.gradients(w)
     np.testing.assert_allclose(rows.total(column_sums), expected, rtol=1e-9)
     monkeypatch.setattr("dpsco_core.data.generated.PIECE_BLOCKS", 1)

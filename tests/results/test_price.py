@@ -47,15 +47,15 @@ def test_a_ratio_of_paired_errors_knows_the_noise_of_its_trials() -> None:
 
 def test_an_interval_of_a_ratio_holds_the_true_one_in_95_of_100_cases() -> None:
     rng = np.random.default_rng(0)
-    held = 0
+    covered = 0
     for _ in range(400):
         shared = rng.lognormal(0, 0.3, 20)
         pair = cells(list(2 * shared * rng.lognormal(0, 0.1, 20)), list(shared))
         price = ratio(pair, PRIVATE, PUBLIC, 10.0)
         assert price is not None
-        held += price.low <= 2 * np.exp(0.005) <= price.high
+        covered += price.low <= 2 * np.exp(0.005) <= price.high
     # Binomial(400, 0.95): outside with probability 1e-6; the delta method costs a little.
-    assert 352 <= held <= 399
+    assert 352 <= covered <= 399
 
 
 def test_a_price_over_no_error_is_infinite_and_over_two_of_them_there_is_none() -> None:

@@ -111,10 +111,10 @@ def test_one_blas_thread_holds_whichever_thread_enters_and_whichever_leaves_last
         with one_blas_thread():  # the main thread has set a limit once
             pass
         assert first.submit(inside).result() == {1}
-        held = one_blas_thread()
-        first.submit(held.__enter__).result()
+        limit = one_blas_thread()
+        first.submit(limit.__enter__).result()
         assert second.submit(inside).result() == threads() == {1}
-        second.submit(held.__exit__, None, None, None).result()
+        second.submit(limit.__exit__, None, None, None).result()
         assert threads() == before
 
 

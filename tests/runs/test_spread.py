@@ -63,21 +63,21 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
 ) -> None:
     scenario = Scenario(problem=problem, n=N, d=D)
     drawn, setting = scenario.instance.problem, scenario.setting
-    held = drawn.sample(N, np.random.default_rng(1))
+    in_memory = drawn.sample(N, np.random.default_rng(1))
     here = drawn.stream(N, np.random.default_rng(1))
     spread = replace(here, executor=threads)
     w = np.full(D, 0.1)
     assert np.array_equal(spread.mean_gradient(w), here.mean_gradient(w))
     assert spread.risk(w) == here.risk(w)
-    np.testing.assert_allclose(spread.mean_gradient(w), held.mean_gradient(w), rtol=1e-9)
-    assert spread.risk(w) == pytest.approx(held.risk(w), rel=1e-11)
-    part, own = spread.part(17, N - 5).bounded(3.0), held.part(17, N - 5).bounded(3.0)
+    np.testing.assert_allclose(spread.mean_gradient(w), in_memory.mean_gradient(w), rtol=1e-9)
+    assert spread.risk(w) == pytest.approx(in_memory.risk(w), rel=1e-11)
+    part, own = spread.part(17, N - 5).bounded(3.0), in_memory.part(17, N - 5).bounded(3.0)
     np.testing.assert_allclose(part.mean_gradient(w), own.mean_gradient(w), rtol=1e-9)
-    assert np.allclose(spread.gradient(w, 3), held.gradient(w, 3), rtol=1e-12)
+    assert np.allclose(spread.gradient(w, 3), in_memory.gradient(w, 3), rtol=1e-12)
     optimiser = make_method("sco.clipped", "tight", "practical")
     steps = optimiser.plan(setting).descent.steps
     values, spent = [], []
-    for sample in (held, here, spread):
+    for sample in (in_memory, here, spread):
         ledger = Ledger(setting.budget)
         release = optimiser.release(
             sample, optimiser.plan(setting), ledger, np.random.default_rng(2)
@@ -140,7 +140,7 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     alone: tuple[str, ...],
 ) -> None:
     scenario = Scenario(problem=problem, methods=(*spread, *alone), n=N, d=D, trials=2)
-    held = list(study(scenario))
+    outcomes = list(study(scenario))
     monkeypatch.setattr(limits, "LIBRARY", replace(limits.LIBRARY, elements=N * D - 1))
     monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
     sys.modules["dpsco_core.runs.study"]._draw.cache_clear()
@@ -152,7 +152,7 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     assert len(pieces) >= 2 * len(spread) * 12
     key = ("method", "trial", "error", "spent", "diagnostics")
     there.sort(key=lambda o: [(p.method, p.trial) for p in here].index((o.method, o.trial)))
-    for one, two, three in zip(held, here, there, strict=True):
+    for one, two, three in zip(outcomes, here, there, strict=True):
         assert (one.method, one.trial, one.x) == (three.method, three.trial, three.x)
         assert str([getattr(two, k) for k in key]) == str([getattr(three, k) for k in key])
         if three.not_applicable is None:

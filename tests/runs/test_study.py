@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,12 +123,12 @@ def test_a_reader_who_stops_leaves_no_cells_waiting() -> None:
             self.futures.append(future)
             return future
 
-    held = Held()
-    outcomes = study(replace(SMALL, trials=20), held)
+    executor = Held()
+    outcomes = study(replace(SMALL, trials=20), executor)
     next(outcomes)
     outcomes.close()
-    assert len(held.futures) == A_WORKER * workers_of(held)
-    assert all(f.cancelled() for f in held.futures[1:])
+    assert len(executor.futures) == A_WORKER * workers_of(executor)
+    assert all(f.cancelled() for f in executor.futures[1:])
 
 
 def test_an_error_in_a_worker_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,7 +443,13 @@ GOLDEN_ERRORS = {
 }
 
 
-@pytest.mark.parametrize("slug", MEAN_METHODS)
+def test_every_published_estimator_has_its_number() -> None:
+    lines = Path(__file__).parents[1].joinpath("slugs.txt").read_text(encoding="utf-8").splitlines()
+    published = {line.removeprefix("method ") for line in lines if line.startswith("method ")}
+    assert set(GOLDEN_ERRORS) == published.intersection(MEAN_METHODS)
+
+
+@pytest.mark.parametrize("slug", GOLDEN_ERRORS)
 def test_the_numbers_of_a_tiny_scenario_stay_what_they_are(slug: str) -> None:
     (outcome,) = study(replace(GOLDEN, methods=(slug,)))
     # Twelve digits: sums may differ in the last bits from one linear-algebra library to another.

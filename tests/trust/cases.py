@@ -1,16 +1,15 @@
 """Where each private method is put to the test: small, and found from the catalogue.
 
-A new method of the catalogue is covered without being named here: it is tried on the stage of its
-audits. What is written down are the exceptions: where one block, one step or one phase would leave
-a fault nothing to break.
+No method is named here: each is tried on the stage of its audits, and its own file says by
+`Stage.small` where one block, one step or one phase would leave a fault nothing to break.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,14 +17,11 @@ import numpy as np
 import pytest
 
 from dpsco_core.audit.stages import FAR, Neighbours, neighbours, stage
-from dpsco_core.catalogue import METHODS, make_method
+from dpsco_core.catalogue import METHODS, make_method, method_class
 from dpsco_core.data import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.lq.mirror import MirrorPlan
-from dpsco_core.methods.user.accelerated.nonsmooth import UserAcceleratedNonsmooth
-from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
-from dpsco_core.methods.user.accelerated.strong import UserAcceleratedStrong
+from dpsco_core.methods.stage import SmallRun
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.base import Setting
@@ -33,68 +29,11 @@ from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.scenario import Scenario
-from tests.methods.lq.mirror_helpers import forced, in_steps
 from tests.trust.tape import Tape, play
 
 PRIVATE = tuple(m.card.slug for m in METHODS if m.card.privacy != "none")
 RECORDS = 64
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324, 0.0)
-USERS = {"n": 400, "epsilon": 8.0}  # so that a filter's test passes
-MANY_PHASES = {"n": 2000, "epsilon": 8.0}
-
-# Fields of the scenario, and of the method, that are not those of the audit's stage.
-SCENARIOS: dict[str, dict[str, Any]] = {
-    **dict.fromkeys((m.card.slug for m in METHODS if m.stage.unseen), USERS),
-    "user.phased-sgd": MANY_PHASES,
-}
-FOUR_STEPS = Descent(steps=4, step_size=0.1)
-SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
-FIELDS: dict[str, dict[str, Any]] = {
-    "mean.adaptive": {"mode": "single"},
-    "mean.plan": {"mode": "single"},
-    "user.mean-adaptive": {"mode": "single"},
-    "sco.adaptive": {"descent": SIX_STEPS, "looks": True},
-    "mean.iterative": {"groups": 4},
-    "mean.cwme-cdp": {"blocks": 2},
-    "mean.cwme-pure": {"blocks": 2},
-    "sco.cwme": {"blocks": 2, "descent": FOUR_STEPS},
-    "sco.cwme-strong": {"steps": 4},
-    "sco.smoothed": {"descent": FOUR_STEPS},
-    "sco.iterative": {"groups": 4, "descent": FOUR_STEPS},
-    "sco.ftrl": {"descent": FOUR_STEPS},
-    "sco.automatic": {"descent": FOUR_STEPS},
-    "sco.quantile": {"descent": FOUR_STEPS},
-}
-ACCELERATED = (UserAccelerated, UserAcceleratedNonsmooth, UserAcceleratedStrong)
-MIRROR = ("lp.shuffled-mirror-descent", "lp.batched-mirror-descent", "lp.euclidean-reduction")
-
-
-@contextmanager
-def in_two_phases() -> Iterator[None]:
-    """Run user-level acceleration twice: the plan of half the users, on each half of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        for family in ACCELERATED:
-            patch.setattr(family, "plan", _twice(family.plan))
-        yield
-
-
-def _twice(honest: Any) -> Any:
-    def plan(self: Any, where: Setting) -> Any:
-        halved = honest(self, replace(where, n=where.n // 2))
-        inner = getattr(halved.phases, "phases", halved.phases)  # within those of smoothed losses
-        half = inner[0].stop
-        phases = (inner[0], replace(inner[0], start=half, stop=2 * half))
-        if inner is halved.phases:
-            return replace(halved, setting=where, phases=phases)
-        return replace(halved, setting=where, phases=replace(halved.phases, phases=phases))
-
-    return plan
-
-
-AROUND: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    **dict.fromkeys(MIRROR, lambda: in_steps(4)),
-    **dict.fromkeys((f.card.slug for f in ACCELERATED), in_two_phases),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +45,13 @@ class Case:
     slug : str
     point : Scenario
     method : a method of the catalogue
+    planned : the plan of a method at a setting; None: the method's own
     """
 
     slug: str
     point: Scenario
     method: Any
-    around: Callable[[], AbstractContextManager[Any]] = field(default=nullcontext)
+    planned: Callable[[Any, Setting], Any] | None = None
 
     def play(
         self, data: Any, seed: int = 0, replay: Tape | None = None, *, blind: bool = False
@@ -122,14 +62,32 @@ class Case:
         def run() -> Any:
             return self.method.release(data, self.method.plan(where), Ledger(where.budget), rng)
 
-        with self.around():
+        with self.planning():
             tape = play(run, replay, blind=blind)
         tape.state = rng.bit_generator.state
         return tape
 
+    @contextmanager
+    def planning(self) -> Iterator[None]:
+        """Let the method plan as its small run says, also where a fault asks for a plan."""
+        family, planned = type(self.method), self.planned
+        if planned is None:
+            yield
+            return
+        honest = family.plan
+
+        def plan(method: Any, where: Setting) -> Any:
+            with pytest.MonkeyPatch.context() as inner:
+                inner.setattr(family, "plan", honest)
+                return planned(method, where)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(family, "plan", plan)
+            yield
+
     def plan(self) -> Any:
         """The plan of a run."""
-        with self.around():
+        with self.planning():
             return self.method.plan(self.point.setting)
 
     def pairs(self) -> Iterator[Neighbours]:
@@ -177,9 +135,9 @@ class Case:
 
 def rows_of(data: Any) -> np.ndarray:
     """Return the records of a data set: points, or features, shape (n m, d)."""
-    held = getattr(data, "records", data)
-    held = getattr(held, "features", getattr(held, "points", held))
-    return np.asarray(held.x)
+    rows = getattr(data, "records", data)
+    rows = getattr(rows, "features", getattr(rows, "points", rows))
+    return np.asarray(rows.x)
 
 
 def with_rows(data: Any, x: np.ndarray) -> Any:
@@ -194,63 +152,11 @@ def with_rows(data: Any, x: np.ndarray) -> Any:
     return DenseRows(x)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variant:
-    """Another way in which a method is tried: fields of the scenario and of the method."""
-
-    slug: str
-    scenario: dict[str, Any] = field(default_factory=dict)
-    fields: dict[str, Any] = field(default_factory=dict)
-    around: Callable[[], AbstractContextManager[Any]] | None = None
-
-
-SHUFFLED = {"n": 1500, "epsilon": 0.3, "delta": 1e-4}  # where shuffling is what makes it private
-SHAPED = {"noise": "generalized gaussian"}
-
-
-@contextmanager
-def _shuffled_in_steps() -> Iterator[None]:
-    with forced("shuffled"), in_steps(4):
-        yield
-
-
-# Where a method has a second way to be private: another mechanism, or another accounting.
-VARIANTS = {
-    "mean.adaptive, guarded": Variant(slug="mean.adaptive", fields={"mode": "guarded"}),
-    "mean.adaptive, centre": Variant(slug="mean.adaptive", scenario={"n": 128, "diameter": 1000.0}),
-    "mean.adaptive, pure": Variant(slug="mean.adaptive", scenario={"delta": 0.0}),
-    "user.mean-adaptive, centre": Variant(
-        slug="user.mean-adaptive", scenario={"n": 128, "diameter": 1000.0}
-    ),
-    "user.mean-adaptive, pure": Variant(slug="user.mean-adaptive", scenario={"delta": 0.0}),
-    "sco.adaptive, steps of its own": Variant(slug="sco.adaptive", fields={"descent": None}),
-    "mean.iterative, shuffled": Variant(
-        slug="mean.iterative",
-        scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4},
-        fields={"groups": 1000},
-    ),
-    "sco.ftrl, phases": Variant(
-        slug="sco.ftrl",
-        scenario={"problem": "huber", "diameter": 20.0, "n": 200, "epsilon": 8.0},
-        fields={"descent": None},
-    ),
-    "sco.private-sgd, shuffled": Variant(slug="sco.private-sgd", scenario=SHUFFLED),
-    "lp.noisy-mirror-descent, shuffled": Variant(slug="lp.noisy-mirror-descent", scenario=SHUFFLED),
-    "lp.shuffled-mirror-descent, shuffled": Variant(
-        slug="lp.shuffled-mirror-descent", scenario=SHUFFLED, around=_shuffled_in_steps
-    ),
-    "lp.batched-mirror-descent, shaped noise": Variant(
-        slug="lp.batched-mirror-descent", fields=SHAPED
-    ),
-    "lp.regularized-mirror-descent, shaped noise": Variant(
-        slug="lp.regularized-mirror-descent", fields=SHAPED
-    ),
-    "sco.pure-objective-perturbation, solved": Variant(
-        slug="sco.pure-objective-perturbation", scenario={"problem": "logistic", "d": 2}
-    ),
-    "sco.objective-perturbation, solved": Variant(
-        slug="sco.objective-perturbation", scenario={"problem": "logistic", "d": 2}
-    ),
+# The second ways in which methods are private, by "slug, name": another mechanism, or accounting.
+VARIANTS: dict[str, tuple[str, SmallRun]] = {
+    f"{m.card.slug}, {name}": (m.card.slug, other)
+    for m in METHODS
+    for name, other in m.stage.others.items()
 }
 CASES = (*PRIVATE, *VARIANTS)
 
@@ -258,14 +164,13 @@ CASES = (*PRIVATE, *VARIANTS)
 @lru_cache
 def case(name: str) -> Case:
     """Return where a private method of the catalogue, or a variant of one, is tried."""
-    other = VARIANTS.get(name, Variant(slug=name))
-    slug = other.slug
-    changes = {"n": RECORDS} | SCENARIOS.get(slug, {}) | other.scenario
-    point = replace(stage(slug), **changes).validate()
-    method = make_method(slug, point.calibration, point.tuning)
+    slug, other = VARIANTS.get(name, (name, SmallRun()))
+    small = method_class(slug).stage.small
+    point = replace(stage(slug), **{"n": RECORDS, **small.scenario, **other.scenario}).validate()
+    method: Any = make_method(slug, point.calibration, point.tuning)
     return Case(
         slug=slug,
         point=point,
-        method=replace(method, **(FIELDS.get(slug, {}) | other.fields)),  # type: ignore[type-var]
-        around=other.around or AROUND.get(slug, nullcontext),
+        method=replace(method, **{**small.fields, **other.fields}),
+        planned=other.plan or small.plan,
     )

@@ -1,34 +1,33 @@
 """The ways in which published private methods have been found not to be private.
 
-Each breaks the library from outside, for one run, whatever the method; `block_faults` alone knows
-how a method splits its records.
+Each breaks the library from outside, for one run, whatever the method; how one divides its records
+it says itself, by `Stage.splits`.
 """
 
 from __future__ import annotations
 
 import math
+import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpsco_core.methods.euclidean import automatic, lipschitz, phased_sgd, private_sgd
+from dpsco_core.catalogue import method_class
+from dpsco_core.methods.euclidean import automatic, lipschitz
 from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.mean import coordinatewise, iterative, ladder
-from dpsco_core.methods.user import chains, clipped_means, group_privacy
-from dpsco_core.methods.user import phased_sgd as user_phased_sgd
+from dpsco_core.methods.mean import ladder
+from dpsco_core.methods.stage import Told
+from dpsco_core.methods.user import chains, clipped_means
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
-from dpsco_core.problems.samples.linear import LinearSample
-from dpsco_core.problems.samples.points import PointSample
-from dpsco_core.problems.samples.users import ItemSample
 from tests.methods.euclidean.framework import faults as framework_faults
 from tests.methods.mean import faults as mean_faults
+from tests.methods.mean.faults import in_order
 from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
@@ -192,108 +191,77 @@ def _release(patch: Patch, case: Case, run: Any) -> None:
     patch.setattr(family, "release", lambda self, *given: run(honest, self, *given))
 
 
-# How each method splits its records; the others look at all of them in every release.
+# How methods divide their records: a break for each way of `Split`, made of the honest function.
 
 
-def one_group_for_all(patch: Patch, case: Case) -> None:
-    """Every group has the first records."""
-    honest = iterative.clipped_group_means
-
-    def means(rows: Any, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
-        in_order = np.minimum(np.arange(rows.n) // (rows.n // groups), groups).astype(np.int32)
-        return np.repeat(honest(rows, in_order, groups, radius)[:1], groups, axis=0)
-
-    patch.setattr(iterative, "clipped_group_means", means)
-
-
-def one_block_for_all(patch: Patch, case: Case) -> None:
-    """Every block of a median of means is the first one."""
-    honest = coordinatewise.clipped_block_means
-
-    def means(rows: Any, limit: float, blocks: int) -> np.ndarray:
-        return np.repeat(honest(rows, limit, blocks)[:1], blocks, axis=0)
-
-    patch.setattr(coordinatewise, "clipped_block_means", means)
-
-
-def one_part_for_all(family: type, patch: Patch, case: Case) -> None:
+def _range(honest: Any) -> Any:
     """Every part of the records, or of the users, is the first of its length."""
-    honest = family.part  # type: ignore[attr-defined]
-    patch.setattr(family, "part", lambda self, low, high: honest(self, 0, high - low))
+    return lambda self, low, high: honest(self, 0, high - low)
 
 
-def one_stretch_for_all(patch: Patch, case: Case) -> None:
+def _phase(honest: Any) -> Any:
     """Every phase starts at the first record."""
-    for module in (phased_sgd, group_privacy):
-        honest = module.phase_average
 
-        def average(sample: Any, w: Any, phase: Any, *rest: Any, honest: Any = honest, **more: Any):
-            first = replace(phase, start=0, stop=phase.stop - phase.start)
-            return honest(sample, w, first, *rest, **more)
+    def first(argument: Any) -> Any:
+        if hasattr(argument, "stop"):
+            return replace(argument, start=0, stop=argument.stop - argument.start)
+        return replace(argument, first=0) if hasattr(argument, "first") else argument
 
-        patch.setattr(module, "phase_average", average)
-    chain = user_phased_sgd.chain_averages
-    patch.setattr(
-        user_phased_sgd,
-        "chain_averages",
-        lambda sample, w, run, losses: chain(sample, w, replace(run, first=0), losses),
-    )
+    return lambda *given, **more: honest(*map(first, given), **more)
 
 
-def one_order_twice(patch: Patch, case: Case) -> None:
-    """The first records are seen in the first half of the steps, and again in the second."""
-    honest = private_sgd.fresh_order
-
-    def order(n: int, plan: Any, rng: Any) -> Any:
-        once, idle = honest(n, plan, rng)
-        return np.resize(np.arange(math.ceil(len(once) / 2)), len(once)), idle
-
-    for place in ("euclidean.private_sgd", "lq.noisy"):
-        patch.setattr(f"dpsco_core.methods.{place}.fresh_order", order)
-
-
-def one_batch_for_all(patch: Patch, case: Case) -> None:
+def _positions(honest: Any) -> Any:
     """Every batch is the first one."""
-    honest = lp_mirror.truncated_sum
-
-    def first(rows: Any, batch: np.ndarray, *rest: Any) -> np.ndarray:
-        return honest(rows, np.arange(len(batch)), *rest)
-
-    patch.setattr(lp_mirror, "truncated_sum", first)
+    return lambda rows, batch, *rest: honest(rows, np.arange(len(batch)), *rest)
 
 
-def records(patch: Patch, case: Case) -> None:
-    """Every part of the records is the first of its length, whatever they are."""
-    for family in (PointSample, LinearSample):
-        one_part_for_all(family, patch, case)
+def _groups(honest: Any) -> Any:
+    """Every group has the first records."""
+
+    def means(rows: Any, group: np.ndarray, groups: int, *rest: Any) -> np.ndarray:
+        means = honest(rows, in_order(rows.n, groups), groups, *rest)
+        return np.repeat(means[:1], groups, axis=0)
+
+    return means
 
 
-points = partial(one_part_for_all, PointSample)
-users = partial(one_part_for_all, ItemSample)
-SPLITS: dict[str, Callable[[Patch, Case], None]] = {
-    "mean.iterative": one_group_for_all,
-    "mean.cwme-cdp": one_block_for_all,
-    "mean.cwme-pure": one_block_for_all,
-    "sco.iterative": one_group_for_all,
-    "sco.cwme": one_block_for_all,
-    "sco.cwme-strong": points,
-    "sco.ftrl": records,
-    "sco.output-perturbation": points,
-    "sco.phased-sgd": one_stretch_for_all,
-    "lp.phased-sgd": one_stretch_for_all,
-    "user.group-privacy": one_stretch_for_all,
-    "user.phased-sgd": one_stretch_for_all,
-    "sco.private-sgd": one_order_twice,
-    "lp.noisy-mirror-descent": one_order_twice,
-    "lp.shuffled-mirror-descent": one_batch_for_all,
-    "lp.batched-mirror-descent": one_batch_for_all,
-    "lp.euclidean-reduction": one_batch_for_all,
-    "user.accelerated": users,
-    "user.accelerated-strong": users,
-    "user.accelerated-nonsmooth": users,
+def _blocks(honest: Any) -> Any:
+    """Every block is the first one."""
+
+    def rows(*given: Any) -> np.ndarray:
+        made = honest(*given)
+        return np.repeat(made[:1], len(made), axis=0)
+
+    return rows
+
+
+def _order(honest: Any) -> Any:
+    """The first records are seen in the first half of the steps, and again in the second."""
+
+    def order(*given: Any) -> Any:
+        once, *rest = honest(*given)
+        return np.resize(np.arange(math.ceil(len(once) / 2)), len(once)), *rest
+
+    return order
+
+
+REUSED: dict[Told, Callable[[Any], Any]] = {
+    "range": _range,
+    "phase": _phase,
+    "positions": _positions,
+    "groups": _groups,
+    "blocks": _blocks,
+    "order": _order,
 }
 
 
 def split_reused(patch: Patch, case: Case) -> None:
     """What the ledger counts as disjoint records are the same ones."""
-    SPLITS[case.slug](patch, case)
+    for split in method_class(case.slug).stage.splits:
+        honest = pkgutil.resolve_name(split.function)
+        reused = REUSED[split.told](honest)
+        place, _, name = split.function.rpartition(".")
+        patch.setattr(pkgutil.resolve_name(place), name, reused)
+        for module in list(sys.modules.values()):  # where it was imported by name
+            if vars(module).get(name) is honest:
+                patch.setattr(module, name, reused)

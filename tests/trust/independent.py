@@ -19,6 +19,7 @@ from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.coordinatewise import practical_threshold
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.problems.base import Setting
+from tests.second import declared
 
 Vector = NDArray[np.float64]
 GRID = np.exp(np.linspace(-9, 14, 60_001))  # the arguments over which a bound is minimised
@@ -302,14 +303,6 @@ _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_l
 _CONVEX_SIGNS = "tests/bounds/euclidean/test_values.py::test_bounded_signs_from_the_definition"
 _ORACLES = "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_from_their_definitions"
 _STRONG = "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_by_brute_force"
-_SGD_ROWS = (
-    "tests/bounds/euclidean/test_lipschitz.py::"
-    "test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance"
-)
-_OBJECTIVE = (
-    "tests/bounds/euclidean/test_lipschitz.py::"
-    "test_the_explicit_forms_of_objective_perturbation_term_by_term"
-)
 _TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
 _ASSOUAD = (
     "tests/bounds/test_tracing_values.py::"
@@ -324,19 +317,10 @@ _DISTORTION = (
     "test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes"
 )
 _FLOORS = "tests/bounds/floors/test_values.py::test_every_floor_"
-_LQ = "tests/bounds/test_independent_lq_user.py::"
 
-# Where each explicit bound is compared with a second implementation.
+# Where each explicit bound is compared with a second implementation; a test may say so itself.
 COUNTERPARTS: dict[str, str] = {
     **dict.fromkeys(FORMULAS, _HERE),
-    **dict.fromkeys(
-        ("upper.user.mean-group-run", "upper.user.mean-clipped-run"),
-        "tests/bounds/user/test_means.py::test_the_bound_on_a_run_is_its_formula_written_out",
-    ),
-    **dict.fromkeys(
-        ("upper.user.mean-group-interval", "upper.user.mean-clipped-interval"),
-        "tests/bounds/user/test_means.py::test_the_bound_on_a_run_is_its_formula_written_out",
-    ),
     **{
         f"lower.{row.format(notion)}": f"{_FLOORS}{test}"
         for notion in ("cdp", "approx", "pure")
@@ -405,7 +389,6 @@ COUNTERPARTS: dict[str, str] = {
     "lower.sco-strong.hypercube-pure": _LOOPS,
     "lower.sco.sampling-signs": _CONVEX_SIGNS,
     "lower.sco-strong.sampling-signs": _SIGNS,
-    "lower.sco-strong.sampling-gaussian": "tests/bounds/test_lower_values.py::test_n1_gaussian",
     "upper.sco.cwme-explicit": _ORACLES,
     "upper.sco.smoothed-explicit": _ORACLES,
     "upper.sco.clipped-explicit": _ORACLES,
@@ -413,62 +396,5 @@ COUNTERPARTS: dict[str, str] = {
     "upper.sco.cwme-strong-explicit": _STRONG,
     "upper.sco.cwme-strong-explicit-divided": _STRONG,
     "upper.sco.cwme-strong-framework": _STRONG,
-    **dict.fromkeys(
-        (
-            "upper.sco.private-sgd-paper",
-            "upper.sco.private-sgd-theorem",
-            "upper.sco.private-sgd-utility",
-            "upper.sco.private-sgd-regret",
-            "upper.sco.private-sgd-explicit",
-            "upper.sco.private-sgd-pruned",
-        ),
-        _SGD_ROWS,
-    ),
-    **dict.fromkeys(
-        (
-            "upper.sco.objective-perturbation-explicit",
-            "upper.sco.objective-perturbation-paper",
-            "upper.sco.objective-perturbation-strong-explicit",
-        ),
-        _OBJECTIVE,
-    ),
-    "upper.sco.sgd": (
-        "tests/bounds/euclidean/test_hold.py::test_sgd_meets_its_bound_on_the_linear_loss"
-    ),
-    **dict.fromkeys(
-        (
-            "upper.lp.regularized-mirror-descent-explicit",
-            "upper.lp.regularized-mirror-descent-generalized",
-            "upper.lp.regularized-mirror-descent-paper",
-        ),
-        _LQ + "test_regularised_mirror_descent",
-    ),
-    **dict.fromkeys(
-        (
-            "upper.lp.shuffled-mirror-descent-explicit",
-            "upper.lp.shuffled-mirror-descent-generalized",
-            "upper.lp.shuffled-mirror-descent-paper",
-            "upper.lp.batched-mirror-descent-explicit",
-            "upper.lp.batched-mirror-descent-generalized",
-            "upper.lp.batched-mirror-descent-paper",
-        ),
-        _LQ + "test_truncated_mirror_descent",
-    ),
-    **dict.fromkeys(
-        (
-            "upper.lp.phased-sgd-explicit",
-            "upper.lp.phased-sgd-free",
-            "upper.lp.euclidean-reduction-explicit",
-        ),
-        _LQ + "test_the_methods_for_q_from_two_on",
-    ),
-    "upper.lp.noisy-mirror-descent-explicit": _LQ + "test_noisy_mirror_descent",
-    **dict.fromkeys(
-        ("upper.user.group-privacy-explicit", "upper.user.phased-sgd-explicit"),
-        _LQ + "test_phased_sgd_of_users",
-    ),
-    **dict.fromkeys(
-        ("upper.user.clipped-means-explicit", "upper.user.accelerated-explicit"),
-        _LQ + "test_phased_erm_of_users",
-    ),
+    **dict(declared()),
 }

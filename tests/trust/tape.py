@@ -210,7 +210,7 @@ class _Watch:
 
             patch.setattr(Ledger, name, opened)
 
-        drawn, summed = Steps._drawn, Steps.summed_noise
+        drawn, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
         def one_by_one(steps: Any, shape: Any, rng: Any) -> Array:
@@ -235,7 +235,7 @@ class _Watch:
             finally:
                 idling[0] = False
 
-        patch.setattr(Steps, "_drawn", one_by_one)
+        patch.setattr(Steps, "_noise_of", one_by_one)
         patch.setattr(Steps, "summed_noise", together)
         patch.setattr(Steps, "idle_noise", idle_noise)
 

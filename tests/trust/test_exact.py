@@ -6,7 +6,6 @@ Nothing here names a method: a new one of the catalogue is tried as it is.
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +95,7 @@ def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) 
     place = case(slug)
     point = replace(place.point, **({"rho": None} | budget))
     made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
-    moved = replace(place, point=point, method=made, around=nullcontext)
+    moved = replace(place, point=point, method=made, planned=None)
     try:
         moved.plan()
     except NotApplicable:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import get_args
 
 import pytest
 
+from dpsco_core.catalogue import METHODS
+from dpsco_core.methods.stage import Told
 from tests.conftest import FOUND
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
-from tests.trust.faults import SPLITS
+from tests.trust.faults import REUSED
 from tests.trust.mutants import FAULTS, MUTANTS, Mutant, killed
 
 APPLICABLE = [m for m in MUTANTS if not m.not_applicable]
@@ -54,4 +57,9 @@ def test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them(name
     place = case(name)
     entries = checks.booked(place.play(place.crowd(0)))
     if any(e.part is not None or e.disjoint_blocks > 1 for e in entries):
-        assert place.slug in SPLITS
+        assert place.method.stage.splits
+
+
+def test_every_way_to_divide_records_is_broken_in_some_method() -> None:
+    used = {split.told for m in METHODS for split in m.stage.splits}
+    assert used == set(REUSED) == set(get_args(Told))

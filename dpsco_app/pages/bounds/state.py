@@ -90,7 +90,7 @@ class Drawing:
     """Explore's address for a bound."""
 
     query: dict[str, str]  # its parameters; empty where the dashboard cannot run any such scenario
-    drawn: bool  # whether its figure draws the bound; the table below it always lists it
+    draws: bool  # whether its figure draws the bound; the table below it always lists it
     n: int  # records, or users, there: fewer where the dashboard does not run so many
     scenario: Scenario | None = None  # what opens
 
@@ -107,15 +107,15 @@ def drawing(point: Scenario, card: BoundCard) -> Drawing:
         (s for n in (point.n, *fewer) if (s := _allowed(replace(single, n=n), card))), None
     )
     if scenario is None:
-        return Drawing(query={}, drawn=False, n=point.n)
+        return Drawing(query={}, draws=False, n=point.n)
     alike = card.slug in {c.slug for c in cards(scenario.problem, scenario.level)}
     query = explore_query(scenario) | ({BOUND: card.slug} if alike else {})
-    return Drawing(query=query, drawn=alike, n=scenario.n, scenario=scenario)
+    return Drawing(query=query, draws=alike, n=scenario.n, scenario=scenario)
 
 
 def has_line(view: Drawing, slug: str) -> bool:
     """Return whether Explore's figure holds a line of the bound: a positive number somewhere."""
-    if not view.drawn or view.scenario is None:
+    if not view.draws or view.scenario is None:
         return False
     return any(0 < e.value < math.inf for e in evaluations(view.scenario, (slug,)))
 

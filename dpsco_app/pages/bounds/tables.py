@@ -55,25 +55,25 @@ def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
         _filters(fitting, any(r.holds for r in rows(point, fitting.slugs)))
     all_rows = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
-    drawn = words.comparable(all_rows, quantity)
-    chosen = _chosen(all_rows, drawn, view.bound)
+    compared = words.comparable(all_rows, quantity)
+    chosen = _chosen(all_rows, compared, view.bound)
     start = math.nan if quantity == "item gradients" else without_data(point)
     if not all_rows:
         screen.say(QUESTION, "No row passes these filters")
         return
-    screen.say(QUESTION, words.title(drawn), words.count_sentence(all_rows))
-    if drawn:
-        figure = bounds_figure(drawn, words.quantity_axis(quantity), chosen, start)
+    screen.say(QUESTION, words.title(compared), words.count_sentence(all_rows))
+    if compared:
+        figure = bounds_figure(compared, words.quantity_axis(quantity), chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         screen.draw(figure, _clicked, right=430)
         screen.foot.caption(words.MARKS)
         screen.draw_files(
             figure,
-            lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
+            lambda: words.table_frame(compared, [_slopes(point, r) for r in compared], start),
             setting=setting_line(point, runs=False),
         )
     with st.container(key="bounds_said"):
-        st.markdown(words.sentence(drawn, table, start))
+        st.markdown(words.sentence(compared, table, start))
     _cover(table)
     _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
     _table(point, all_rows, start)
@@ -122,11 +122,11 @@ def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
     return all_rows
 
 
-def _chosen(all_rows: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
+def _chosen(all_rows: tuple[Row, ...], compared: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in all_rows}:
         return slug
-    first = words.leading(drawn) or (all_rows[0] if all_rows else None)
+    first = words.leading(compared) or (all_rows[0] if all_rows else None)
     return "" if first is None else first.bound.card.slug
 
 
@@ -270,11 +270,11 @@ def _explore_link(point: Scenario, row: Row) -> None:
     if not target.query:
         st.caption("The dashboard runs no scenario of this kind: it is too large.")
         return
-    drawn = has_line(target, row.bound.card.slug)
-    label = "Draw this bound in Explore" if drawn else "Open its scenario in Explore"
+    has_curve = has_line(target, row.bound.card.slug)
+    label = "Draw this bound in Explore" if has_curve else "Open its scenario in Explore"
     link_to("explore", label, target.query)
     if target.n != point.n:
         st.caption(f"At n = {number_text(target.n)}, the most that Explore runs with such records.")
-    if not drawn:
-        why = "has no finite value there" if target.drawn else "bounds something else"
+    if not has_curve:
+        why = "has no finite value there" if target.draws else "bounds something else"
         st.caption(f"Explore's figure cannot show this bound, which {why}.")

@@ -182,12 +182,12 @@ def count_sentence(rows: Sequence[Row]) -> str:
     return text + "."
 
 
-def sentence(drawn: Sequence[Row], table: PaperTable, start: float) -> str:
+def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
     """Return how far the proven bounds are apart, and which say nothing."""
-    parts = [ratio_sentence(ratio) for ratio in class_ratios(drawn)]
-    above = [r for r in drawn if is_vacuous(r, start)]
+    parts = [ratio_sentence(ratio) for ratio in class_ratios(compared)]
+    above = [r for r in compared if is_vacuous(r, start)]
     if above:
-        every = sum(r.holds and r.bound.card.kind == "upper" for r in drawn)
+        every = sum(r.holds and r.bound.card.kind == "upper" for r in compared)
         count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
             f"{count} upper bounds that hold promise nothing here: they "

@@ -141,12 +141,12 @@ def page() -> None:
 def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None:
     """Run what the result lacks, and show it as it grows; then draw the page anew."""
     result = shown.result
-    write, again, drawn = Pace(0.0), Pace.of_figures(), result.finished
+    write, again, shown_cells = Pace(0.0), Pace.of_figures(), result.finished
     for _, left in run(result):
         if write.due():
             status.html(status_html(left or so_far(result)))
-        if result.finished > drawn and not TURNS.taken and again.due():
-            drawn = result.finished
+        if result.finished > shown_cells and not TURNS.taken and again.due():
+            shown_cells = result.finished
             screen.draw(shown)
     st.session_state["running"] = False
     st.rerun()

@@ -105,9 +105,9 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
 def draw_sources(result: Result) -> None:
     """Draw a table with a row a curve, and the papers to be copied."""
     methods = [m for part in result.parts for m in part.scenario.methods]
-    drawn = proven_slugs(result.scenario)
+    proven = proven_slugs(result.scenario)
     cards: list[Card] = [method_card(m) for m in dict.fromkeys(methods)]
-    cards += [bound(slug).card for slug in drawn]
+    cards += [bound(slug).card for slug in proven]
     rows = [
         {
             "Curve": short_name(card) if isinstance(card, BoundCard) else card.name,

@@ -191,13 +191,13 @@ def _width(view: View) -> None:
     few, width = few_directions(view.shape, view.seed), plane_width(view.shape)
     title = f"In the plane the width is {width:.4g}; {len(few.heights)} random directions reach "
     below = FirstScreen("reach", beside=True)
-    drawn = reach_figure(view.shape, few, f"{title}{few.heights.mean():.2f} on average")
-    below.draw(drawn)
+    figure = reach_figure(view.shape, few, f"{title}{few.heights.mean():.2f} on average")
+    below.draw(figure)
     with below.beside:
-        st.subheader(drawn.alt)
+        st.subheader(figure.alt)
         st.caption(words.LOOK_AT["reach"])
         _draw_again(view)
-    below.draw_files(drawn, lambda: reach_table(few))
+    below.draw_files(figure, lambda: reach_table(few))
 
 
 @_kept()
@@ -227,8 +227,8 @@ def _noise(view: View) -> None:
         "Gaussian noise"
     )
     below = FirstScreen("clouds", beside=True)
-    drawn = clouds_figure(clouds, title)
-    below.draw(drawn)
+    figure = clouds_figure(clouds, title)
+    below.draw(figure)
     with below.beside:
         st.subheader(title)
         st.caption(
@@ -236,7 +236,7 @@ def _noise(view: View) -> None:
             "either noise."
         )
         _draw_again(view)
-    below.draw_files(drawn, lambda: clouds_table(clouds))
+    below.draw_files(figure, lambda: clouds_table(clouds))
 
 
 def _draw_again(view: View) -> None:

@@ -39,10 +39,10 @@ NO, YES = "You answer no", "You answer yes"
 Drawn = tuple[Figure, Callable[[], pd.DataFrame]]  # a figure, and the numbers behind it
 
 
-def colour_named(of: str) -> Pair:
+def colour_named(source: str) -> Pair:
     """Return the colour of a method, or of a line of an experiment."""
     known = RADIUS | LAWS | {core.RIGHT: ("", METHODS["violet"])}
-    return known[of][1] if of in known else colour_of(CHOOSES.get(of, of))
+    return known[source][1] if source in known else colour_of(CHOOSES.get(source, source))
 
 
 # -- the parts of a figure ----------------------------------------------------------------------
@@ -186,16 +186,16 @@ def guesses_figure(rows: Sequence[core.LessonRow], title: str) -> Drawn:
 def densities() -> Drawn:
     outputs, without, with_it = core.output_densities(core.GAME_EPSILON)
     ratio = np.maximum(without / with_it, with_it / without)
-    top, drawn = float(without.max()), []
+    top, lines = float(without.max()), []
     for name, y, side in ((NO, without, -12.0), (YES, with_it, 12.0)):
         colour = METHODS["grey"] if name == NO else METHODS["violet"]
         x = [100 * outputs[0], *(100 * outputs), 100 * outputs[-1], 100 * outputs[0]]
         line = Line(key=name, name=name, x=x, y=[0, *y, 0, 0], colour=colour, fill=0.13)
         peak = int(np.argmax(y))
-        drawn += [line, named(line, 100 * outputs[peak], 0.97 * top, (side, 0.0))]
+        lines += [line, named(line, 100 * outputs[peak], 0.97 * top, (side, 0.0))]
     across = linear_axis("Published share of yes", 100 * outputs[0], 100 * outputs[-1], " %")
     figure = Figure(
-        panels=[Panel(title="", x=across, lines=drawn)],
+        panels=[Panel(title="", x=across, lines=lines)],
         y=replace(linear_axis("How likely (density)", 0, 1.12 * top), ticks=[]),
         ladder=NO_LADDER,
         alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",

@@ -215,7 +215,7 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
     if isinstance(lesson.draw, Choosing):
         kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
         marks, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
-        trials = [(x, y, shown.colour(colour_named(of))) for x, y, of in marks]
+        trials = [(x, y, shown.colour(colour_named(source))) for x, y, source in marks]
         answers = [
             {"text": text, "points": places[choice], "band": lesson.draw.band}
             for choice, text in lesson.choices.items()

@@ -124,11 +124,11 @@ def proof_probability(at: MeanInstance, view: View) -> float:
 def build_part(screen: FirstScreen, view: View) -> None:
     """Draw what is proven on the hard mean problem, and by which argument."""
     at = view.instance
-    drawn, rungs, costs = numbers(at)
+    curves, rungs, costs = numbers(at)
     printed = literal_probability(at, "zcdp")
-    answer, small = words.curve_words(drawn, view)
+    answer, small = words.curve_words(curves, view)
     screen.say(BUILD, answer, small)
-    figure = curve_figure(drawn, words.largest(drawn, view), costs.sampling, printed, answer)
+    figure = curve_figure(curves, words.largest(curves, view), costs.sampling, printed, answer)
     screen.draw(figure)
     with screen.foot:
         with st.container(key="lower_said"):
@@ -161,12 +161,12 @@ def prove_part(screen: FirstScreen, view: View) -> None:
         _tracing(screen, at, view)
         return
     slug, q, pure = form_of(view), proof_probability(at, view), view.notion == "pure"
-    proof, drawn = at.proof(q), numbers(at)[0]
+    proof, curves = at.proof(q), numbers(at)[0]
     expectiles = at.expectiles(q) if slug == "approx-packing" else None
     bound = expectiles.bound if expectiles else proof.pure_bound if pure else proof.bound
     answer = words.proof_title(q, bound, proof.ceiling, view.shift)
-    screen.say(PROVE, answer, words.floors_sentence(drawn, slug, bound))
-    curve = next(c for c in drawn if c.slug == slug)
+    screen.say(PROVE, answer, words.floors_sentence(curves, slug, bound))
+    curve = next(c for c in curves if c.slug == slug)
     if curve.best > 0:
         ceiling = np.array([at.proof(float(x)).ceiling for x in curve.q])
         here = (q, words.brief(proof.ceiling), words.brief(bound))

@@ -32,18 +32,18 @@ FREE_POINTS, FREE_SPAN = 121, (1.0, 1e7)
 
 
 def curve_figure(
-    drawn: Sequence[FanoCurve],
+    curves: Sequence[FanoCurve],
     best: Mapping[Notion, FanoCurve],  # the largest one on each class that the budget is about
     sampling: float,  # the floor without privacy
     printed: float,  # the paper's spike probability with constant 1
     alt: str,
 ) -> Figure:
     """Return the bounds over the spike probability, in red the best ones."""
-    shown = [c for c in drawn if c.best > VOID]
+    shown = [c for c in curves if c.best > VOID]
     classes = {c.slug: kind for kind, c in best.items()}
     top = max([c.best for c in shown] + [sampling])
     low, high = top / 300, top * 2
-    ends = (float(drawn[0].q[0]), max(float(c.q[-1]) for c in drawn))
+    ends = (float(curves[0].q[0]), max(float(c.q[-1]) for c in curves))
     lines, rows = [], []
     for i, one in enumerate(shown):
         kind = classes.get(one.slug)

@@ -200,10 +200,10 @@ def classes_sentence(at: MeanInstance) -> str:
     )
 
 
-def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
+def floors_sentence(curves: Sequence[FanoCurve], slug: str, here: float) -> str:
     """Say why the proof that is shown gives less than the largest bound on the same class."""
-    own = next(c for c in drawn if c.slug == slug)
-    best = max((c for c in drawn if c.binds == own.binds), key=lambda c: c.best)
+    own = next(c for c in curves if c.slug == slug)
+    best = max((c for c in curves if c.binds == own.binds), key=lambda c: c.best)
     if best.best <= here * (1 + 1e-3):
         return ""
     if best.hard == own.hard:
@@ -230,25 +230,25 @@ def own_floor_sentence(at: MeanInstance, floor: float, floors: Floors, notion: s
     )
 
 
-def largest(drawn: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
+def largest(curves: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
     """Return the largest bound on each class that the budget is about: those of the window."""
     classes: tuple[Notion, ...] = (view.notion,)
     if view.notion == "approx":
         classes = ("approx", "zcdp")
     within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
     return {
-        kind: max((c for c in drawn if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
+        kind: max((c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
         for kind in classes
     }
 
 
-def curve_words(drawn: Sequence[FanoCurve], view: View) -> tuple[str, str]:
+def curve_words(curves: Sequence[FanoCurve], view: View) -> tuple[str, str]:
     """Return what is proven on each class, and by which argument."""
-    best = largest(drawn, view)
+    best = largest(curves, view)
     parts = [f"no {CLASS_NAMES[k]} algorithm less than {brief(c.best)}" for k, c in best.items()]
     parts[0] = "N" + parts[0][1:].replace("less", "can promise less")
     names = separated([f"“{c.name}”" for c in best.values()])
-    (code,) = (c for c in drawn if c.slug == f"fano-{'pure' if view.notion == 'pure' else 'cdp'}")
+    (code,) = (c for c in curves if c.slug == f"fano-{'pure' if view.notion == 'pure' else 'cdp'}")
     top = list(best.values())[-1]
     small = f"By {names} at q = {brief(top.best_q)}: "
     if code.best <= VOID:

@@ -64,7 +64,7 @@ def page() -> None:
         severities = {ALL: "every kind"} | {name: name for name in SEVERITIES}
         _filter("severity", "What is wrong", severities)
     entries = listed(view)
-    screen.say(QUESTION, _said(entries), SMALL)
+    screen.say(QUESTION, _count_sentence(entries), SMALL)
     if entries:
         _table(entries)
         _one(next((e for e in entries if e.slug == view.erratum), entries[0]))
@@ -75,7 +75,7 @@ def _filter(name: str, label: str, names: Mapping[str, str]) -> None:
     st.selectbox(label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=250)
 
 
-def _said(entries: Sequence[Erratum]) -> str:
+def _count_sentence(entries: Sequence[Erratum]) -> str:
     runs = sum(e.experiment is not None for e in entries)
     grave = sum(e.severity == SEVERITIES[0] for e in entries)
     total = "" if len(entries) == len(ERRATA) else f" of {len(ERRATA)}"

@@ -117,12 +117,14 @@ def why(advised: Advice, start: float) -> str:
         return "It is the only private method that was run here."
     (second, second_error), *_ = others
     next_one = f"{method_card(second).name} ({short_text(second_error)})"
-    of = f"Mean error {short_text(error)}, the smallest of {len(advised.ranked)} private methods"
+    smallest = (
+        f"Mean error {short_text(error)}, the smallest of {len(advised.ranked)} private methods"
+    )
     if advised.tied:
-        return f"{of}; {TRIALS} runs do not tell it apart from {next_one}."
+        return f"{smallest}; {TRIALS} runs do not tell it apart from {next_one}."
     if error > 0:
-        return f"{of}, {second_error / error:.2g} times smaller than that of {next_one}."
-    return f"{of}; next comes {next_one}."
+        return f"{smallest}, {second_error / error:.2g} times smaller than that of {next_one}."
+    return f"{smallest}; next comes {next_one}."
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:

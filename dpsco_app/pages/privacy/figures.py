@@ -82,8 +82,8 @@ def compared_figure(
     across: bool = False,
 ) -> Figure:
     """Return what several arguments prove, as lines, and a point of each that is at hand."""
-    seen = {name: (list(x), [_drawn(v) for v in y]) for name, (x, y) in curves.items()}
-    points = {name: point for name, point in marks.items() if math.isfinite(_drawn(point[1]))}
+    seen = {name: (list(x), [_within(v) for v in y]) for name, (x, y) in curves.items()}
+    points = {name: point for name, point in marks.items() if math.isfinite(_within(point[1]))}
     heights = [v for _, y in seen.values() for v in y if v > 0] + [y for _, y in points.values()]
     places = [v for x, _ in seen.values() for v in x]
     lines, rows = [], []
@@ -105,8 +105,10 @@ def compared_figure(
             mark = replace(line, key=f"{name} here", x=[a], y=[b], width=0, symbol="circle")
             lines.append(replace(mark, size=11, hover=[f"here: {short_text(a)}, {b:.4g}"]))
             value = f"{a if across else b:.3g}"
-        if drawn := [v for v in y if v > 0]:
-            row = LadderRow(key=name, name=name, colour=line.colour, values=[value], end=drawn[-1])
+        if positive := [v for v in y if v > 0]:
+            row = LadderRow(
+                key=name, name=name, colour=line.colour, values=[value], end=positive[-1]
+            )
             rows.append(row)
     return Figure(
         panels=[Panel(title="", x=log_axis(titles[0], min(places), max(places)), lines=lines)],
@@ -116,7 +118,7 @@ def compared_figure(
     )
 
 
-def _drawn(value: float | None) -> float:
+def _within(value: float | None) -> float:
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 

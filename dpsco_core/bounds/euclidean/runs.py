@@ -5,14 +5,13 @@ noise are those of the plan, of either tuning and calibration (theory/bounds-of-
 """
 
 import math
-from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE
 from dpsco_core.bounds.euclidean.conditions import (
     GRADIENT_BOUND,
@@ -96,19 +95,16 @@ def _sgd_row(
     problems: tuple[str, ...],
     *hypotheses: Hypothesis,
 ) -> Bound:
-    return replace(
-        _SGD,
-        card=replace(
-            _SGD.card,
-            slug=f"upper.sco.sgd-{slug}",
-            name=f"SGD, no privacy, proven for this run{name}",
-            statement=f"one pass of projected SGD with the steps of a run, {rule} risks",
-            summary="The mean excess risk of stochastic gradient descent, which is not private, "
-            "with the steps, the batches and the average of the run: it bounds what is measured.",
-            latex=latex,
-            loss_class=losses,
-            problems=problems,
-        ),
+    return bound_like(
+        _SGD.card,
+        slug=f"upper.sco.sgd-{slug}",
+        name=f"SGD, no privacy, proven for this run{name}",
+        statement=f"one pass of projected SGD with the steps of a run, {rule} risks",
+        summary="The mean excess risk of stochastic gradient descent, which is not private, "
+        "with the steps, the batches and the average of the run: it bounds what is measured.",
+        latex=latex,
+        loss_class=losses,
+        problems=problems,
         evaluate=AtPlan(
             method=Sgd(),
             names=("optimisation", "sampling"),

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
 from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.base.loss_classes import SMOOTH_LIPSCHITZ, LossClass
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -120,11 +119,12 @@ def explicit_row(
     **changes: Any,
 ) -> Bound:
     """Return a bound whose card is `card` but for some changes."""
-    return Bound(
-        card=replace(card, **changes),
+    return bound_like(
+        card,
         evaluate=named(names, needs, formula),
         hypotheses=hypotheses,
         letters=_EXPLICIT_LETTERS,
+        **changes,
     )
 
 

@@ -104,7 +104,7 @@ def best_b4(at: MirrorInputs) -> DescentChoice:
 
     try:
         at.check_finite()
-        near = best_count(lambda t: best(t)[0], at.n, of="number of steps")
+        near = best_count(lambda t: best(t)[0], at.n, what="number of steps")
     except NotApplicable:
         return NO_CHOICE
     steps = smallest_or(near_splits(at.n, near), lambda t: best(t)[0], near)

@@ -133,9 +133,11 @@ def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False
     return sampling if printed else sampling / math.sqrt(n), private
 
 
-def _product(of: Callable[[Setting], DualConstants], *names: str) -> Callable[[Setting], float]:
+def _product(
+    constants_of: Callable[[Setting], DualConstants], *names: str
+) -> Callable[[Setting], float]:
     """Return the product of some constants."""
-    return lambda setting: math.prod(float(getattr(of(setting), name)) for name in names)
+    return lambda setting: math.prod(float(getattr(constants_of(setting), name)) for name in names)
 
 
 _OVER_SET = _product(dual_constants, "lipschitz", "diameter")

@@ -126,7 +126,7 @@ def best_b3(at: Regularized) -> RegularizedChoice:
         return float(minimum.fun), math.exp(float(minimum.x))
 
     try:
-        steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, of="number of steps")
+        steps = best_count(lambda t: best(t)[0], LARGEST_STEPS, what="number of steps")
     except NotApplicable:
         return nothing
     value, regulariser = best(steps)

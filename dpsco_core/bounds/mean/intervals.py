@@ -6,13 +6,12 @@ An interval in one dimension, and nothing of it is estimated from the data: it c
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from scipy.special import chdtri
 
 from dpsco_core.base.cards import Guarantee
-from dpsco_core.bounds.base import AtPlan, Bound, Letter
+from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
 from dpsco_core.bounds.mean.coordinatewise import Noise
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
 from dpsco_core.bounds.tools import HINGE, KAPPA, PARTS, Parts, void
@@ -59,7 +58,10 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     """Return the interval beside the bound on the mean error of a run."""
     assert isinstance(run.evaluate, AtPlan)
     short, _, _ = run.card.name.partition(", proven for this run")
-    card = replace(
+    evaluate = AtPlan(
+        method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
+    )
+    return bound_like(
         run.card,
         slug=run.card.slug.replace("-run", "-interval"),
         name=f"{short}, 95 % interval of this run",
@@ -68,12 +70,11 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
         "law of the class. It is computed from public numbers and costs no privacy.",
         guarantee=GUARANTEE,
         latex=latex,
+        evaluate=evaluate,
+        hypotheses=run.hypotheses,
+        letters=(*run.letters, _SPREAD, *((_QUANTILE,) if NOISE in latex else ())),
+        optimal=run.optimal,
     )
-    evaluate = AtPlan(
-        method=run.evaluate.method, names=PARTS, formula=lambda plan: formula(plan).each
-    )
-    letters = (*run.letters, _SPREAD, *((_QUANTILE,) if NOISE in latex else ()))
-    return replace(run, card=card, evaluate=evaluate, combine=math.fsum, letters=letters)
 
 
 # The terms, with the squared length that a record may have instead of R^2, and the noise's factor.

@@ -7,10 +7,9 @@ these beside measured errors; the rows at their own parameters are in tables.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from dpsco_core.bounds.base import AtPlan, Bound, Letter
+from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.mean.clipped import (
     CLIPPED_BOUNDS,
@@ -110,19 +109,19 @@ def _row(
     row = _OWN[slug]
     others = (own for own in row.letters if own.token not in {one.token for one in letters})
     levels = " and ".join(f"the {one.meaning}" for one in letters)
-    return replace(
-        row,
-        card=replace(
-            row.card,
-            slug=slug.replace("-expected", "-run"),
-            name=row.card.name.replace("proven mean error", "proven for this run"),
-            statement=statement,
-            summary=f"The mean error with every constant proven, at {levels}: it bounds what is "
-            "measured, and a figure draws it beside that.",
-            latex=latex,
-        ),
+    return bound_like(
+        row.card,
+        slug=slug.replace("-expected", "-run"),
+        name=row.card.name.replace("proven mean error", "proven for this run"),
+        statement=statement,
+        summary=f"The mean error with every constant proven, at {levels}: it bounds what is "
+        "measured, and a figure draws it beside that.",
+        latex=latex,
         evaluate=AtPlan(method=method, names=PARTS, formula=lambda plan: formula(plan).each),
+        combine=row.combine,
+        hypotheses=row.hypotheses,
         letters=(*letters, *others),
+        optimal=row.optimal,
     )
 
 

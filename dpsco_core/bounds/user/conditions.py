@@ -15,7 +15,7 @@ from dpsco_core.problems.base import Setting
 Check = Callable[[UserLevel], str]
 
 
-def _of(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
+def _user_level(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
     c = setting.constants
     if not (0 < c.lipschitz < math.inf and 0 < c.diameter < math.inf):
         return None
@@ -35,7 +35,9 @@ def _of(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
 def user_level(setting: Setting) -> UserLevel | None:
     """Return `setting` at user level; None without an (epsilon, delta) budget, L or diameter."""
     budget = setting.budget
-    return _of(setting, budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else None
+    return (
+        _user_level(setting, budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else None
+    )
 
 
 def gaussian_user_level(setting: Setting) -> UserLevel | None:
@@ -49,7 +51,7 @@ def gaussian_user_level(setting: Setting) -> UserLevel | None:
         return user_level(setting)
     rho = budget.rho * (1 - 1e-9)
     delta = 1e-3 * min(1e-3, math.sqrt(rho))
-    return _of(setting, gaussian_epsilon(rho, delta), delta)
+    return _user_level(setting, gaussian_epsilon(rho, delta), delta)
 
 
 def condition(text: str, check: Check) -> Hypothesis:

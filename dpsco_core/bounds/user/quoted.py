@@ -18,7 +18,7 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.user.complexity import COMPARISON
@@ -138,7 +138,7 @@ def _lower(
     def terms(setting: Setting) -> dict[str, float]:
         return dict(zip(TERMS, at_setting(setting), strict=True))
 
-    return Bound(card=replace(card, **changes), evaluate=terms, hypotheses=hypotheses)
+    return bound_like(card, evaluate=terms, hypotheses=hypotheses, **changes)
 
 
 def _cut(pair: tuple[float, float], most: float) -> tuple[float, float]:

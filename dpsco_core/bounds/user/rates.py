@@ -164,7 +164,7 @@ def upper(
     **changes: Any,  # fields of the card
 ) -> Bound:
     evaluate = named(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
-    return Bound(card=replace(card, **changes), evaluate=evaluate, hypotheses=hypotheses)
+    return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
 
 
 def _non_private(setting: Setting) -> tuple[float, ...]:

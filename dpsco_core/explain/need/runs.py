@@ -59,9 +59,9 @@ class Runs:
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
         problem = point.instance.problem.draw(data)
-        drawn: Any = first_users(problem, point.n, point.m, data)
+        users: Any = first_users(problem, point.n, point.m, data)
         user_level = method_card(self.method).level == "user"
-        records = users_of(drawn) if user_level else pooled(drawn)
+        records = users_of(users) if user_level else pooled(users)
         release = released(self.made, records, plan, ledger, noise)
         return problem.excess_risk(release.value).value
 

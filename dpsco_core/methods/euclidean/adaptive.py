@@ -8,16 +8,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
@@ -40,6 +31,7 @@ from dpsco_core.methods.mean.ladder import (
     radius_choice,
     wider_is_better,
 )
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.choices import ExponentialChoice
@@ -183,7 +175,14 @@ class AdaptiveDescent(Method):
     )
     colour: ClassVar[str] = "violet"
     symbol: ClassVar[str] = "circle"
-    stage: ClassVar[Stage] = Stage(records=128, free_steps=True, clip=("radius", "top_radius"))
+    stage: ClassVar[Stage] = Stage(
+        records=128,
+        free_steps=True,
+        clip=("radius", "top_radius"),
+        # The fewest steps with all looks.
+        small=SmallRun(fields={"descent": Descent(steps=6, step_size=0.1), "looks": True}),
+        others={"steps of its own": SmallRun(fields={"descent": None})},
+    )
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

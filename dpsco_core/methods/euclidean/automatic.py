@@ -9,14 +9,15 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BU_2023, SCO_PROBLEMS, MethodCard
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent, practical_descent, typical_norm
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -155,7 +156,9 @@ class AutomaticDescent(PrivateMethod):
             "methods": ("sco.erm", "sco.clipped", "sco.automatic", "sco.quantile"),
         },
     )
-    stage = Stage(free_steps=True, clip=("scale", "scale"))
+    stage = Stage(
+        free_steps=True, clip=("scale", "scale"), small=SmallRun(fields={"descent": FEW_STEPS})
+    )
     colour = "green"
     symbol = "diamond"
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
-from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
@@ -25,6 +25,7 @@ from dpsco_core.methods.euclidean.sentences import (
 from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
@@ -15,7 +15,12 @@ from dpsco_core.methods.euclidean.framework import (
 )
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
+from dpsco_core.methods.euclidean.tuning import (
+    FEW_STEPS,
+    Descent,
+    practical_descent,
+    practical_limit,
+)
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.coordinatewise import (
     SMALLEST_THRESHOLD,
@@ -23,6 +28,7 @@ from dpsco_core.methods.mean.coordinatewise import (
     median_sensitivity,
     printed_sensitivity,
 )
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 
@@ -115,7 +121,12 @@ class CoordinatewiseDescent(FrameworkMethod):
         ),
         example=LOGISTIC,
     )
-    stage = Stage(free_steps=True, clip=("threshold", "threshold"))
+    stage = Stage(
+        free_steps=True,
+        clip=("threshold", "threshold"),
+        splits=CoordinatewiseCDP.stage.splits,
+        small=SmallRun(fields={"blocks": 2, "descent": FEW_STEPS}),
+    )
     colour = "teal"
     symbol = "diamond"
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -21,6 +21,7 @@ from dpsco_core.methods.mean.coordinatewise import (
     median_sensitivity,
     printed_sensitivity,
 )
+from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 
@@ -112,7 +113,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
         ),
         example=QUADRATIC | {"methods": ("sco.erm", "sco.clipped", "sco.cwme-strong")},
     )
-    stage = Stage(problem="quadratic")
+    stage = Stage(problem="quadratic", splits=PARTS, small=SmallRun(fields={"steps": 4}))
     colour = "teal"
     symbol = "diamond-open"
     dashed = True
@@ -292,7 +293,7 @@ def practical_blocks(
         for count in counts
         for one in (_limits(setting, rho, count, divided) if limit is None else (limit,))
     )
-    chosen = smallest(candidates, risk, of="number of steps")
+    chosen = smallest(candidates, risk, what="number of steps")
     return Blocks(steps=chosen[0], limit=chosen[1], modelled_risk=risk(chosen))
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAIROUZ_2021, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean
+from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.correlated import Encoding
 from dpsco_core.privacy.ledger import Ledger
@@ -148,7 +149,18 @@ class CorrelatedDescent(PrivateMethod):
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.clipped", "sco.phased-sgd", "sco.ftrl")},
     )
-    stage = Stage(free_steps=True, clip=("radius", "radius"))
+    stage = Stage(
+        free_steps=True,
+        clip=("radius", "radius"),
+        splits=PARTS,
+        small=SmallRun(fields={"descent": FEW_STEPS}),
+        others={
+            "phases": SmallRun(
+                scenario={"problem": "huber", "diameter": 20.0, "n": 200, "epsilon": 8.0},
+                fields={"descent": None},
+            )
+        },
+    )
     colour = "magenta"
     symbol = "diamond"
 

@@ -246,7 +246,7 @@ def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -
         bias = clipping_bias(setting, typical, one.radius) if typical else 0.0
         return one.modelled_risk + bias**2 / (2 * curvature)
 
-    return smallest(candidates, risk, of="clip radius", gain=1e-9)
+    return smallest(candidates, risk, what="clip radius", gain=1e-9)
 
 
 def theorem_steps(setting: Setting, rho: float, lipschitz: float) -> Descent:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite, planned
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -18,9 +18,15 @@ from dpsco_core.methods.euclidean.sentences import (
     MOMENTS,
     SMOOTH_RISK,
 )
-from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
+from dpsco_core.methods.euclidean.tuning import (
+    FEW_STEPS,
+    Descent,
+    practical_clipping,
+    practical_descent,
+)
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -116,7 +122,12 @@ class IterativeDescent(FrameworkMethod):
             "trials": 3,
         },
     )
-    stage = Stage(records=1, free_steps=True)
+    stage = Stage(
+        records=1,
+        free_steps=True,
+        splits=IterativeUpdating.stage.splits,
+        small=SmallRun(fields={"groups": 4, "descent": FEW_STEPS}),
+    )
     colour = "magenta"
     symbol = "star"
 

@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass, replace
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import MethodCost, Stage
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, sco_share
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
 from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 

@@ -10,7 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -21,6 +21,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
     sco_share,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
+from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -128,7 +129,7 @@ class PhasedSgd(PrivateMethod):
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.phased-sgd", "sco.clipped")},
     )
-    stage = Stage(records=16)
+    stage = Stage(records=16, splits=(Split(function=f"{__name__}.phase_average", told="phase"),))
     colour = "green"
     symbol = "cross"
     dashed = True
@@ -340,6 +341,6 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     return smallest(
         ((count, size) for count in counts for size in sizes),
         lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
-        of="step size",
+        what="step size",
         floor=first_phase,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -20,6 +20,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
     refuse_pure,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, LIPSCHITZ
+from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.budget import ApproxDP
@@ -158,7 +159,11 @@ class PrivateSgd(PrivateMethod):
             "trials": 5,
         },
     )
-    stage = Stage(records=1)
+    stage = Stage(
+        records=1,
+        splits=(Split(function=f"{__name__}.fresh_order", told="order"),),
+        others={"shuffled": SmallRun(scenario=AMPLIFIED)},
+    )
     colour = "magenta"
     symbol = "hexagon"
     dashed = True
@@ -245,10 +250,10 @@ def run_steps(
     move = (lambda w, pull: project(w - pull)) if move is None else move
     w, total, made = sample.constraint.centre if start is None else start, np.zeros(d), 0
     path = Path(w, -(-len(order) // batch) + int(idle.sum()))
-    drawn = batch * max(1, NOISE_ELEMENTS // (d * batch))
+    block = batch * max(1, NOISE_ELEMENTS // (d * batch))
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
-        for low in range(0, len(order), drawn):
-            records = order[low : low + drawn].tolist()
+        for low in range(0, len(order), block):
+            records = order[low : low + block].tolist()
             fresh = steps.noise(len(records), d, rng)
             for k in range(0, len(records), batch):
                 for _ in range(idle[low + k] if plan.idle else 0):

@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ANDREW_2021, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.automatic import (
     AutomaticDescent,
     PracticePlan,
@@ -19,9 +19,10 @@ from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
-from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
 from dpsco_core.methods.mean.base import check_level, clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -132,7 +133,9 @@ class QuantileDescent(PrivateMethod):
         ),
         example=AutomaticDescent.story.example,
     )
-    stage = Stage(free_steps=True, clip=("radius", "radius"))
+    stage = Stage(
+        free_steps=True, clip=("radius", "radius"), small=SmallRun(fields={"descent": FEW_STEPS})
+    )
     colour = "violet"
     symbol = "diamond"
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
@@ -14,10 +14,16 @@ from dpsco_core.methods.euclidean.framework import (
 )
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
+from dpsco_core.methods.euclidean.tuning import (
+    FEW_STEPS,
+    Descent,
+    practical_descent,
+    practical_limit,
+)
 from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.problems.base import Setting
 
@@ -100,7 +106,9 @@ class SmoothedDescent(FrameworkMethod):
         ),
         example=HUBER | {"methods": ("sco.erm", "sco.clipped", "sco.smoothed")},
     )
-    stage = Stage(free_steps=True, clip=("tau", "tau"))
+    stage = Stage(
+        free_steps=True, clip=("tau", "tau"), small=SmallRun(fields={"descent": FEW_STEPS})
+    )
     colour = "green"
     symbol = "triangle-up"
 

@@ -98,6 +98,9 @@ class Descent:
         }
 
 
+FEW_STEPS = Descent(steps=4, step_size=0.1)  # those of the small run of a stage
+
+
 def curvatures(setting: Setting) -> tuple[float, float]:
     """Return the model's smallest and largest curvature."""
     constants = setting.constants
@@ -276,7 +279,7 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
         )
         for r in radii
     )
-    return smallest(candidates, risk, of="clip radius", gain=1e-9)
+    return smallest(candidates, risk, what="clip radius", gain=1e-9)
 
 
 def clipping_bias(setting: Setting, typical: float, radius: float) -> float:

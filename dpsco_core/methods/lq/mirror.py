@@ -16,8 +16,8 @@ order, and each brings a draw of its own (amplification by shuffling).
 """
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point, mirror_step
 from dpsco_core.geometry.norms import lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, Plan, PrivateMethod, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.inputs import Order, release_rho, shape_of, space_of
@@ -40,6 +40,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level
+from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped, lemma_3_steps
 from dpsco_core.privacy.ledger import Ledger
@@ -140,13 +141,13 @@ def mirror_plan(
         check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
     if tuning == "practical":
         chosen = {order: practical_choice(at) for order, at in inputs.items()}
-        order = smallest(chosen, lambda o: chosen[o].value, of="order of the noise")
+        order = smallest(chosen, lambda o: chosen[o].value, what="order of the noise")
         steps, threshold, weight, _ = chosen[order]
     else:
         shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
         steps, threshold = published(setting, next(iter(inputs.values())), shuffled=shuffles)
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
-        order = smallest(noises, lambda o: noises[o], of="order of the noise")
+        order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
     at, (rho, certificate) = inputs[order], draws[order]
     draw = Shaped(at.space, 2 * threshold, rho, noise, shape_of(noise, calibration))
@@ -210,6 +211,16 @@ def inside(plan: MirrorPlan, d: int) -> float:
     return INSIDE * plan.threshold / lq_norm(np.ones(d), plan.space.dual)
 
 
+def few_steps(plan: MirrorPlan) -> MirrorPlan:
+    """Return the plan with its records in four batches."""
+    return replace(plan, steps=4, batch_size=plan.gradients // 4)
+
+
+def in_few_steps(method: Any, setting: Setting) -> MirrorPlan:
+    """Return the plan of a small run."""
+    return few_steps(method.plan(setting))
+
+
 def _check_applicable(setting: Setting) -> None:
     """Raise `NotApplicable` where no such method can run, or its parameters are not certified."""
     refuse_pure(setting)
@@ -248,7 +259,11 @@ class Truncated(PrivateMethod):
     orders: ClassVar[tuple[Order, ...]] = ("shuffled", "public")  # accountings that are compared
 
     reads = "whole"
-    stage = Stage(place=inside)
+    stage = Stage(
+        place=inside,
+        splits=(Split(function=f"{__name__}.truncated_sum", told="positions"),),
+        small=SmallRun(plan=in_few_steps),
+    )
 
     def planned(self, setting: Setting, noise: Noise) -> MirrorPlan:
         _check_applicable(setting)

@@ -131,7 +131,7 @@ def practical_choice(at: MirrorInputs) -> DescentChoice:
         tried = (modelled(at, steps, factor) for factor in PRACTICAL_FACTORS)
         return smallest_or(tried, lambda choice: choice.value, NO_CHOICE)
 
-    return best(best_count(lambda steps: best(steps).value, at.n, of="number of steps"))
+    return best(best_count(lambda steps: best(steps).value, at.n, what="number of steps"))
 
 
 def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:

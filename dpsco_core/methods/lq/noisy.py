@@ -13,7 +13,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -165,7 +165,7 @@ class NoisyMirrorDescent(PrivateMethod):
             "methods": ("sco.erm", "sco.private-sgd", "lp.noisy-mirror-descent"),
         },
     )
-    stage = Stage(records=1)
+    stage = PrivateSgd.stage
     colour = "gold"
     symbol = "hexagon-open"
     dashed = True
@@ -251,7 +251,7 @@ def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Pote
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))
         return potential.divergence * batch * energy
 
-    return smallest(candidates, bound, of="potential")
+    return smallest(candidates, bound, what="potential")
 
 
 def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:

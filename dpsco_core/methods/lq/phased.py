@@ -1,16 +1,17 @@
 """Phased SGD without a constraint set: the algorithm behind Theorem 8 of Su et al. (2023)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
     PhasedPlan,
+    PhasedSgd,
     check_two_records,
     phased_plan,
     practical_phases,
@@ -100,7 +101,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
         example=ON_CUBE
         | {"problem": "logistic", "methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
     )
-    stage = Stage(records=16, problem="huber", exponent=3.0)
+    stage = replace(PhasedSgd.stage, problem="huber", exponent=3.0)
     colour = "green"
     symbol = "cross-open"
     dashed = True

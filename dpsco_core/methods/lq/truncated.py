@@ -1,11 +1,11 @@
 """Truncated mirror descent in one pass: Su, Zhao and Wang (2023), Algorithm 4 and section 5.2."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import MethodCost, Stage
+from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.lq.inputs import chosen_noise
-from dpsco_core.methods.lq.mirror import MirrorPlan, Truncated, inside
+from dpsco_core.methods.lq.mirror import MirrorPlan, Truncated, few_steps, mirror_plan
 from dpsco_core.methods.lq.sentences import (
     GAUSSIAN_DUAL,
     ON_CUBE,
@@ -16,6 +16,7 @@ from dpsco_core.methods.lq.sentences import (
     ZERO,
     lq_card,
 )
+from dpsco_core.methods.stage import AMPLIFIED, SHAPED, SmallRun
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.generalized_gaussian import Noise
 from dpsco_core.problems.base import Setting
@@ -36,6 +37,12 @@ class InDualNorm(Truncated):
                 changes=(("geometry", "lq"), ("q", 2.0)),
             )
         return self.planned(setting, chosen_noise(self.noise, self.calibration))
+
+
+def _shuffled(method: InDualNorm, setting: Setting) -> MirrorPlan:
+    """Return the plan of a small run whose noise is for the secret order of the records."""
+    noise = chosen_noise(method.noise, method.calibration)
+    return few_steps(mirror_plan(setting, ("shuffled",), noise, method.calibration, method.tuning))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +133,9 @@ class ShuffledMirrorDescent(InDualNorm):
             "tuning": "theory",
         },
     )
+    stage = replace(
+        Truncated.stage, others={"shuffled": SmallRun(scenario=AMPLIFIED, plan=_shuffled)}
+    )
     colour = "teal"
     symbol = "star-diamond"
 
@@ -188,6 +198,7 @@ class BatchedMirrorDescent(InDualNorm):
         example=ON_L1
         | {"methods": ("sco.erm", "lp.batched-mirror-descent", "lp.shuffled-mirror-descent")},
     )
+    stage = replace(Truncated.stage, others={"shaped noise": SHAPED})
     colour = "magenta"
     symbol = "hourglass"
 
@@ -247,7 +258,7 @@ class EuclideanReduction(Truncated):
         ),
         example=ON_CUBE | {"methods": ("sco.erm", "sco.clipped", "lp.euclidean-reduction")},
     )
-    stage = Stage(exponent=3.0, place=inside)
+    stage = replace(Truncated.stage, exponent=3.0)
     colour = "brown"
     symbol = "hexagram"
     dashed = True

@@ -9,15 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    MethodCost,
-    Plan,
-    PrivateMethod,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Tuning
 from dpsco_core.methods.mean.base import (
     check_level,
     check_rows,
@@ -47,6 +39,7 @@ from dpsco_core.methods.mean.rounds import (
     worthwhile,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
@@ -119,7 +112,15 @@ class AdaptiveClipping(PrivateMethod):
         "as much as simple clipping where a few records, all far out in one direction, carry the "
         "mean.",
     )
-    stage = Stage(records=128)  # enough for a look
+    stage = Stage(
+        records=128,  # enough for a look
+        small=SmallRun(fields={"mode": "single"}),
+        others={
+            "guarded": SmallRun(fields={"mode": "guarded"}),
+            "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),
+            "pure": SmallRun(scenario={"delta": 0.0}),
+        },
+    )
     story = Story(
         what="Looks at how long the records are, privately, before it clips them: from a ladder of "
         "public radii it draws one beyond which about k records lie. The look costs a few "

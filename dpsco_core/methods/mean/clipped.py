@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -20,6 +20,7 @@ from dpsco_core.methods.mean.base import (
     zhao_share,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -180,5 +181,5 @@ def practical_radius(setting: Setting, rho: float) -> float:
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
-    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="clip radius")
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
     return scale * (bulk + math.exp(log_t))

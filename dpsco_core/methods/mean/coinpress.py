@@ -116,7 +116,7 @@ class CoinPress(PrivateMethod):
         scale = self.covariance_scale or scaled_bound(setting)[0]
         plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]
         radii, rhos = smallest(
-            plans, lambda p: p[0][-1] / math.sqrt(p[1][-1]), of="number of steps"
+            plans, lambda p: p[0][-1] / math.sqrt(p[1][-1]), what="number of steps"
         )
         for radius in radii:
             check_level("radius", radius)

@@ -12,7 +12,7 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_count,
@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET, OVER_N
+from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
@@ -78,7 +79,12 @@ class _Coordinatewise(PrivateMethod):
     noise: ClassVar[Noise]
     reads = "summed"
     cost = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
-    stage = Stage(at_once=True, clip=("threshold", "threshold"))
+    stage = Stage(
+        at_once=True,
+        clip=("threshold", "threshold"),
+        splits=(Split(function="dpsco_core.methods.mean.base.clipped_block_means", told="blocks"),),
+        small=SmallRun(fields={"blocks": 2}),
+    )
 
     def __post_init__(self) -> None:
         check_count("blocks", self.blocks)
@@ -333,5 +339,5 @@ def practical_threshold(
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2
         return float(max(spread, axis) + energy * (limit / 3) ** 2)
 
-    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="threshold tau")
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, what="threshold tau")
     return scale * (bound + math.exp(log_t)) / 3

@@ -11,7 +11,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_count,
@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.base import (
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.mean.directions import walk_to_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET, OVER_N
+from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ApproxDP
@@ -141,7 +142,17 @@ class IterativeUpdating(PrivateMethod):
             "grid": (1000.0, 5000.0, 20_000.0, 50_000.0),
         },
     )
-    stage = Stage(records=1, clip=("radius", "clip_radius"))
+    stage = Stage(
+        records=1,
+        clip=("radius", "clip_radius"),
+        splits=(Split(function=f"{__name__}.clipped_group_means", told="groups"),),
+        small=SmallRun(fields={"groups": 4}),
+        others={
+            "shuffled": SmallRun(
+                scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4}, fields={"groups": 1000}
+            )
+        },
+    )
     colour = "magenta"
     symbol = "star"
 

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.adaptive import (
     AdaptiveClipping,
     AdaptivePlan,
@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.base import (
 )
 from dpsco_core.methods.mean.rounds import plan_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
@@ -134,7 +135,8 @@ class RescaledClipping(PrivateMethod):
             "methods": ("mean.sample", "mean.clipped", "mean.adaptive", "mean.plan"),
         },
     )
-    stage = Stage(records=128)  # enough for a look
+    # Enough records for a look.
+    stage = Stage(records=128, small=SmallRun(fields={"mode": "single"}))
     colour = "violet"
     symbol = "diamond"
     dashed = True
@@ -250,8 +252,8 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     centre = float(logs.mean())
     variance = float(np.square(logs - centre).sum()) / (len(logs) - 1)
     kept = max(0.0, 1 - noise**2 / variance) if variance > 0 else 0.0
-    drawn = centre + kept * (logs - centre)
-    return np.asarray(np.exp2(0.5 * (drawn - drawn.max())))
+    shrunk = centre + kept * (logs - centre)
+    return np.asarray(np.exp2(0.5 * (shrunk - shrunk.max())))
 
 
 def stretched(fine: AdaptivePlan, weights: Vector) -> AdaptivePlan:

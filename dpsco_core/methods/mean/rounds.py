@@ -46,12 +46,14 @@ def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentreP
     """
     reach = tail(d, BEYOND)
 
-    def of(rounds: int) -> CentrePlan:
+    def plan_of(rounds: int) -> CentrePlan:
         own = (rho / rounds,) * rounds
         radii, off = balls(n, far, scale, own, reaches=(reach,) * rounds, likely=(reach,) * rounds)
         return CentrePlan(radii=radii, rho=rho, off=off)
 
-    return smallest(map(of, range(1, MOST_ROUNDS + 1)), lambda p: p.off, of="number of rounds")
+    return smallest(
+        map(plan_of, range(1, MOST_ROUNDS + 1)), lambda p: p.off, what="number of rounds"
+    )
 
 
 def centre_allowed(setting: Setting, *, near: bool) -> bool:
@@ -87,7 +89,7 @@ def centre_share(setting: Setting, *, near: bool) -> float:
 
 def worthwhile(candidates: Sequence[T], error: Callable[[T], float]) -> T:
     """Return the candidate with the least error; the first one unless that saves a fifth."""
-    best = smallest(candidates, error, of="share of the budget for a centre")
+    best = smallest(candidates, error, what="share of the budget for a centre")
     return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
 
 

@@ -10,7 +10,7 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share, scaled_bound
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
@@ -19,6 +19,7 @@ from dpsco_core.methods.mean.smooth_clip import (
     smoothed_clip,
     smoothed_supremum,
 )
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -178,7 +179,7 @@ class NoiseSmoothing(PrivateMethod):
         taus = {
             c: practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
         }
-        best = smallest(choices, lambda c: taus[c][1], of="smoothing variance")
+        best = smallest(choices, lambda c: taus[c][1], what="smoothing variance")
         return taus[best][0], best
 
     def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
@@ -240,6 +241,6 @@ def practical_tau(
         bias = second / tau if order < 3 else min(second / tau, third / tau**2)
         return float(d * (bias**2 + energy * tau**2))
 
-    log_tau, least = smallest_between(squared_error, -6.0, 40.0, of="threshold tau")
+    log_tau, least = smallest_between(squared_error, -6.0, 40.0, what="threshold tau")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
     return scale * math.exp(log_tau), scale**2 * (least + sampling)

@@ -7,7 +7,6 @@ sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter 
 """
 
 import math
-from dataclasses import replace
 from typing import Literal
 
 from dpsco_core.base.errors import NotApplicable, require
@@ -22,9 +21,11 @@ from dpsco_core.methods.user.printed_schedules import (
     ErmSchedule,
     SgdPhase,
     SgdSchedule,
+    balanced_regulariser,
     erm_steps,
     printed_regulariser,
     printed_step,
+    regularised_steps,
 )
 from dpsco_core.privacy.filter.plan import (
     Tuning,
@@ -195,8 +196,7 @@ def full_batch(
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     def phase(users: int, weight: float) -> ErmPhase:
-        total = replace(at, smoothness=at.smoothness + weight)
-        steps = erm_steps(total, weight, steps_factor)
+        steps = regularised_steps(at, weight, steps_factor)
         std = noise_of(users, steps) * math.sqrt(steps)
         return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)
 
@@ -205,8 +205,8 @@ def full_batch(
     guess = erm_steps(at, base, steps_factor)
     try:
         if regulariser is None:
-            sampling = at.lipschitz**2 / at.total
-            base = math.sqrt(sampling + at.d * noise_of(split[0], guess) ** 2) / at.diameter
+            private = at.d * noise_of(split[0], guess) ** 2
+            base = balanced_regulariser(at, private, at.diameter)
         schedule = tuple(phase(k, base * math.pow(2, decay * i)) for i, k in enumerate(split))
     except NotApplicable as refused:
         if radius is None or not advice:

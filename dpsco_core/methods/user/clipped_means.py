@@ -305,7 +305,7 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
                 choices.append(
                     AcceleratedChoice(steps=steps, objective=objective, modelled_risk=risk)
                 )
-    least = smallest(choices, lambda one: one.modelled_risk, of="number of steps").modelled_risk
+    least = smallest(choices, lambda one: one.modelled_risk, what="number of steps").modelled_risk
     sampling = setting.constants.variance_trace / (2 * low * setting.n)
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
     good = [choice for choice in choices if choice.modelled_risk <= enough]

@@ -9,14 +9,14 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
     lipschitz_losses,
     sco_share,
 )
-from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average, resolved
+from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, resolved
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
@@ -124,7 +124,7 @@ class UserGroupPrivacy(PrivateMethod):
         ),
         example=PLAIN,
     )
-    stage = Stage(records=16)
+    stage = PhasedSgd.stage
     colour = "brown"
     symbol = "triangle-up"
 

@@ -141,4 +141,4 @@ def best_phases(
         least = first_terms(size, first, lipschitz=lipschitz, distance=distance)
         return FLOOR * (least + lipschitz * min(math.sqrt(d) * loud, diameter))
 
-    return phases_of(*smallest(candidates(), risk, of="step size", floor=floor))
+    return phases_of(*smallest(candidates(), risk, what="step size", floor=floor))

@@ -1,7 +1,7 @@
 """User-level phased SGD with outlier iterate removal: Lowy, Liu and Asi (2024), Algorithm 1."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.stage import SmallRun, Split
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
     FILTER_STAGE,
@@ -169,7 +170,11 @@ class UserPhasedSgd(PrivateMethod):
             "trials": 3,
         },
     )
-    stage = FILTER_STAGE
+    stage = replace(
+        FILTER_STAGE,
+        splits=(Split(function="dpsco_core.methods.user.chains.chain_averages", told="phase"),),
+        small=SmallRun(scenario={"n": 2000, "epsilon": 8.0}),  # so that there are several phases
+    )
     colour = "green"
     symbol = "cross"
 

@@ -7,7 +7,7 @@ constants (2.1 to 2.3 and 8, items 3 to 12).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.user.level import UserLevel
@@ -186,6 +186,20 @@ def erm_steps(at: UserLevel, regulariser: float, factor: float = 1.0) -> int:
     logarithm = max(1.0, at.log_size)
     root = math.sqrt(at.smoothness / regulariser)
     return math.ceil(factor * (1 + root) * logarithm)
+
+
+def regularised_steps(at: UserLevel, regulariser: float, factor: float = 1.0) -> int:
+    """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
+    total = replace(at, smoothness=at.smoothness + regulariser)
+    return erm_steps(total, regulariser, factor)
+
+
+def balanced_regulariser(at: UserLevel, private: float, distance: float) -> float:
+    r"""Return :math:`\lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+
+    `private` is its second term, and `distance` is D.
+    """
+    return math.sqrt(at.lipschitz**2 / at.total + private) / distance
 
 
 def printed_erm(at: UserLevel, q: float) -> ErmSchedule:

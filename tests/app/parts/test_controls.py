@@ -302,10 +302,10 @@ def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
 def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = Scenario(problem="quadratic", methods=("sco.clipped",), m=10, axis="m", grid=(1, 10))
+    at_users = Scenario(problem="quadratic", methods=("sco.clipped",), m=10, axis="m", grid=(1, 10))
     state: dict[str, Any] = {NOTION: "approx"}
-    state |= {PREFIX + f.name: getattr(held, f.name) for f in dataclasses.fields(held)}
-    state |= {PREFIX + name: list(getattr(held, name)) for name in ("methods", "grid")}
+    state |= {PREFIX + f.name: getattr(at_users, f.name) for f in dataclasses.fields(at_users)}
+    state |= {PREFIX + name: list(getattr(at_users, name)) for name in ("methods", "grid")}
     said: list[str] = []
     monkeypatch.setattr(controls.st, "session_state", state)
     monkeypatch.setattr(controls.st, "toast", said.append)

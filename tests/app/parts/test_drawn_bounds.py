@@ -79,7 +79,9 @@ def canonical_with(scenario: Scenario, method: str) -> Scenario:
 
 def drawn_bound(scenario: Scenario) -> Evaluation | None:
     """Return the proven upper bound that a figure draws beside the scenario's one method."""
-    slugs = [s for s in shown(scenario, ("upper bounds",)) if s.startswith("upper.")]
+    slugs = [
+        s for s in shown(scenario, ("upper bounds",)) if catalogue.bound(s).card.kind == "upper"
+    ]
     assert len(slugs) <= 1, slugs
     return evaluate(scenario, catalogue.bound(slugs[0])) if slugs else None
 

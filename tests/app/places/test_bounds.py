@@ -260,8 +260,8 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
         query = {k: v for k, v in made.query.items() if k in visit.FIELDS}
         scenario = Scenario.from_query(query, visit.BASE)
         alike = words_for(scenario.problem).quantity == which.card.quantity
-        assert made.drawn == alike == (made.query.get("bound") == which.card.slug)
-        drawn += made.drawn
+        assert made.draws == alike == (made.query.get("bound") == which.card.slug)
+        drawn += made.draws
     assert drawn >= 100
 
 
@@ -347,7 +347,7 @@ def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
     point = canonical_point(Scenario(problem="quadratic", methods=("sco.erm",)))
     void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
     made = drawing(point, void)
-    assert made.drawn and not has_line(made, void.slug)
+    assert made.draws and not has_line(made, void.slug)
 
 
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:

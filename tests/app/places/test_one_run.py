@@ -49,15 +49,15 @@ BASE = BASES["one_run"]
 POINT = replace(BASE, problem="quadratic", n=500, d=3, trials=1)
 SCRIPT = """
 import streamlit as st
-from dpsco_app.pages.{0} import page
+from dpsco_app.shell.main import DRAW
 st.set_page_config(layout="wide")
-page.page()
+DRAW["{0}"]()
 """
 
 
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
-    page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
+    page = AppTest.from_string(SCRIPT.format(name.replace("_", "-")), default_timeout=60)
     base = visit.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value

@@ -51,7 +51,7 @@ def at(name: str) -> AppTest:
     return page
 
 
-def held(page: AppTest) -> dict[str, Any]:
+def control_values(page: AppTest) -> dict[str, Any]:
     """Return what the controls hold, by their keys."""
     kinds = ("selectbox", "number_input", "select_slider", "button_group", "toggle", "radio")
     return {w.key: w.value for kind in kinds for w in page.get(kind) if w.key}
@@ -89,7 +89,7 @@ def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: 
 def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     name: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = held(checked(at(name).run()))
+    whole = control_values(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
         load, set_scenario = PageState.load, controls.load
@@ -112,8 +112,8 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
         patch.setattr(PageState, "load", some)
         patch.setattr(controls, "load", some_of_the_scenario)
         page.run()
-        assert held(page) == {}
-    assert held(checked(page.run())) == whole
+        assert control_values(page) == {}
+    assert control_values(checked(page.run())) == whole
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -121,14 +121,14 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
     name: str,
 ) -> None:
     page = checked(at(name).run())
-    whole = held(page)
+    whole = control_values(page)
     leave(page)
     page = checked(page.run())
-    assert held(page) == whole
+    assert control_values(page) == whole
     assert dict(page.query_params) != {}
     page.query_params.clear()  # the second click was on its way before the address came
     page = checked(page.run())
-    assert held(page) == whole
+    assert control_values(page) == whole
     assert dict(page.query_params) != {}
 
 
@@ -137,14 +137,14 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = checked(at(name).run())
-    whole = held(page)
+    whole = control_values(page)
     leave(page)
     page = checked(page.run())
     now, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
     monkeypatch.setattr(page_state.time, "monotonic", lambda: now() + later)
     page.query_params.clear()  # the back button
     page = checked(page.run())
-    assert held(page) != whole
+    assert control_values(page) != whole
     assert (
         page.query_params
         == checked(AppTest.from_string(SCRIPT.format(name), default_timeout=60).run()).query_params
@@ -155,6 +155,6 @@ def leave(page: AppTest) -> None:
     """Go to another page, and click on the first one's link."""
     page.session_state["elsewhere"] = True
     page.run()
-    assert held(page) == {}
+    assert control_values(page) == {}
     page.query_params.clear()
     page.session_state["elsewhere"] = False

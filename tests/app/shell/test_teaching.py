@@ -37,9 +37,9 @@ def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large:
 
 
 def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
-    held = Teaching(hide=("p",), large=True)
-    assert read({}, held) == (held, [])
-    assert read({"hide": "none", "type": "normal"}, held) == (Teaching(), [])
+    before = Teaching(hide=("p",), large=True)
+    assert read({}, before) == (before, [])
+    assert read({"hide": "none", "type": "normal"}, before) == (Teaching(), [])
 
 
 def test_an_unknown_name_is_said_in_one_sentence_and_the_others_hold() -> None:
@@ -80,8 +80,8 @@ def chosen_without(page: AppTest) -> Scenario:
     """Return the scenario of the address, without what is for teachers."""
     for name in ("hide", "type"):
         assert name in page.query_params
-    held = dict(page.query_params)
-    query = {k: v[0] if isinstance(v, list) else v for k, v in held.items()}
+    address = dict(page.query_params)
+    query = {k: v[0] if isinstance(v, list) else v for k, v in address.items()}
     fields = set(Scenario().to_dict())
     return Scenario.from_query({k: v for k, v in query.items() if k in fields}, BASE)
 

@@ -59,7 +59,7 @@ def shown(page: AppTest) -> Scenario:
     return Scenario.from_query(query, visit.BASE)
 
 
-def held(page: AppTest, field: str) -> object:
+def control_value(page: AppTest, field: str) -> object:
     return page.get_by_key(controls.PREFIX + field).value
 
 
@@ -73,13 +73,13 @@ def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> No
     before = shown(page)
     go(page, name)
     assert shown(page) == mine(page) == before
-    assert (held(page, "n"), held(page, "d")) == (2000, 3)
+    assert (control_value(page, "n"), control_value(page, "d")) == (2000, 3)
     assert not button(page, "Use it everywhere")
     page.get_by_key(controls.PREFIX + "d").set_value(5)
     checked(page.run())
     assert mine(page) == replace(before, d=5)
     go(page, "explore")
-    assert held(page, "d") == 5 and shown(page) == mine(page) == replace(before, d=5)
+    assert control_value(page, "d") == 5 and shown(page) == mine(page) == replace(before, d=5)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -122,7 +122,7 @@ def test_what_a_page_shows_can_be_used_everywhere() -> None:
     assert mine(page) == shown(page) and mine(page).problem == "huber"
     assert not button(page, "Use it everywhere")
     go(page, "explore")
-    assert held(page, "problem") == "huber"
+    assert control_value(page, "problem") == "huber"
 
 
 def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:

@@ -10,19 +10,20 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
+
+
+def explicit_private(card):
+    return (card.constant, card.geometry) == ("explicit", "l2") and card.privacy != "none"
+
+
 MOMENT_UPPER = [
-    b
-    for b in UPPER_SCO_BOUNDS
-    if b.card.constant == "explicit"
-    and b.card.slug.startswith(("upper.sco.cwme", "upper.sco.smoothed", "upper.sco.clipped"))
+    b for b in UPPER_SCO_BOUNDS if explicit_private(b.card) and not b.card.loss_class.lipschitz
 ]
 LIPSCHITZ_UPPER = [
-    b
-    for b in UPPER_SCO_BOUNDS
-    if b.card.constant == "explicit"
-    and b.card.slug.startswith(("upper.sco.private-sgd", "upper.sco.objective"))
+    b for b in UPPER_SCO_BOUNDS if explicit_private(b.card) and b.card.loss_class.lipschitz
 ]
 
 
@@ -33,12 +34,12 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at
         card = lower.card
         if card.constant != "explicit" or card.privacy == "pure" or lower.failures(at):
             continue
-        strong = card.slug.startswith("lower.sco-strong")
+        strong = card.loss_class.curvature == "strongly convex"
         # A quadratic is smooth, of modulus lambda, and has its minimum inside; so has the class.
         value = lower.value(at)
         if card.privacy == "none" or private:
             for upper in MOMENT_UPPER if private else []:
-                if "strong" in upper.card.slug and not strong:
+                if upper.card.loss_class.curvature == "strongly convex" and not strong:
                     continue  # strongly convex losses only
                 if not upper.failures(at):
                     assert value <= upper.value(at) * (1 + 1e-9), (card.slug, upper.card.slug)
@@ -54,7 +55,7 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
         if lower.card.constant != "explicit" or lower.failures(at):
             continue
         assert lower.value(at) <= c.mean_gradient_bound * c.diameter / 2 * (1 + 1e-9)
-        if lower.card.slug.startswith("lower.sco-strong"):
+        if lower.card.loss_class.curvature == "strongly convex":
             least = c.strong_convexity * c.diameter**2 / 8
             assert lower.value(at) <= least * (1 + 1e-9)
 
@@ -128,6 +129,7 @@ def test_the_forms_of_a_method_are_in_order(at):
             assert value("private-sgd-theorem") <= value("private-sgd-paper") * (1 + 1e-9)
 
 
+@second_implementation_of("upper.sco.sgd")
 def test_sgd_meets_its_bound_on_the_linear_loss():
     # Mean excess risk of one pass over X = theta nu + signs, 400 runs; the bound is 1.6 times it,
     # and a bound half as large would fail by more than 20 standard errors.

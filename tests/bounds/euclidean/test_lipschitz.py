@@ -17,6 +17,7 @@ from dpsco_core.bounds.euclidean.objective import width as width_of
 from dpsco_core.bounds.instances.gaussian import normal_norm
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.second import second_implementation_of
 
 
 def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
@@ -170,6 +171,11 @@ def test_the_width_of_the_ball(d, width):
     assert width_of(setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-11)
 
 
+@second_implementation_of(
+    "upper.sco.objective-perturbation-explicit",
+    "upper.sco.objective-perturbation-paper",
+    "upper.sco.objective-perturbation-strong-explicit",
+)
 def test_the_explicit_forms_of_objective_perturbation_term_by_term():
     at = Objective(
         n=500, epsilon=0.7, delta=1e-5, lipschitz=3.0, diameter=1.6, width=2.2, inradius=0.5
@@ -221,6 +227,14 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
             assert max(lower_other.width_lower(at, d)) <= upper
 
 
+@second_implementation_of(
+    "upper.sco.private-sgd-paper",
+    "upper.sco.private-sgd-theorem",
+    "upper.sco.private-sgd-utility",
+    "upper.sco.private-sgd-regret",
+    "upper.sco.private-sgd-explicit",
+    "upper.sco.private-sgd-pruned",
+)
 def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
     n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
     for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):

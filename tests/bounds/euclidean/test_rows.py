@@ -199,10 +199,10 @@ NEEDS = {
 @pytest.mark.parametrize(("slug", "names"), NEEDS.items())
 def test_every_assumption_of_a_statement_is_looked_at(slug, names):
     at = setting(10**6, 5, 2.0, directional_moment=5.0)
-    held = set(BY_SLUG[slug].failures(at))
+    failures = set(BY_SLUG[slug].failures(at))
     for name in names:
         missing = with_constants(at, **{name: MISSING[name]})
-        assert set(BY_SLUG[slug].failures(missing)) - held, name
+        assert set(BY_SLUG[slug].failures(missing)) - failures, name
 
 
 APPROX = ApproxDP(epsilon=0.5, delta=1e-6)

@@ -415,5 +415,5 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
 def test_the_search_finds_the_valley():
     for most in (1, 2, 7, 1000, 12345):
         for least in (1, 2, 3, 50, 999, 12345):
-            count = best_count(lambda k, least=least: abs(math.log(k / least)), most, of="k")
+            count = best_count(lambda k, least=least: abs(math.log(k / least)), most, what="k")
             assert count == min(least, most)

@@ -11,11 +11,18 @@ from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data.users import UserRows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.scenario import Scenario
+from tests.second import second_implementation_of
 
 RUNS = ("user.mean-group", "user.mean-clipped")
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=RUNS)
 
 
+@second_implementation_of(
+    "upper.user.mean-group-run",
+    "upper.user.mean-clipped-run",
+    "upper.user.mean-group-interval",
+    "upper.user.mean-clipped-interval",
+)
 @pytest.mark.parametrize("slug", RUNS)
 @pytest.mark.parametrize(("p", "m"), [(2.0, 1), (2.0, 64), (3.0, 16), (6.0, 3)])
 def test_the_bound_on_a_run_is_its_formula_written_out(slug: str, p: float, m: int) -> None:

@@ -175,13 +175,13 @@ def test_the_path_has_its_start_its_end_and_at_most_some_hundred_points(steps: i
 
 
 def test_points_of_the_path_are_copies() -> None:
-    held = np.zeros(1)
+    gradient = np.zeros(1)
 
     def oracle(w: Array, t: int) -> Array:
-        return held
+        return gradient
 
     descended = descend(Ball(d=1, radius=1.0), Descent(steps=3, step_size=0.0 + 1e-9), oracle)
-    held += 5.0
+    gradient += 5.0
     np.testing.assert_array_equal(descended.path.points, np.zeros((4, 1)))
 
 

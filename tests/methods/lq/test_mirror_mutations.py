@@ -106,8 +106,8 @@ def no_l2_ratio(patch: Patch) -> None:
 
 
 def noise_over_root_2(patch: Patch) -> None:
-    honest = Steps._drawn
-    patch.setattr(Steps, "_drawn", lambda *a: honest(*a) / math.sqrt(2))
+    honest = Steps._noise_of
+    patch.setattr(Steps, "_noise_of", lambda *a: honest(*a) / math.sqrt(2))
     draw = np.random.Generator.normal
     patch.setattr(
         "dpsco_core.privacy.steps.gaussian_noise",

@@ -253,9 +253,9 @@ def check_split_is_fresh(method: IterativeUpdating, where: Setting, seed: int = 
     counts = np.zeros(groups + 1)
     for _ in range(releases):
         means = run(method, where, x, rng).exact[0]
-        held = np.flatnonzero(means.any(axis=1))
-        assert len(held) <= 1
-        counts[held[0] if len(held) else groups] += 1
+        groups_with_it = np.flatnonzero(means.any(axis=1))
+        assert len(groups_with_it) <= 1
+        counts[groups_with_it[0] if len(groups_with_it) else groups] += 1
     used = (where.n // groups) / where.n
     expected = releases * np.array([used] * groups + [1 - used * groups])
     if expected[-1] < 1e-9:

@@ -469,11 +469,14 @@ def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:
 def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> None:
     problem, where = point(n=30_000, d=d, offset=20.0, bound=40.0)
     seed = np.random.default_rng(0)
-    held, streamed = problem.sample(30_000, seed), problem.stream(30_000, np.random.default_rng(0))
+    in_memory, streamed = (
+        problem.sample(30_000, seed),
+        problem.stream(30_000, np.random.default_rng(0)),
+    )
     for method in (AdaptiveClipping(), CoinPress(), InstanceOptimal()):
         values = []
         with ThreadPoolExecutor(2) as executor:
-            for rows in (held, streamed, SpreadRows(streamed, executor)):
+            for rows in (in_memory, streamed, SpreadRows(streamed, executor)):
                 ledger = Ledger(where.budget)
                 values.append(
                     method.release(rows, method.plan(where), ledger, np.random.default_rng(1)).value

@@ -10,7 +10,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.perturbation.objective_plan import (
@@ -20,6 +20,7 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC, QUADRATIC
 from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
+from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -156,7 +157,7 @@ class ObjectivePerturbation(PerturbedObjective):
             "d": 50,
         },
     )
-    stage = Stage(problem="quadratic")
+    stage = Stage(problem="quadratic", others={"solved": SOLVED})
     colour = "brown"
     symbol = "pentagon"
     strong = False
@@ -293,15 +294,15 @@ def linear_term(
 ) -> Vector:
     """Step 1: draw G and return G/n, shape (d,)."""
     if plan.pure:
-        drawn: Vector = ledger.objective_laplace(
+        noise: Vector = ledger.objective_laplace(
             size=sample.d,
             l2_sensitivity=plan.l2_sensitivity,
             epsilon=plan.epsilon,
             jacobian_epsilon=plan.jacobian_epsilon,
             rng=rng,
         )
-        return drawn / sample.n
-    noise: Vector = ledger.objective_noise(
+        return noise / sample.n
+    noise = ledger.objective_noise(
         size=sample.d,
         l2_sensitivity=plan.l2_sensitivity,
         epsilon=plan.epsilon,

@@ -378,4 +378,4 @@ def balanced_ridge(
         return min(square, 2 * losses.smoothness * bound)
 
     most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
-    return ridge(smallest_between(shift, most - 12.0, most, of="regulariser")[0])
+    return ridge(smallest_between(shift, most - 12.0, most, what="regulariser")[0])

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, LOWY_2026, MethodCard
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.perturbation.objective import check_set
@@ -18,6 +18,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
+from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -107,7 +108,7 @@ class OutputPerturbation(PrivateMethod):
             "delta": 0.0,
         },
     )
-    stage = Stage()
+    stage = Stage(splits=PARTS)
     colour = "violet"
     symbol = "square"
     dashed = True

@@ -267,7 +267,7 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     def risk(bound: float) -> float:
         return float(modelled_risk(phase_model(setting, bounded(bound)), best(bound)))
 
-    bound = smallest(bounds, risk, of="bound on the records")
+    bound = smallest(bounds, risk, what="bound on the records")
     return bounded(bound), best(bound)
 
 
@@ -342,5 +342,5 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         return constants.diameter * lost + float(proven)
 
     limits = {min(constants.lipschitz, moment * 2.0 ** (k / 2)) for k in range(-4, 17)}
-    limit = smallest(sorted(limits), risk, of="clip radius")
+    limit = smallest(sorted(limits), risk, what="clip radius")
     return at(limit).losses, best_layout(at(limit), bounded_risk)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, KIFER_2012, MethodCard
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import MethodCost, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Tuning
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -32,6 +32,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
@@ -123,7 +124,7 @@ class PureObjectivePerturbation(PerturbedObjective):
             "delta": 0.0,
         },
     )
-    stage = Stage(problem="quadratic")
+    stage = Stage(problem="quadratic", others={"solved": SOLVED})
     colour = "brown"
     symbol = "diamond"
     dashed = True
@@ -140,12 +141,12 @@ def pure_plan(setting: Setting, tuning: Tuning) -> ObjectivePlan:
     structure = setting.constants.structure
     if structure == "linear-model":
         risk = proven_risk if tuning == "theory" else modelled
-        return smallest(_candidates(setting), risk, of="ridge")
+        return smallest(_candidates(setting), risk, what="ridge")
     base = lipschitz_losses(setting, tuning, equal_rho(setting))
     if tuning == "theory" or base.certified or structure == "linear":
         return closed_plan(setting, base)
     wider = (bounded_losses(setting, base, f * base.feature_bound) for f in FACTORS)
-    return smallest((closed_plan(setting, x) for x in wider), modelled, of="bound on the records")
+    return smallest((closed_plan(setting, x) for x in wider), modelled, what="bound on the records")
 
 
 def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:

@@ -164,7 +164,7 @@ def choose(
                 choices.append(
                     Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk)
                 )
-    least = smallest(choices, lambda c: c.risk, of="schedule").risk
+    least = smallest(choices, lambda c: c.risk, what="schedule").risk
     enough = (1 + SPARED) * least
     good = [c for c in choices if c.risk <= enough]
     return min(good, key=lambda c: (c.steps * sum(c.layout.users), c.risk))

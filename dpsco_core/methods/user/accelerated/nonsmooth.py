@@ -10,7 +10,7 @@ from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, user_level
+from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoothing_radius
 from dpsco_core.methods.user.sentences import (
@@ -106,7 +106,6 @@ class UserAcceleratedNonsmooth(FilteredGradients):
             "trials": 2,
         },
     )
-    stage = FILTER_STAGE
     colour = "magenta"
     symbol = "star"
 

@@ -12,7 +12,7 @@ from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import FilteredGradients
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, user_level
+from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.sentences import (
     FEW,
     FILTER_WEIGHTS,
@@ -99,7 +99,6 @@ class UserAccelerated(FilteredGradients):
         ),
         example=FILTERED,
     )
-    stage = FILTER_STAGE
     colour = "violet"
     symbol = "square"
 

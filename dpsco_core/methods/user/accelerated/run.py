@@ -1,24 +1,42 @@
 """The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.stage import Split
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
-from dpsco_core.methods.user.base import bounded_users, check_users
+from dpsco_core.methods.user.base import FILTER_STAGE, bounded_users, check_users
 from dpsco_core.methods.user.release import open_releases
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
+
+
+def in_two_phases(method: Any, setting: Setting) -> AcceleratedPlan:
+    """Return the first phase of the plan of half of the users, for each half of them."""
+    plan: AcceleratedPlan = method.plan(replace(setting, n=setting.n // 2))
+    first, half = plan.phases[0], plan.phases[0].stop
+    phases = (first, replace(first, start=half, stop=2 * half))
+    return replace(plan, setting=setting, phases=phases)
 
 
 class FilteredGradients(PrivateMethod):
     """A user-level method whose release runs the phases of its plan."""
+
+    stage = replace(
+        FILTER_STAGE,
+        splits=(Split(function="dpsco_core.problems.samples.users.ItemSample.part", told="range"),),
+        small=replace(FILTER_STAGE.small, plan=in_two_phases),
+    )
 
     def release(
         self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
@@ -100,14 +118,14 @@ def run_phase(
     """
     means = open_releases(phase.filter, users.d, ledger, rng, f"{label}: mean gradients")
     release = phase.filter.release
-    drawn = release.drawn if isinstance(release, BatchGaussian) else phase.users
+    batch = release.drawn if isinstance(release, BatchGaussian) else phase.users
 
     def oracle(query: Vector, step: int) -> Vector | None:
         if done + step:
             path.add(done + step, query)
         rows = mean_gradients(plan, users, query, rng)
-        if drawn < phase.users:
-            chosen = rng.choice(phase.users, size=drawn, replace=False)
+        if batch < phase.users:
+            chosen = rng.choice(phase.users, size=batch, replace=False)
             rows = rows[chosen.astype(np.intp, copy=False)]
         mean = means.next(rows)
         return None if mean is None else mean + phase.regulariser * (query - start)

@@ -7,7 +7,7 @@ Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theor
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
@@ -19,7 +19,11 @@ from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
 from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel, gradient_spread
-from dpsco_core.methods.user.printed_schedules import erm_steps, printed_regulariser
+from dpsco_core.methods.user.printed_schedules import (
+    balanced_regulariser,
+    printed_regulariser,
+    regularised_steps,
+)
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
@@ -144,8 +148,8 @@ def calibrated_filter(at: UserLevel, tau: float, users: int, steps: int) -> Filt
     chosen = _best(users, steps, at.epsilon, at.delta)
     if chosen is None:
         return None
-    share, drawn = chosen
-    return _planned(users, steps, at.epsilon, at.delta, share, drawn, gradient_filter(tau))
+    share, batch = chosen
+    return _planned(users, steps, at.epsilon, at.delta, share, batch, gradient_filter(tau))
 
 
 @lru_cache(maxsize=65536)
@@ -156,10 +160,10 @@ def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, 
     candidates: list[tuple[float, float, int]] = []
     batches = {users, users // 2, users // 4} if steps <= MOST_SEPARATE else set()
     for share in SHARES:
-        for drawn in (0, *sorted(batches)):
-            plan = _planned(users, steps, epsilon, delta, share, drawn, gradient_filter(0.5))
+        for batch in (0, *sorted(batches)):
+            plan = _planned(users, steps, epsilon, delta, share, batch, gradient_filter(0.5))
             if plan is not None:
-                candidates.append((plan.release.noise_std, share, drawn))
+                candidates.append((plan.release.noise_std, share, batch))
     chosen = smallest_or(candidates, lambda one: one[0], None)
     return None if chosen is None else (chosen[1], chosen[2])
 
@@ -170,12 +174,12 @@ def _planned(
     epsilon: float,
     delta: float,
     share: float,
-    drawn: int,
+    batch: int,
     keep: RobustFilter,
 ) -> FilterPlan | None:
     tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
-    if drawn:
-        return batch_plan(users, drawn, steps, epsilon, delta, keep=keep, tuning=tuning)
+    if batch:
+        return batch_plan(users, batch, steps, epsilon, delta, keep=keep, tuning=tuning)
     try:
         return phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
     except NotApplicable:
@@ -222,16 +226,16 @@ def recommended_phases(
     reach = at.diameter if distance is None else distance
     split = halving(at.n, phases)
     base = printed_regulariser(at) * at.diameter / reach
-    guess = _steps(at, base)
+    guess = regularised_steps(at, base)
     opening = filters(theory_radius(at, guess), split[0], guess)
     if opening is None:
         return None
     private = at.d * opening.release.noise_std**2 / guess
-    base = math.sqrt(at.lipschitz**2 / at.total + private) / reach
+    base = balanced_regulariser(at, private, reach)
     schedule, start = [], first
     for i, users in enumerate(split):
         regulariser = base * 2.0 ** (DECAY * i)
-        steps = _steps(at, regulariser)
+        steps = regularised_steps(at, regulariser)
         chosen = filters(theory_radius(at, steps), users, steps)
         if chosen is None:
             return None
@@ -249,11 +253,6 @@ def recommended_phases(
         )
         start += users
     return tuple(schedule)
-
-
-def _steps(at: UserLevel, regulariser: float) -> int:
-    """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
-    return erm_steps(replace(at, smoothness=at.smoothness + regulariser), regulariser)
 
 
 def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:

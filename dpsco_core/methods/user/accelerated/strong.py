@@ -22,7 +22,7 @@ from dpsco_core.methods.user.accelerated.schedule import (
     theory_radius,
     too_few,
 )
-from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, user_level
+from dpsco_core.methods.user.base import approximate_budget, user_level
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.sentences import (
@@ -117,7 +117,7 @@ class UserAcceleratedStrong(FilteredGradients):
             "trials": 2,
         },
     )
-    stage = replace(FILTER_STAGE, problem="quadratic")
+    stage = replace(FilteredGradients.stage, problem="quadratic")
     colour = "teal"
     symbol = "diamond"
 
@@ -141,7 +141,7 @@ class UserAcceleratedStrong(FilteredGradients):
                 practical_plan(setting, at, land, losses, self.calibration, layouts)
                 for land in lands
             ]
-            return smallest(plans, lambda plan: plan.modelled_risk, of="schedule")
+            return smallest(plans, lambda plan: plan.modelled_risk, what="schedule")
         try:
             return strong_plan(setting, at, losses, self.calibration)
         except NotApplicable as refusal:

@@ -6,9 +6,10 @@ import numpy as np
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,
@@ -99,7 +100,14 @@ class UserMeanAdaptive(PrivateMethod):
         ),
         example=USERS_OVER_M,
     )
-    stage = Stage(records=128)  # enough for a look
+    stage = Stage(
+        records=128,  # enough for a look
+        small=SmallRun(fields={"mode": "single"}),
+        others={
+            "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),
+            "pure": SmallRun(scenario={"delta": 0.0}),
+        },
+    )
     colour = "violet"
     symbol = "circle"
 

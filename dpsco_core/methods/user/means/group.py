@@ -6,9 +6,10 @@ import numpy as np
 
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,

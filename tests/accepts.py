@@ -1,0 +1,34 @@
+"""What a method takes, asked of the method: no test lists it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.catalogue import make_method, method_class
+from dpsco_core.scenario import Scenario
+
+MANY = {"n": 1_000_000, "d": 4, "epsilon": 8.0}  # so that only the kind of the losses can refuse
+
+
+@cache
+def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
+    """Whether a method plans on a problem where records abound; `kind` is another geometry."""
+    card, own = method_class(slug).card, method_class(slug).stage
+    if problem not in card.problems:
+        return False
+    fields: dict[str, Any] = {"m": 4 if card.level == "user" else 1}
+    if kind is not None or card.geometry == "lq":
+        fields |= {"geometry": kind or "lq", "q": None if kind else own.exponent}
+    point = Scenario(problem=problem, methods=(slug,), **MANY, **fields)
+    try:
+        make_method(slug, "tight", "practical").plan(point.setting)
+    except NotApplicable:
+        return False
+    return True
+
+
+def first_accepted(slug: str, *problems: str) -> str:
+    """Return the first of the problems that a method takes."""
+    return next(problem for problem in problems if accepts(slug, problem))

@@ -1,0 +1,313 @@
+"""The recipes of CONTRIBUTING.md as printed, walked in a copy of the tree.
+
+A newcomer adds the code of the documents, touches so many files and no more, and every suite that
+sees what was added passes at once.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.folded import each
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("CONTRIBUTING.md", "docs/extend.md")
+}
+LEFT = shutil.ignore_patterns(
+    ".git", ".venv*", "build", "dist", "test-results", "__pycache__", ".*_cache", ".hypothesis"
+)
+Edit = Callable[[str], str]
+NUMBERS = {3: "Three", 4: "Four"}
+
+
+def section(title: str) -> str:
+    """Return the recipe of that title."""
+    return TEXTS["CONTRIBUTING.md"].split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def code(text: str, name: str = "") -> str:
+    """Return a block of Python of a document; the file `name`, or the only one."""
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (block,) = [b for b in blocks if not name or b.startswith(f"# {name}\n")]
+    return str(block).removeprefix(f"# {name}\n")
+
+
+def before(mark: str, line: str) -> Edit:
+    """Add a line above the first one that begins with `mark`."""
+    return lambda text: re.sub(rf"^(?={re.escape(mark)})", f"{line}\n", text, count=1, flags=re.M)
+
+
+def each_of(*edits: Edit) -> Edit:
+    def edit(text: str) -> str:
+        for one in edits:
+            text = one(text)
+        return text
+
+    return edit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a newcomer adds: new files, a line or two in some others, and what is then run."""
+
+    title: str
+    most: int  # files, its tests among them
+    files: Mapping[str, str]
+    lines: Mapping[str, Edit]
+    whole: tuple[str, ...]  # suites that are run whole
+    named: tuple[str, ...]  # suites of which only what names the new thing is run
+    seen_by: int  # so many tests of these at least
+    writes: tuple[str, ...] = ()  # what the command of the recipe writes
+
+
+EXTEND = TEXTS["docs/extend.md"]
+# The tests of docs/extend.md add what has the names printed there, so that others are taken here.
+METHOD = (
+    code(EXTEND, "my_mean.py")
+    .removesuffix("\n\nMETHODS = (Recentred,)\n")
+    .replace("    def plan(", code(section("Add a method")) + "\n    def plan(", 1)
+    .replace(
+        "\n\n\n@dataclass",
+        "\nfrom dpsco_core.methods.mean.sentences import OVER_N"
+        "\nfrom dpsco_core.methods.story import Proof, Story\n\n\n@dataclass",
+        1,
+    )
+    .replace("mean.recentred", "mean.walked")
+)
+BOUND = (
+    code(EXTEND, "my_bound.py")
+    .replace("BOUNDS =", "WALKED_BOUNDS =")
+    .replace("upper.mean.recentred", "upper.mean.clipped-walked")
+    .replace("mean.recentred", "mean.clipped")
+    .replace("privacy=", 'tables=("kamath",),\n            privacy=')
+)
+LAW = (
+    code(EXTEND, "my_law.py")
+    .removesuffix("\n\nDISTRIBUTIONS = (Weibull,)\n")
+    .replace('"weibull"', '"walked"')
+)
+METHOD_TEST = """
+import numpy as np
+
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import Recentred
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+
+
+def test_it_errs_little_on_many_records() -> None:
+    where = Scenario(n=5000, d=3, methods=("mean.walked",)).setting
+    rng, method, ledger = np.random.default_rng(0), Recentred(), Ledger(where.budget)
+    rows = DenseRows(rng.standard_normal((5000, 3)))
+    release = method.release(rows, method.plan(where), ledger, rng)
+    assert np.linalg.norm(release.value) < 0.2
+"""
+BOUND_TEST = """
+import pytest
+
+from dpsco_core.catalogue import bound
+from dpsco_core.privacy import ZCDP
+from tests.bounds.helpers import setting
+
+
+def test_it_is_the_sum_of_its_terms() -> None:
+    at = setting(n=400, d=4, order=2.0, budget=ZCDP(rho=0.25))
+    assert bound("upper.mean.clipped-walked").value(at) == pytest.approx(0.1 + 0.02)
+"""
+LAW_TEST = """
+import pytest
+from scipy.integrate import quad
+
+from dpsco_core.data import Weibull
+
+
+def test_its_moment_is_the_integral_of_its_density() -> None:
+    law = Weibull(d=1, moment_order=3.0)
+    inside = quad(lambda x: 2 * x**3 * law.univariate.density(x), 0, 400, limit=400)[0]
+    assert inside == pytest.approx(1, rel=1e-4)
+"""
+PAGE_TEST = """
+from tests.app.places.test_one_run import open_at
+
+
+def test_it_says_what_the_budget_is_worth() -> None:
+    page = open_at("budget", rho="0.25", epsilon="", delta="")
+    assert not page.exception
+    assert any("one Gaussian release with ρ = 0.25." in text.value for text in page.markdown)
+"""
+DOCSTRING = '"""What a newcomer has added."""\n'
+LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
+RECIPES = (
+    Recipe(
+        title="Add a method",
+        most=4,
+        files={
+            "dpsco_core/methods/mean/walked.py": DOCSTRING + METHOD,
+            "tests/methods/mean/test_walked.py": DOCSTRING + METHOD_TEST,
+        },
+        lines={
+            "dpsco_core/methods/mean/__init__.py": each_of(
+                before("\n__all__", "from dpsco_core.methods.mean.walked import Recentred"),
+                before('    "Release"', '    "Recentred",'),
+            ),
+            "dpsco_core/catalogue.py": before(")\nOPTIMISERS", "    mean.Recentred,"),
+        },
+        whole=(
+            *LINT,
+            "tests/explain/test_stories.py",
+            "tests/trust/test_verification.py",
+            "tests/app/places/test_methods.py::test_every_example_leads_with_its_method",
+        ),
+        named=(
+            "tests/methods",
+            "tests/trust",
+            "tests/test_catalogue.py",
+            "tests/explain",
+            "tests/runs",
+            "tests/results",
+        ),
+        seen_by=20,
+        writes=("docs/verification.md",),
+    ),
+    Recipe(
+        title="Add a bound",
+        most=3,
+        files={
+            "dpsco_core/bounds/mean/walked.py": DOCSTRING + BOUND,
+            "tests/bounds/test_walked.py": DOCSTRING + BOUND_TEST,
+        },
+        lines={
+            "dpsco_core/bounds/mean/rows.py": each_of(
+                before("\nLOWER_MEAN", "from dpsco_core.bounds.mean.walked import WALKED_BOUNDS"),
+                before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
+            ),
+        },
+        whole=(
+            *LINT,
+            "tests/test_catalogue.py",
+            "tests/trust/test_verification.py",
+            "tests/explain/test_tables.py",
+        ),
+        named=("tests/bounds", "tests/trust"),
+        seen_by=5,
+    ),
+    Recipe(
+        title="Add a law",
+        most=3,
+        files={
+            "dpsco_core/data/walked.py": DOCSTRING + LAW,
+            "tests/data/test_walked.py": DOCSTRING + LAW_TEST,
+        },
+        lines={
+            "dpsco_core/data/__init__.py": each_of(
+                before("\nDISTRIBUTIONS", "from dpsco_core.data.walked import Weibull"),
+                before(")\n\n__all__", "    Weibull,"),
+                before("]\n", '    "Weibull",'),
+            ),
+        },
+        whole=LINT,
+        named=("tests/data", "tests/test_catalogue.py", "tests/problems"),
+        seen_by=60,
+    ),
+    Recipe(
+        title="Add a page",
+        most=4,
+        files={
+            "dpsco_app/pages/budget.py": code(section("Add a page")),
+            "tests/app/places/test_walked.py": DOCSTRING + PAGE_TEST,
+        },
+        lines={
+            "dpsco_app/shell/main.py": each_of(
+                before("from dpsco_app.pages.bounds", "from dpsco_app.pages import budget"),
+                before('    "why": why.page', '    "budget": budget.page,'),
+            ),
+            "dpsco_app/shell/places.py": before('    "geometry": "G', '    "budget": "Budget",'),
+        },
+        whole=(*LINT, "tests/app/test_imports.py", "tests/app/parts/test_glossary.py"),
+        named=("tests/app/places/test_walked.py",),
+        seen_by=1,
+    ),
+)
+
+
+def walked(recipe: Recipe, folder: Path) -> Path:
+    """Return a copy of the tree in which the recipe was followed."""
+    copy = folder / "tree"
+    shutil.copytree(ROOT, copy, ignore=LEFT)
+    for name, text in recipe.files.items():
+        assert not (copy / name).exists()
+        (copy / name).write_text(text, encoding="utf-8")
+    for name, edit in recipe.lines.items():
+        text = (copy / name).read_text(encoding="utf-8")
+        changed = edit(text)
+        assert changed != text, name
+        (copy / name).write_text(changed, encoding="utf-8")
+    return copy
+
+
+def touched(copy: Path) -> set[str]:
+    """Return the files that differ from those of the tree, or that it does not have."""
+    files = [path.relative_to(copy) for path in copy.rglob("*") if path.is_file()]
+    return {
+        str(name)
+        for name in files
+        if not {"__pycache__", "test-results", ".hypothesis"}.intersection(name.parts)
+        and not ((ROOT / name).exists() and filecmp.cmp(ROOT / name, copy / name, shallow=False))
+    }
+
+
+def run(copy: Path, *arguments: str, **more: str) -> str:
+    """Run pytest in the copy; return what it prints. All must pass."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy), **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    return done.stdout
+
+
+@each("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) -> None:
+    text = section(recipe.title)
+    assert text.split()[0] == NUMBERS[recipe.most]
+    for name in recipe.lines:
+        assert any(f"`{one}`" in text for one in (name, Path(name).name)), name
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_path: Path) -> None:
+    copy = walked(recipe, tmp_path)
+    assert touched(copy) == {*recipe.files, *recipe.lines}
+    assert len(touched(copy)) <= recipe.most
+    run(copy, next(name for name in recipe.files if name.startswith("tests/")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_whoever_follows_a_recipe_passes_every_suite_at_once(
+    recipe: Recipe, tmp_path: Path
+) -> None:
+    copy = walked(recipe, tmp_path)
+    for path in recipe.writes:
+        assert path in section(recipe.title)
+        run(copy, "tests/trust/test_verification.py", WRITE_VERIFICATION="1")
+    assert touched(copy) == {*recipe.files, *recipe.lines, *recipe.writes}
+    run(copy, *recipe.whole)
+    (passed,) = re.findall(r"(\d+) passed", run(copy, *recipe.named, "-k=walked"))
+    assert int(passed) >= recipe.seen_by
