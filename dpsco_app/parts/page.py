@@ -114,10 +114,10 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
             )
 
 
-def draw_parts(names: Mapping[str, str], key: str, **more: Any) -> None:
-    """Draw the choice among the parts of a page."""
+def draw_parts(names: Mapping[str, str], key: str, label: str = "Show", **more: Any) -> None:
+    """Draw a choice among a few names, by default among the parts of a page."""
     st.segmented_control(
-        "Show",
+        label,
         list(names),
         format_func=names.__getitem__,
         key=key,
