@@ -46,7 +46,7 @@ def opened_with_scenario(
     draw_wrong(wrong)
     try:
         if scenario is not None:
-            view = change(state.current(scenario), scenario)
+            view = change(state.current(), scenario)
             state.remember(view, scenario)
             return view, scenario
     except InvalidInput as problem:

@@ -23,7 +23,7 @@ def page() -> None:
     if scenario is None:
         screen.say(QUESTION, "Not at these settings", refused)
         return
-    view = STATE.current(scenario)
+    view = STATE.current()
     STATE.remember(view, scenario)
     with screen.controls:
         draw_apart(STATE, scenario)
