@@ -2,34 +2,32 @@
 
 import math
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import bounds_figure
 from dpsco_app.pages.bounds.state import (
-    ALL,
-    CHOICES,
+    FITTING,
     STATE,
-    Drawing,
     View,
     covered,
-    drawing,
+    explore_address,
     fitting_table,
-    has_line,
 )
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import in_print, number_text
+from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import link_to
-from dpsco_core.catalogue import bound
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.tables.letters import conditions, symbols
 from dpsco_core.explain.tables.table import (
+    TABLE_KEYS,
     PaperTable,
     Row,
     canonical_point,
@@ -43,7 +41,7 @@ FRAME = "bounds_frame"
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 HEIGHT = 215
-COLUMNS = ("Bound", "Value", "Holds", "Explore", "Kind", "Constant")
+COLUMNS = ("Bound", "Value", "Holds", "Kind", "Constant")
 
 
 def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
@@ -52,15 +50,12 @@ def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     fitting = fitting_table(point)
     table = paper_table(view.table) if view.table else fitting
     with screen.controls:
-        _filters(fitting, any(r.holds for r in rows(point, fitting.slugs)))
-    all_rows = _rows(point, table, view)
+        _choose(fitting, any(r.holds for r in rows(point, fitting.slugs)))
+    all_rows = rows(point, table.slugs)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(all_rows, quantity)
     chosen = _chosen(all_rows, drawn, view.bound)
     start = math.nan if quantity == "item gradients" else without_data(point)
-    if not all_rows:
-        screen.say(QUESTION, "No row passes these filters")
-        return
     screen.say(QUESTION, words.title(drawn), words.count_sentence(all_rows))
     if drawn:
         figure = bounds_figure(drawn, words.quantity_axis(quantity), chosen, start)
@@ -69,35 +64,27 @@ def tables_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
         screen.foot.caption(words.MARKS)
         screen.draw_files(
             figure,
-            lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
+            lambda: words.table_frame(drawn, start),
             setting=setting_line(point, runs=False),
         )
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(drawn, table, start))
     _cover(table)
     _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
-    _table(point, all_rows, start)
+    _table(all_rows, start)
 
 
-def _filters(fitting: PaperTable, holds: bool) -> None:
+def _choose(fitting: PaperTable, holds: bool) -> None:
     own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
-    with st.container(horizontal=True, key="bounds_filters"):
-        st.selectbox(
-            "Table",
-            CHOICES["table"],
-            format_func=lambda k: paper_table(k).title if k else own_label,
-            key=STATE.key("table"),
-            on_change=STATE.change,
-            args=({"bound": ""},),
-            width=365,
-        )
-        for name, label, names in (
-            ("scope", "About", words.SCOPE_NAMES),
-            ("kind", "Kind", words.KIND_NAMES),
-        ):
-            st.selectbox(
-                label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=165
-            )
+    st.selectbox(
+        "Table",
+        (FITTING, *TABLE_KEYS),
+        format_func=lambda k: paper_table(k).title if k else own_label,
+        key=STATE.key("table"),
+        on_change=STATE.change,
+        args=({"bound": ""},),
+        width=365,
+    )
 
 
 def _cover(table: PaperTable) -> None:
@@ -114,36 +101,17 @@ def _cover(table: PaperTable) -> None:
         )
 
 
-def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
-    slugs = [s for s in table.slugs if view.kind in (ALL, bound(s).card.kind)]
-    all_rows = rows(point, tuple(slugs))
-    if view.scope == "here" and any(r.here for r in all_rows):
-        return tuple(r for r in all_rows if r.here)
-    return all_rows
-
-
 def _chosen(all_rows: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in all_rows}:
         return slug
-    first = words.leading(drawn) or (all_rows[0] if all_rows else None)
-    return "" if first is None else first.bound.card.slug
+    return (words.leading(drawn) or all_rows[0]).bound.card.slug
 
 
-def _slopes(point: Scenario, row: Row) -> dict[str, float]:
-    cheap = row.here and row.bound.card.constant == "rate"
-    return slopes(point, row.bound.card.slug) if cheap else {}
-
-
-def _table(point: Scenario, all_rows: tuple[Row, ...], start: float) -> None:
+def _table(all_rows: tuple[Row, ...], start: float) -> None:
     st.subheader("The table")
-    frame = words.table_frame(all_rows, [_slopes(point, r) for r in all_rows], start)
-    frame.insert(3, "Explore", [_address(point, r) for r in all_rows])
+    frame = words.table_frame(all_rows, start)
     slugs = [r.bound.card.slug for r in all_rows]
-    frame["Holds"] = [
-        "yes, vacuous" if words.is_vacuous(r, start) else "yes" if r.holds else "no"
-        for r in all_rows
-    ]
     styled: Any = frame[list(COLUMNS)].style.format({"Value": "{:.3g}"}, na_rep="")
     st.dataframe(
         styled,
@@ -153,29 +121,12 @@ def _table(point: Scenario, all_rows: tuple[Row, ...], start: float) -> None:
         height=min(HEIGHT, 38 + 35 * len(frame)),
         on_select=lambda: _selected(slugs),
         selection_mode="single-row",
-        column_config={
-            "Explore": st.column_config.LinkColumn(
-                display_text="open", help="Opens Explore at this scenario, in a new tab."
-            ),
-            "Bound": st.column_config.TextColumn(width=430),
-        },
+        column_config={"Bound": st.column_config.TextColumn(width=430)},
     )
     st.caption(
         "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
         "its details above. Vacuous: not below the error of an answer that ignores the data."
     )
-
-
-@st.cache_data(
-    max_entries=5000, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
-)
-def _drawing(point: Scenario, slug: str) -> Drawing:
-    return drawing(point, bound(slug).card)
-
-
-def _address(point: Scenario, row: Row) -> str | None:
-    query = _drawing(point, row.bound.card.slug).query
-    return "./?" + urlencode(query) if query else None
 
 
 def _selected(slugs: list[str]) -> None:
@@ -198,7 +149,7 @@ def _one(point: Scenario, row: Row) -> None:
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
     with st.container(key="bounds_formula"):
-        st.markdown(words.formula(card.latex))
+        st.markdown(formula(card.latex))
     if not row.here:
         st.info(in_print(row.failures[0]))
         _explore_link(point, row)
@@ -266,15 +217,9 @@ def _sources(row: Row) -> None:
 
 
 def _explore_link(point: Scenario, row: Row) -> None:
-    target = _drawing(point, row.bound.card.slug)
-    if not target.query:
-        st.caption("The dashboard runs no scenario of this kind: it is too large.")
+    try:
+        query = explore_address(point, row.bound.card)
+    except InvalidInput as problem:
+        st.caption(f"Explore does not run this scenario: {problem}")
         return
-    drawn = has_line(target, row.bound.card.slug)
-    label = "Draw this bound in Explore" if drawn else "Open its scenario in Explore"
-    link_to("explore", label, target.query)
-    if target.n != point.n:
-        st.caption(f"At n = {number_text(target.n)}, the most that Explore runs with such records.")
-    if not drawn:
-        why = "has no finite value there" if target.drawn else "bounds something else"
-        st.caption(f"Explore's figure cannot show this bound, which {why}.")
+    link_to("explore", "Open in Explore", query)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpsco_app.parts.options import SYMBOL, budget_text, inside, number_text, separated
+from dpsco_app.parts.options import SYMBOL, budget_text, inside, number_text, separated, short_text
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
@@ -98,11 +98,6 @@ def brief(value: float) -> str:
     return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
 
 
-def ratio_text(ratio: float) -> str:
-    """Return how many times, with two digits."""
-    return number_text(float(f"{ratio:.2g}"))
-
-
 # -- the window ---------------------------------------------------------------------------------
 
 
@@ -122,11 +117,11 @@ def standing_words(here: Standing) -> tuple[str, str]:
             small += f"; {zcdp} can promise less than {brief(last.floor)}"
         return answer, f"{small}."
     name = inside(method_card(first.upper.card.method).name)
-    small = f"{where}, by {name}: {ratio_text(here.ratio(first.notion))} times the floor. "
+    small = f"{where}, by {name}: {short_text(here.ratio(first.notion), 2)} times the floor. "
     if len(windows) > 1:
         possible = f"{brief(here.chosen(last.notion))} is proven possible"
         also = f", and {possible}" if last.ceiling != first.ceiling else ""
-        ratio = f"{ratio_text(here.ratio(last.notion))} times that floor"
+        ratio = f"{short_text(here.ratio(last.notion), 2)} times that floor"
         small += f"{_sentence(zcdp)} can promise less than {brief(last.floor)}{also}: {ratio}. "
     small += f"Always answering 0 may err by {brief(here.start)}."
     return f"{answer}; {brief(first.ceiling)} is proven possible", small
@@ -156,7 +151,7 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
     widths: list[str] = []
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
-        span = f"{ratio_text(min(ratios))} to {ratio_text(max(ratios))}"
+        span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
         widths.append(f"{span}{' times wide' * (not widths)} for {_whom(notion)}")
     ends = [
         number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
@@ -213,7 +208,7 @@ def _times(ratio: float, what: str) -> str:
     >>> _times(2.57, "what"), _times(1.01, "what"), _times(1.01, "as much")
     ('2.6 times what', 'about what', 'about as much')
     """
-    text = ratio_text(ratio)
+    text = short_text(ratio, 2)
     return f"about {what}" if text == "1" else f"{text} times {what}"
 
 
@@ -244,7 +239,7 @@ def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
         why = "its signs have a bias, and it adds up what the output tells of each record"
     else:
         why = "all sign patterns are hidden there, not a packing of them"
-    times = f" is {ratio_text(best.best / here)} times as large and" if here > VOID else ""
+    times = f" is {short_text(best.best / here, 2)} times as large and" if here > VOID else ""
     return (
         f"The largest bound at these settings, {brief(best.best)},{times} is that of {best.name}: "
         f"{why}."
@@ -331,18 +326,16 @@ def free_answer(at: Builder) -> str:
 def free_title(at: Builder) -> str:
     """Return the takeaway of the bound over n."""
     level, end = at.crossover, at.vanishing
-    gone = "" if math.isinf(end) else f"; from n = {_count(end)} on, nothing is proven"
+    gone = "" if math.isinf(end) else f"; from n = {short_text(end, 2)} on, nothing is proven"
     if end <= 1:
         return "Even a single record may tell the word: nothing is proven at any n"
     if level >= end:
         return f"Privacy sets the bound at every n{gone}"
     if level <= 1:
         return f"The records' own noise sets the bound at every n{gone}"
-    return f"Up to n = {_count(level)} privacy sets the bound, beyond it the records' own noise"
-
-
-def _count(n: float) -> str:
-    return number_text(float(f"{n:.2g}"))
+    return (
+        f"Up to n = {short_text(level, 2)} privacy sets the bound, beyond it the records' own noise"
+    )
 
 
 def impossible(at: Builder) -> str:
@@ -372,7 +365,7 @@ def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
     nearest = min(private, key=lambda r: r.mean / r.floor)
     return (
         "Every private mean error lies above its floor; the nearest, "
-        f"{method_card(nearest.method).name}, {ratio_text(nearest.mean / nearest.floor)} times"
+        f"{method_card(nearest.method).name}, {short_text(nearest.mean / nearest.floor, 2)} times"
     )
 
 

@@ -38,13 +38,13 @@ from dpsco_app.pages.lower_bounds.words import (
     own_floor_sentence,
     proof_small,
     proof_title,
-    ratio_text,
     run_sentence,
     run_title,
     standing_words,
     sweep_title,
 )
 from dpsco_app.parts import controls
+from dpsco_app.parts.options import short_text
 from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound, method_card
@@ -432,7 +432,7 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
     cube = next(c for c in drawn if c.slug == "hypercube-cdp")
     why = floors_sentence(drawn, cube.slug, cube.best)
     assert brief(own_floors.concentrated) in why and "CDP rate distortion" in why
-    assert f"{ratio_text(own_floors.concentrated / cube.best)} times as large" in why
+    assert f"{short_text(own_floors.concentrated / cube.best, 2)} times as large" in why
     own = own_floor(at, ("zcdp",))
     assert own < own_floors.concentrated
     why = own_floor_sentence(at, own, own_floors.concentrated)
@@ -450,4 +450,4 @@ def test_the_figure_of_the_window_names_whose_it_is() -> None:
     here = standing(gap.bare(START))
     title = sweep_title((here, here), "n")
     for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
-        assert ratio_text(here.ratio(notion)) in title and whom in title
+        assert short_text(here.ratio(notion), 2) in title and whom in title

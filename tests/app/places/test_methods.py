@@ -24,7 +24,7 @@ from dpsco_app.pages.methods.overview import (
 )
 from dpsco_app.pages.methods.page import TAB
 from dpsco_app.pages.methods.state import STATE, View, method_anatomy_query, with_method
-from dpsco_app.pages.methods.words import NOTIONS, family, formula, guide, parts
+from dpsco_app.pages.methods.words import NOTIONS, family, guide
 from dpsco_app.parts.evaluations import evaluations, without_data
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import explore_query
@@ -340,15 +340,6 @@ def test_everything_has_a_name() -> None:
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)
     assert {method_card(slug).privacy for slug in METHOD_SLUGS} == set(NOTIONS)
-
-
-def test_formulas_are_split_outside_brackets() -> None:
-    for card in (b.card for b in BOUNDS):
-        for part in parts(card.latex):
-            assert part.count("{") == part.count("}"), card.slug
-            assert part.count(r"\Big") % 2 == 0, card.slug
-    assert formula("a,\\ b=1") == r"$\displaystyle a$, with $b=1$"
-    assert formula("a") == r"$\displaystyle a$"
 
 
 def test_every_example_leads_with_its_method() -> None:
