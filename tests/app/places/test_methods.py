@@ -78,15 +78,22 @@ def test_every_method_has_a_page() -> None:
             pytest.fail(warning.value)
 
 
-def test_the_tabs_lead_from_one_part_to_another() -> None:
+def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
     page = open_algorithms(**QUICK)
     assert WHICH in html(page)
-    for tab, said in (("all", ALL), ("one", "Simple clipping: how"), ("which", WHICH)):
-        page.get_by_key(TAB).set_value(tab)
-        checked(page.run())
-        assert said in html(page)
-        assert ("method" in page.query_params) == (tab == "one")
-    assert "part" not in page.query_params
+    page.get_by_key(TAB).set_value("all")
+    checked(page.run())
+    assert ALL in html(page) and page.query_params["part"] == "all"
+    page.selectbox(key=STATE.key("method")).set_value("mean.clipped")
+    checked(page.run())
+    assert "Simple clipping: how" in html(page)
+    page.selectbox(key=STATE.key("method")).set_value("")
+    checked(page.run())
+    assert ALL in html(page)
+    page = open_algorithms(**QUICK, method="mean.clipped")
+    page.get_by_key(TAB).set_value("which")
+    checked(page.run())
+    assert WHICH in html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
