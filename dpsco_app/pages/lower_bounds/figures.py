@@ -10,7 +10,6 @@ from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, SAMPLING, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import (
-    Axis,
     Dash,
     Figure,
     Ladder,
@@ -20,11 +19,10 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.pages.first_screen import log_axis, thin, trials_row, upright
+from dpsco_app.pages.first_screen import log_axis, thin, upright
 from dpsco_app.pages.lower_bounds.words import (
     AXIS_NAMES,
     BOUND_LINE,
-    CLASS_NAMES,
     LINE_NAMES,
     NO_DATA,
     SYMBOLS,
@@ -37,7 +35,6 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
-from dpsco_core.explain.fano.measured import Measured
 from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
@@ -46,7 +43,6 @@ CLASS_DASHES: dict[Notion, Dash] = {"approx": "dash", "zcdp": "solid", "pure": "
 # Of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
-ANSWER_ZERO = "Answer 0"
 FREE_POINTS, FREE_SPAN = 121, (1.0, 1e7)
 
 
@@ -193,53 +189,6 @@ def free_figure(at: Builder, alt: str) -> Figure:
     )
 
 
-def run_figure(
-    rows: Sequence[Measured], trivial: float, floor: tuple[str, float], alt: str
-) -> Figure:
-    """Return every trial and the mean of every method, a row each, right of the floor.
-
-    `trivial` is the error of the answer 0, `floor` the class that the budget is about and the
-    value of its floor on this instance; a method that another class binds has a stroke of its own.
-    """
-    ran = [r for r in rows if r.errors]
-    top = len(ran) + 0.6
-    kind, value = floor
-    every = [e for r in ran for e in r.errors if e > 0] + [trivial]
-    every += [v for v in (value, *(r.floor for r in ran)) if v > VOID]
-    low, high = min(every) / 1.7, max(every) * 1.7
-    lines, names = [], []
-    if value > VOID:
-        name = f"{CLASS_NAMES[kind]} floor"
-        x = [low / 2, value, value, low / 2, low / 2]
-        y = [0, 0, top, top, 0]
-        red = IMPOSSIBLE.edge
-        area = Line(key="floor", name=name, x=x, y=y, colour=red, width=0.5, fill=0.1)
-        edge = upright(value, 0, top, f"{name} {brief(value)}")
-        lines += [area, replace(edge, colour=red, width=2.5, dash="solid", away=(-9, 9))]
-    for rank, row in enumerate(reversed(ran), start=1):
-        lines += trials_row(row.method, rank, row.errors, row.mean)
-        if VOID < row.floor != value:
-            stroke = replace(lines[-2], key=f"floor of {row.method}", x=[row.floor] * 2)
-            lines.append(replace(stroke, colour=IMPOSSIBLE.edge))
-        times = f"{row.mean / row.floor:.2g}" if row.floor > VOID else ""
-        names.append(
-            LadderRow(
-                key=row.method,
-                name=method_card(row.method).name,
-                colour=colour_of(row.method),
-                values=[brief(row.mean), times],
-                end=float(rank),
-            )
-        )
-    lines.append(thin(f"{ANSWER_ZERO}: {brief(trivial)}", [trivial] * 2, [0.0, top]))
-    return Figure(
-        panels=[Panel(title="", x=log_axis("Error of the mean", low, high), lines=lines)],
-        y=Axis(title="", low=0, high=top, ticks=(), log=False),
-        ladder=Ladder(title="On this instance", columns=["mean", "times floor"], rows=names),
-        alt=alt,
-    )
-
-
 def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
     """Return how many records in use are told at every rate of false alarms."""
     false = np.linspace(0, 1, 201)
@@ -301,21 +250,3 @@ def caught_table(spied: Sequence[Spied], budget: Budget) -> pd.DataFrame:
         allowed = {"Privacy allows": most_caught(budget, false)}
         parts.append(pd.DataFrame({"Method": method_card(one.method).name} | rates | allowed))
     return pd.concat(parts, ignore_index=True)
-
-
-def run_table(rows: Sequence[Measured], trivial: float) -> pd.DataFrame:
-    """Return what was measured, a method a row."""
-    made: list[dict[str, object]] = [
-        {
-            "Method": method_card(r.method).name,
-            "Trials": len(r.errors),
-            "Mean error": r.mean if r.errors else None,
-            "Standard error": r.standard_error if len(r.errors) > 1 else None,
-            "Floor": r.floor if r.floor > 0 else None,
-            "Above its floor": ("yes" if r.above else "no") if r.floor > 0 and r.errors else "",
-            "Why not": r.refused,
-        }
-        for r in rows
-    ]
-    made.append({"Method": "Answer 0", "Trials": 0, "Mean error": trivial})
-    return pd.DataFrame(made)

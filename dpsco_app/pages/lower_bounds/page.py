@@ -1,11 +1,10 @@
-"""Lower bounds: how wide the window is; the proofs; and the algorithms run on a hard instance."""
+"""Lower bounds: how wide the window is, and why nobody gets below it."""
 
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds.gap import QUESTION, gap_part
 from dpsco_app.pages.lower_bounds.prove import prove_part
-from dpsco_app.pages.lower_bounds.run import run_part
 from dpsco_app.pages.lower_bounds.state import PARTS, SCENES, STATE
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION
 from dpsco_app.parts.folding import fold_words
@@ -27,7 +26,7 @@ STYLE = """<style>
 }
 .st-key-lower_steps [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
-DRAW = {"gap": gap_part, "prove": prove_part, "run": run_part}
+DRAW = {"gap": gap_part, "prove": prove_part}
 
 
 def page() -> None:

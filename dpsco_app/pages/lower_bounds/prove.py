@@ -38,9 +38,11 @@ from dpsco_app.pages.lower_bounds.state import (
 )
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import budget_text
-from dpsco_app.parts.page import draw_parts, slider
+from dpsco_app.parts.page import draw_parts, slider, to_explore
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.fano.builder import PackingProof
 from dpsco_core.explain.fano.instance import (
+    PROOFS,
     FanoCurve,
     Floors,
     MeanInstance,
@@ -52,6 +54,7 @@ from dpsco_core.explain.tracing import ELEMENTS, Spied, spied, tracing_proof
 from dpsco_core.explain.window import notions_of
 from dpsco_core.scenario import Scenario
 
+GRID = (500, 1000, 2000, 5000, 10_000)
 PROVE = "Why can no private algorithm do better?"
 kept = partial(st.cache_resource, hash_funcs={Scenario: repr})
 
@@ -89,6 +92,10 @@ def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
                     width=330,
                 )
     DRAW[view.hard](screen, view, scenario)
+    if view.hard in PROOFS:
+        grid = tuple(n for n in GRID if n * scenario.d <= DASHBOARD.elements)
+        point = replace(instance_of(view, scenario).scenario, axis="n", grid=grid)
+        to_explore(point, "Run algorithms on this instance in Explore")
 
 
 # -- the hard mean problem ----------------------------------------------------------------------

@@ -16,15 +16,16 @@ from dpsco_core.explain.fano.instance import PROOFS, MeanInstance
 from dpsco_core.explain.window import Notion, notions_of
 from dpsco_core.scenario import Scenario
 
-PARTS = {"gap": "The window", "prove": "The proof", "run": "Run"}
+PARTS = {"gap": "The window", "prove": "The proof"}
 SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
 WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "zcdp": "Every zCDP algorithm"}
-INSTANCE_NAMES = {
+PROOF_NAMES = {
     "hypercube": "All sign patterns",
     "spike": "The paper's packing",
     "tracing": "Tracing",
+    "data": "On your data",
+    "packing": "A packing of your own",
 }
-PROOF_NAMES = INSTANCE_NAMES | {"data": "On your data", "packing": "A packing of your own"}
 SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
 BITS_OPTIONS = (1, 2, 5, 10, 25, 50, 100, 200, 500, 1000)
 SEPARATION_OPTIONS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5)
@@ -38,8 +39,7 @@ class View(PageView):
 
     part: str = checked("gap", one_of, tuple(PARTS))
     over: str = checked("n", one_of, SWEEPS)  # what the window is swept over
-    # the proof that is told, and the instance that is run
-    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))
+    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # the proof that is told
     # under an (epsilon, delta) budget, whom a proof is about: every algorithm, or every zCDP
     # algorithm at the rho of Gaussian noise
     whom: str = checked("every", one_of, tuple(WHOM_NAMES))
@@ -139,9 +139,7 @@ SCENES = (
         look_for="Pure DP at ε = 1: its floor is 0.227, that of the concentrated algorithms it "
         "implies (ρ = ½) 0.054. Laplace noise pays for the dimension d, Gaussian noise for √d.",
         changes=_SIGNS,
-        scenario=_SIZES
-        | {"rho": None, "epsilon": 1.0, "delta": 0.0}
-        | {"methods": ("mean.sample", "mean.cwme-pure")},
+        scenario=_SIZES | {"rho": None, "epsilon": 1.0, "delta": 0.0},
     ),
     Scene(
         name="The paper's example",

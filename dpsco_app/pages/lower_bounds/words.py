@@ -10,7 +10,6 @@ from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance
-from dpsco_core.explain.fano.measured import Measured
 from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
@@ -60,11 +59,6 @@ ABOUT_FREE = (
     "least r apart, while the laws of one record differ by at most TV and KL. The bound over n has "
     "two terms. The **statistical** one falls because more records tell more, the **privacy** one "
     "because more records differ between two words."
-)
-ABOUT_RUN = (
-    "The instance is drawn anew in every trial: a pattern, then the records. A bound "
-    "holds for the *average* over the patterns, so it is the mean error, the large mark, that must "
-    "not be left of its line; a single trial may be. Methods without privacy are not bound at all."
 )
 HOW_TO_READ = r"""
 - **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
@@ -246,17 +240,6 @@ def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
     )
 
 
-def own_floor_sentence(at: MeanInstance, floor: float, largest: float) -> str:
-    """Say why the floor of the instance that is run is below the largest one."""
-    if floor <= VOID or largest <= floor * (1 + 1e-3):
-        return ""
-    return (
-        f" The floor here, {brief(floor)}, is that of the instance as it is drawn, at "
-        f"q = {brief(at.own_probability)}. The largest one, {brief(largest)}, is proven for "
-        "another instance or another q."
-    )
-
-
 def largest(drawn: Sequence[FanoCurve], notion: Notion) -> dict[Notion, FanoCurve]:
     """Return the largest bound on each class that the budget is about: those of the window."""
     classes: tuple[Notion, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
@@ -347,35 +330,3 @@ def impossible(at: Builder) -> str:
         f"{brief(at.possible_variation)} (Pinsker; Bretagnolle and Huber): no two laws have "
         "both of your numbers, and a smaller TV would prove more."
     )
-
-
-# -- measured -----------------------------------------------------------------------------------
-
-
-def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
-    """Return the takeaway of the measured errors."""
-    private = [r for r in rows if r.errors and r.floor > 0]
-    if not private:
-        q = brief(at.own_probability)
-        return f"The floor on this instance, and the error of always answering 0 (q = {q})"
-    low = [r for r in private if not r.above]
-    if low:
-        names = separated([method_card(r.method).name for r in low])
-        return f"Below its floor: {names}. Either few trials, or a fault"
-    nearest = min(private, key=lambda r: r.mean / r.floor)
-    return (
-        "Every private mean error lies above its floor; the nearest, "
-        f"{method_card(nearest.method).name}, {short_text(nearest.mean / nearest.floor, 2)} times"
-    )
-
-
-def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
-    """Put the errors that were measured beside the answer that looks at no data."""
-    private = [r for r in rows if r.errors and r.floor > 0]
-    beaten = [r for r in private if r.mean > trivial]
-    text = f"Always answering 0 has an error of {brief(trivial)} here"
-    if private and len(beaten) == len(private):
-        text += ", less than every private method: using the data does not pay"
-    elif beaten:
-        text += f", less than that of {separated([method_card(r.method).name for r in beaten])}"
-    return text + "."

@@ -17,8 +17,6 @@ from dpsco_app.pages.lower_bounds.expectile import expectile_steps
 from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
     free_figure,
-    run_figure,
-    run_table,
     sweep_figure,
 )
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
@@ -35,11 +33,8 @@ from dpsco_app.pages.lower_bounds.words import (
     impossible,
     largest,
     literal_sentence,
-    own_floor_sentence,
     proof_small,
     proof_title,
-    run_sentence,
-    run_title,
     standing_words,
     sweep_title,
 )
@@ -47,11 +42,9 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.options import short_text
 from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
-from dpsco_core.catalogue import bound, method_card
+from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.instance import curves, floors
-from dpsco_core.explain.fano.measured import Measured, measured, own_floor
 from dpsco_core.explain.window import grid, notions_of, standing, swept
-from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, press, texts
 from tests.app.pages import ladder as numbers_in_ladder
@@ -199,46 +192,19 @@ def test_every_proof_ends_with_its_bound(name: str) -> None:
     assert all("nan" not in s.number for s in steps)
 
 
-def test_what_was_measured_is_held_against_its_floor() -> None:
-    methods = ("mean.sample", "mean.clipped")
-    at = instance_of(View(), replace(HARD, methods=methods, trials=3))
-    rows = measured(at, list(study(at.scenario)))
-    floor = own_floor(at, ("zcdp",))
-    trivial = at.proof(at.own_probability).mean_norm
-    figure = run_figure(rows, trivial, ("zcdp", floor), "alt")
-    name = method_card("mean.clipped").name
-    assert set(line_of(figure, name).x) == {rows[1].mean}
-    assert line_of(figure, name, width=0).x == rows[1].errors
-    (area,) = [e for e in figure.panels[0].lines if e.fill]
-    assert max(area.x) == floor and area.colour == IMPOSSIBLE.edge
-    assert "lies above its floor" in run_title(rows, at)
-    assert ladder_of(figure)[name] == [brief(rows[1].mean), f"{rows[1].mean / floor:.2g}"]
-    other = replace(rows[1], floor=floor / 3)
-    marked = run_figure([other], trivial, ("zcdp", floor), "alt").panels[0].lines
-    (own,) = [e for e in marked if e.key == "floor of mean.clipped"]
-    assert set(own.x) == {floor / 3} and own.colour == IMPOSSIBLE.edge
-    low = Measured(method="mean.clipped", errors=(floor / 2,), floor=floor, refused="")
-    assert "Below its floor: Simple clipping" in run_title([low], at)
-    table = run_table([*rows, low], trivial)
-    assert list(table["Above its floor"])[1:3] == ["yes", "no"]
-    assert run_sentence([], trivial).endswith(f"{brief(trivial)} here.")
-    assert "does not pay" in run_sentence([rows[1]], rows[1].mean / 2)
-
-
 # -- the page -----------------------------------------------------------------------------------
 
 
-def test_the_page_runs_its_instance_and_follows_the_budget() -> None:
+def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> None:
     page = open_lower(part="prove")
     assert "**Privacy bites**" in said(page)
-    page = open_lower(part="run")
-    assert "lies above its floor" in headline(page)
+    (link,) = [x.proto for x in page.get("page_link") if "on this instance" in x.proto.label]
+    assert "distribution=hypercube" in link.query_string and "grid=500" in link.query_string
     before = numbers_in_ladder(page)
-    assert float(before["Simple clipping"][1]) >= 1
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
     checked(page.run())
-    assert numbers_in_ladder(page)["Simple clipping"] != before["Simple clipping"]
-    assert page.query_params["rho"] == "2"
+    assert numbers_in_ladder(page)["CDP hypercube"] != before["CDP hypercube"]
+    assert "**Statistics bites**" in said(page) and page.query_params["rho"] == "2"
 
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
@@ -304,20 +270,11 @@ def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
 
 
 def test_what_the_page_does_not_allow_is_said() -> None:
-    page = open_lower(part="run", n="1000000", d="200")
-    assert "not run here" in below(page) and not page.get("plotly_chart")
     written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
     for name in ("rho", "hard", "method"):
         assert f"In the address: {name} must be" in written
     refused = open_lower(part="prove", hard="spike", d="1")
     assert "d must be at least 2" in below(refused)
-
-
-def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
-    query = QUICK | {"part": "run", "delta": "0", "methods": "mean.clipped,mean.cwme-pure"}
-    page = open_at("lower_bounds", **query)
-    assert "Simple clipping cannot run here" in texts(page)
-    assert "Coordinate-wise, Laplace" in numbers_in_ladder(page)
 
 
 # -- the window, and the proof by tracing --------------------------------------------------------
@@ -433,11 +390,6 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
     why = floors_sentence(drawn, cube.slug, cube.best)
     assert brief(own_floors.concentrated) in why and "CDP rate distortion" in why
     assert f"{short_text(own_floors.concentrated / cube.best, 2)} times as large" in why
-    own = own_floor(at, ("zcdp",))
-    assert own < own_floors.concentrated
-    why = own_floor_sentence(at, own, own_floors.concentrated)
-    assert brief(own) in why and brief(own_floors.concentrated) in why
-    assert own_floor_sentence(at, own, own) == ""
 
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
