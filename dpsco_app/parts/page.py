@@ -36,6 +36,19 @@ def opened(state: PageState[V]) -> tuple[V, list[str]]:
     return state.current(), wrong
 
 
+def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
+    """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
+
+    What is shown is remembered, and what is wrong in the address is said.
+    """
+    view, wrong = opened(state)
+    scenario, refused = draw_controls(state)
+    draw_wrong(wrong)
+    if scenario is not None:
+        state.remember(view, scenario)
+    return view, scenario, refused
+
+
 def opened_with_scenario(
     state: PageState[V], title: str, change: Callable[[V, Scenario], V] = lambda view, _: view
 ) -> tuple[V, Scenario] | None:

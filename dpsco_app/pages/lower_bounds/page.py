@@ -8,14 +8,7 @@ from dpsco_app.pages.lower_bounds.prove import prove_part
 from dpsco_app.pages.lower_bounds.state import PARTS, SCENES, STATE
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import (
-    draw_apart,
-    draw_controls,
-    draw_parts,
-    draw_scenes,
-    draw_wrong,
-    link,
-)
+from dpsco_app.parts.page import draw_apart, draw_parts, draw_scenes, link, opened_at
 from dpsco_core.base.errors import InvalidInput
 
 # The numbers of the proof stand out; rules between the steps.
@@ -32,15 +25,11 @@ DRAW = {"gap": gap_part, "prove": prove_part}
 def page() -> None:
     """Draw the page."""
     st.html(STYLE)
-    wrong = STATE.restore()
-    scenario, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("lower")
     if scenario is None:
         screen.say(QUESTION, "Not at these settings", refused)
         return
-    view = STATE.current()
-    STATE.remember(view, scenario)
     with screen.controls:
         draw_apart(STATE, scenario)
         draw_parts(PARTS, STATE.key("part"))

@@ -7,7 +7,7 @@ from dpsco_app.pages.methods.method import method_page
 from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_parts, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
@@ -16,10 +16,7 @@ TAB = "methods_tab"
 
 def page() -> None:
     draw_views("methods")
-    view, wrong = opened(STATE)
-    scenario, refused = draw_controls(STATE)
-    STATE.remember(view, scenario)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("methods_race")
     _choose(view, screen)
     if scenario is None:

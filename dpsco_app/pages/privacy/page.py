@@ -39,15 +39,7 @@ from dpsco_app.pages.privacy.state import (
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import in_print
-from dpsco_app.parts.page import (
-    draw_apart,
-    draw_controls,
-    draw_parts,
-    draw_wrong,
-    link,
-    slider,
-    to_explore,
-)
+from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider, to_explore
 from dpsco_app.parts.refusals import refusal, with_names
 from dpsco_core.audit.engine import FAULTS
 from dpsco_core.audit.samples import samples
@@ -95,15 +87,11 @@ _curves, _composed, _shuffled, _batches, _account = (
 
 
 def page() -> None:
-    wrong = STATE.restore()
-    scenario, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("privacy")
-    view = STATE.current()
     if scenario is None:
-        screen.say(words.QUESTIONS[view.part], refused)
+        screen.say(words.QUESTIONS[view.part], "Not at these settings", refused)
         return
-    STATE.remember(view, scenario)
     with screen.controls:
         draw_parts(PARTS, STATE.key("part"))
     below = st.container()
