@@ -26,6 +26,7 @@ from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_apart, link, opened_at
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import link_to
+from dpsco_core.base.cards import Quantity
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.tables.letters import conditions, symbols
 from dpsco_core.explain.tables.table import (
@@ -74,13 +75,14 @@ def _tables(screen: FirstScreen, scenario: Scenario, view: View) -> None:
     with screen.controls:
         _choose(fitting, any(r.holds for r in rows(point, fitting.slugs)))
     all_rows = rows(point, table.slugs)
-    quantity = words.quantity_of(table, words_for(point.problem).quantity)
+    gradients = table.key == "lowy-gradients"
+    quantity: Quantity = "item gradients" if gradients else words_for(point.problem).quantity
     drawn = words.comparable(all_rows, quantity)
     chosen = _chosen(all_rows, drawn, view.bound)
-    start = math.nan if quantity == "item gradients" else without_data(point)
+    start = math.nan if gradients else without_data(point)
     screen.say(QUESTION, words.title(drawn), words.count_sentence(all_rows))
     if drawn:
-        figure = bounds_figure(drawn, words.quantity_axis(quantity), chosen, start)
+        figure = bounds_figure(drawn, words.QUANTITY_AXES[quantity], chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         screen.draw(figure, _clicked, right=430)
         screen.foot.caption(words.MARKS)

@@ -15,6 +15,12 @@ from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 
 CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
+QUANTITY_AXES: dict[Quantity, str] = {
+    "l2 error": "Error ‖μ̂ − μ‖₂",
+    "squared l2 error": "Squared error",
+    "excess risk": "Excess population risk",
+    "item gradients": "Gradients of single items",
+}
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
     "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
@@ -34,22 +40,6 @@ def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
     return [
         r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
     ]
-
-
-def quantity_of(table: PaperTable, problem_quantity: Quantity) -> Quantity:
-    """Return what a table's figure compares: gradients in theirs, otherwise the problem's own."""
-    return "item gradients" if table.key == "lowy-gradients" else problem_quantity
-
-
-def quantity_axis(quantity: Quantity) -> str:
-    """Return the title of the axis."""
-    names = {
-        "l2 error": "Error ‖μ̂ − μ‖₂",
-        "squared l2 error": "Squared error",
-        "excess risk": "Excess population risk",
-        "item gradients": "Gradients of single items",
-    }
-    return names[quantity]
 
 
 def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
@@ -72,17 +62,11 @@ def leading(rows: Sequence[Row]) -> Row | None:
     class of laws or losses, and does not lead either.
     """
     least, proven = floor(rows), best_upper(rows, "explicit")
-    met = best_upper([r for r in rows if _meets(r, least)], "explicit")
-    if met is not None:
-        return met
-    if proven is None or (least is not None and proven.value < least.value):
-        return best_upper(rows, "rate")
-    return proven
-
-
-def _meets(row: Row, least: Row | None) -> bool:
-    """Whether an upper bound is about what the floor is about."""
-    return least is not None and row.bound.card.meets(least.bound.card, row.covers)
+    if least is None:
+        return proven or best_upper(rows, "rate")
+    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
+    above = proven if proven is not None and proven.value >= least.value else None
+    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
 
 
 def floor(rows: Sequence[Row]) -> Row | None:

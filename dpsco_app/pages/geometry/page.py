@@ -42,7 +42,6 @@ from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import (
     LARGEST_SEED,
     NOISES,
-    DualSquare,
     dual_square,
     few_directions,
     nearest,
@@ -195,16 +194,11 @@ def _width(view: View) -> None:
     below.draw_files(drawn, lambda: reach_table(few))
 
 
-@_kept()
-def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
-    return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
-
-
 def _noise(view: View) -> None:
     screen = FirstScreen("sweep")
     _choose(view, screen)
     d, q, seed = view.noise_d, view.noise_q, view.seed
-    rows, here = _grid(d, seed), _squares(d, q, seed)
+    rows, here = _grid(d, seed), [dual_square(d, q, noise, seed) for noise in NOISES]
     rows = rows if any(row.q == q for row in rows) else (*rows, *here)
     figure = sweep_figure(rows, q, words.noise_answer(*here, d))
     screen.say(words.QUESTIONS["noise"], figure.alt)

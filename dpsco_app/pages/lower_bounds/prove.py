@@ -65,9 +65,7 @@ def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
     return curves(at), floors(at)
 
 
-@kept(max_entries=50, show_spinner="The spy is at work")
-def _spied(point: Scenario, methods: tuple[str, ...]) -> tuple[Spied, ...]:
-    return spied(point, methods)
+_spied = kept(max_entries=50, show_spinner="The spy is at work")(spied)
 
 
 def numbers(at: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
@@ -141,7 +139,9 @@ def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     setting, budget = replace(at.setting, spike_probability=None), scenario.budget
     proof = tracing_proof(setting, "zcdp" if gaussian else "approx", view.shift)
     whose = f"ρ = {words.brief(setting.rho)}" if gaussian else budget_text(budget)
-    answer = words.tracing_title(proof.bound)
+    answer = (
+        f"An error below {words.brief(proof.bound)} would let a spy tell whose records were used"
+    )
     spies: tuple[Spied, ...] = ()
     if scenario.n * scenario.d > ELEMENTS:
         too_many = f"{ELEMENTS:,}, and it is {scenario.n * scenario.d:,}."

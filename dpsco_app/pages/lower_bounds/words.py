@@ -103,26 +103,21 @@ def standing_words(here: Standing) -> tuple[str, str]:
     answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
     where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
     zcdp = (
-        f"no zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add Gaussian noise,"
+        f" No zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add Gaussian noise, "
+        f"can promise less than {brief(last.floor)}"
     )
+    several = len(windows) > 1
     if first.upper is None or first.ceiling >= here.start:
-        small = f"{where} nothing is proven below the answer 0, {brief(here.start)}"
-        if len(windows) > 1:
-            small += f"; {zcdp} can promise less than {brief(last.floor)}"
-        return answer, f"{small}."
+        hopeless = f"{where} nothing is proven below the answer 0, {brief(here.start)}."
+        return answer, f"{hopeless}{zcdp}." if several else hopeless
     name = inside(method_card(first.upper.card.method).name)
-    small = f"{where}, by {name}: {short_text(here.ratio(first.notion), 2)} times the floor. "
-    if len(windows) > 1:
-        possible = f"{brief(here.chosen(last.notion))} is proven possible"
-        also = f", and {possible}" if last.ceiling != first.ceiling else ""
-        ratio = f"{short_text(here.ratio(last.notion), 2)} times that floor"
-        small += f"{_sentence(zcdp)} can promise less than {brief(last.floor)}{also}: {ratio}. "
-    small += f"Always answering 0 may err by {brief(here.start)}."
+    small = f"{where}, by {name}: {short_text(here.ratio(first.notion), 2)} times the floor."
+    if several:
+        possible = f", and {brief(here.chosen(last.notion))} is proven possible"
+        also = possible if last.ceiling != first.ceiling else ""
+        small += f"{zcdp}{also}: {short_text(here.ratio(last.notion), 2)} times that floor."
+    small += f" Always answering 0 may err by {brief(here.start)}."
     return f"{answer}; {brief(first.ceiling)} is proven possible", small
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def shares_sentence(here: Standing) -> str:
@@ -285,10 +280,6 @@ def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
         return "No output lets the spy do better than privacy allows"
     verb = "let" if len(above) > 1 else "lets"
     return f"{separated(above)} {verb} the spy do better than privacy allows"
-
-
-def tracing_title(bound: float) -> str:
-    return f"An error below {brief(bound)} would let a spy tell whose records were used"
 
 
 # -- a packing of one's own ---------------------------------------------------------------------

@@ -43,7 +43,8 @@ class View(PageView):
     # records that are shuffled, or of which a batch is drawn
     records: int = checked(10_000, whole, 1, MOST_RECORDS)
     batch: int = checked(100, whole, 1, MOST_RECORDS)
-    method: str = ""  # the method whose ledger is shown; empty for the scenario's first private one
+    # the method whose ledger is shown; empty for one that the page chooses
+    method: str = checked("", one_of, ("", *PRIVATE_SLUGS))
     audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
     # the epsilon that it claims, and the delta
     claim: float = checked(1.0, real, 0.01, 10)
@@ -52,11 +53,8 @@ class View(PageView):
     runs: int = checked(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
 
     def validate(self) -> View:
-        if self.method:
-            one_of("method", self.method, PRIVATE_SLUGS)
-        super().validate()
         require(self.runs % 2 == 0, "runs", "even: half of them on each neighbour", self.runs)
-        return self
+        return super().validate()
 
     def audit(self, seed: int = 0) -> Audit:
         """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
