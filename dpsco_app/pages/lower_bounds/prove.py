@@ -118,8 +118,8 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     expectiles = at.expectiles(q) if slug == "approx-packing" else None
     bound = expectiles.bound if expectiles else proof.pure_bound if pure else proof.bound
     answer = words.proof_title(curve, bound)
-    small = words.proof_small(q, bound, proof.ceiling, view.shift)
-    screen.say(PROVE, answer, f"{small} {words.floors_sentence(drawn, slug, bound)}")
+    small = words.proof_small(curve, q, bound, proof.ceiling)
+    screen.say(PROVE, answer, f"{small} {words.floors_sentence(drawn, curve)}")
     best = words.largest(drawn, notions_of(scenario)[0])
     figure = curve_figure(drawn, slug, best, least.sampling, q, answer)
     screen.draw(figure)

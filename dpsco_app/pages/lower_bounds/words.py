@@ -162,13 +162,13 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
     return f"No {CLASS_NAMES[curve.binds]} algorithm can promise less than {brief(bound)}"
 
 
-def proof_small(q: float, bound: float, ceiling: float, shift: float) -> str:
-    """Return how far the bound is from what it would be if the output told nothing."""
+def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
+    """Return how far a bound is from what it would be if the output told nothing."""
     share = bound / ceiling if ceiling > 0 else 0.0
-    tail = "" if shift == 1 else " The best q proves more."
+    more = curve.best > bound * (1 + 1e-3)
     return (
         f"At q = {brief(q)}: {100 * share:.2g} % of {brief(ceiling)}, the error if the output told "
-        f"nothing.{tail}"
+        f"nothing.{f' The best q proves {brief(curve.best)}.' if more else ''}"
     )
 
 
@@ -216,11 +216,10 @@ def classes_sentence(at: MeanInstance) -> str:
     )
 
 
-def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
-    """Say why the proof that is shown gives less than the largest bound on the same class."""
-    own = next(c for c in drawn if c.slug == slug)
+def floors_sentence(drawn: Sequence[FanoCurve], own: FanoCurve) -> str:
+    """Say why a proof gives less than the largest bound on the same class."""
     best = max((c for c in drawn if c.binds == own.binds), key=lambda c: c.best)
-    if best.best <= here * (1 + 1e-3):
+    if best.best <= own.best * (1 + 1e-3):
         return ""
     if best.hard == own.hard:
         why = "the instance is the same, but what the output tells is bounded for all of it at once"
@@ -228,9 +227,9 @@ def floors_sentence(drawn: Sequence[FanoCurve], slug: str, here: float) -> str:
         why = "its signs have a bias, and it adds up what the output tells of each record"
     else:
         why = "all sign patterns are hidden there, not a packing of them"
-    times = f" is {short_text(best.best / here, 2)} times as large and" if here > VOID else ""
+    times = f", {short_text(best.best / own.best, 2)} times this one," if own.best > VOID else ""
     return (
-        f"The largest bound at these settings, {brief(best.best)},{times} is that of {best.name}: "
+        f"The largest bound at these settings, {brief(best.best)}{times} is that of {best.name}: "
         f"{why}."
     )
 

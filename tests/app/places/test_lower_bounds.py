@@ -143,8 +143,7 @@ def test_every_scene_makes_its_point() -> None:
     drawn = curves(instance_of(view, scenario))
     packing = next(c for c in drawn if c.slug == "fano-cdp")
     assert "0.00354" in proof_title(packing, packing.best)
-    text = floors_sentence(drawn, "fano-cdp", packing.best)
-    assert "0.0538, is 15 times as large" in text
+    assert "0.0538, 15 times this one, is that of" in floors_sentence(drawn, packing)
     assert "0.227" in bites("Pure costs more")
     assert brief(floors(instance_of(*SHOWN["Pure costs more"])).concentrated) == "0.0538"
     example = packing_of(*SHOWN["The paper's example"])
@@ -165,9 +164,10 @@ def test_words_at_the_edges() -> None:
     assert "holds here" in literal_sentence(0.2, 0.1) and "−11.2" in literal_sentence(-11.157, 0.1)
     curve = curves(instance_of(View(), HARD))[0]
     assert "nothing is proven" in proof_title(curve, 0.0)
-    assert "50 % of 0.2, the error" in proof_small(0.01, 0.1, 0.2, 1.0)
-    assert "best q proves more" in proof_small(0.01, 0.1, 0.2, 2.0)
-    assert "best q" not in proof_small(0.01, 0.1, 0.2, 1.0)
+    small = proof_small(curve, 0.01, curve.best / 2, curve.best)
+    assert f"At q = 0.01: 50 % of {brief(curve.best)}, the error if" in small
+    assert small.endswith(f"The best q proves {brief(curve.best)}.")
+    assert "best q" not in proof_small(curve, 0.01, curve.best, 2 * curve.best)
 
 
 @pytest.mark.parametrize("name", list(SHOWN))
@@ -240,7 +240,7 @@ def test_a_packing_shows_both_terms_and_the_shift_moves_the_proof() -> None:
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
-    assert "nothing is proven" in headline(page) and "The best q proves more." in below(page)
+    assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in below(page)
     assert "the inequality says nothing" in texts(page)
 
 
@@ -387,9 +387,11 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
     at = instance_of(View(), START)
     drawn, own_floors = numbers(at)
     cube = next(c for c in drawn if c.slug == "hypercube-cdp")
-    why = floors_sentence(drawn, cube.slug, cube.best)
+    why = floors_sentence(drawn, cube)
     assert brief(own_floors.concentrated) in why and "CDP rate distortion" in why
-    assert f"{short_text(own_floors.concentrated / cube.best, 2)} times as large" in why
+    largest_one = max((c for c in drawn if c.binds == "zcdp"), key=lambda c: c.best)
+    assert floors_sentence(drawn, largest_one) == ""
+    assert f"{short_text(own_floors.concentrated / cube.best, 2)} times this one" in why
 
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
