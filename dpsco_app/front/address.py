@@ -47,12 +47,11 @@ class Address(Generic[V]):
     default: V
     # texts that hold several values separated by commas, as their widgets hold lists
     lists: tuple[str, ...] = ()
-    filled: tuple[str, ...] = ()  # fields that follow from the visit's scenario
 
     @property
     def names(self) -> tuple[str, ...]:
         """The page's own fields: parameters of the address, and ends of the widgets' keys."""
-        return tuple(f.name for f in fields(self.default) if f.name not in self.filled)
+        return tuple(f.name for f in fields(self.default))
 
     def from_query(self, query: Mapping[str, str]) -> tuple[V, list[str]]:
         """Return what an address says, and a sentence for every value that is not allowed."""

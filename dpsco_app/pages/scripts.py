@@ -120,7 +120,7 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
 def geometry_script(view: GeometryView) -> str:
     text = _head(
         "Geometry",
-        "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
+        "from dpsco_core.explain.geometry import (\n    Shape,\n"
         "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)",
     )
     named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
@@ -145,10 +145,6 @@ show("running mean", {name: getattr(mean, name) for name in names})
 # %%
 widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in width_table(q)]
 show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))
-
-# %%
-for noise in NOISES:
-    show(f"draws, {noise}", cloud(2, noise_q, noise, 1200, seed).draws)
 
 # %%
 names = ["noise", "q", "mean", "standard_error", "bound"]

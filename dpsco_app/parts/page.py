@@ -36,6 +36,19 @@ def opened(state: PageState[V]) -> tuple[V, list[str]]:
     return state.current(), wrong
 
 
+def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
+    """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
+
+    What is shown is remembered, and what is wrong in the address is said.
+    """
+    view, wrong = opened(state)
+    scenario, refused = draw_controls(state)
+    draw_wrong(wrong)
+    if scenario is not None:
+        state.remember(view, scenario)
+    return view, scenario, refused
+
+
 def opened_with_scenario(
     state: PageState[V], title: str, change: Callable[[V, Scenario], V] = lambda view, _: view
 ) -> tuple[V, Scenario] | None:
@@ -46,7 +59,7 @@ def opened_with_scenario(
     draw_wrong(wrong)
     try:
         if scenario is not None:
-            view = change(state.current(scenario), scenario)
+            view = change(state.current(), scenario)
             state.remember(view, scenario)
             return view, scenario
     except InvalidInput as problem:
@@ -110,10 +123,10 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
             )
 
 
-def draw_parts(names: Mapping[str, str], key: str, **more: Any) -> None:
-    """Draw the choice among the parts of a page."""
+def draw_parts(names: Mapping[str, str], key: str, label: str = "Show", **more: Any) -> None:
+    """Draw a choice among a few names, by default among the parts of a page."""
     st.segmented_control(
-        "Show",
+        label,
         list(names),
         format_func=names.__getitem__,
         key=key,

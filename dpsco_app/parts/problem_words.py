@@ -64,11 +64,6 @@ def baseline(problem: str) -> str:
     return next(public, "")
 
 
-def is_instance(card: BoundCard, problem: str, distribution: str) -> bool:
-    """Whether a lower bound is proven on this very distribution and problem."""
-    return bool(card.instance) and (card.instance, card.instance_problem) == (distribution, problem)
-
-
 def class_text(card: BoundCard, applies: bool) -> str:
     """Return the class of laws and losses of a bound, and whether it is not about the problem's."""
     return card.class_text if applies else f"{card.class_text} (does not bind here)"

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -28,8 +28,6 @@ class PageState(Address[V]):
     name: str  # the name of the page, for its keys in the session
     # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
-    # puts the values that follow from the visit's scenario into a view
-    fill: Callable[[V, Scenario], V] | None = None
     # what the page makes of the visit's scenario, which then stands in its address
     use: visit.Use | None = None
 
@@ -63,15 +61,12 @@ class PageState(Address[V]):
         visit.show_here(scenario, self.name)
         controls.load(scenario)
 
-    def current(self, scenario: Scenario | None = None) -> V:
-        """Return what the widgets hold, filled from a scenario."""
+    def current(self) -> V:
+        """Return what the widgets hold."""
         values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             values[name] = ",".join(values[name])
-        view = replace(self.default, **values)
-        if self.fill is not None and scenario is not None:
-            view = self.fill(view, scenario)
-        return view.validate()
+        return replace(self.default, **values).validate()
 
     def restore(self) -> list[str]:
         """Put the address into the widgets' state if it is new; return what is wrong with it.

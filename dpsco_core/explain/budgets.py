@@ -247,34 +247,6 @@ def composed(point: Point, releases: int) -> Composed:
     )
 
 
-def advanced_range(point: Point, most: int) -> tuple[int, int] | None:
-    """Return the smallest and largest k up to `most` where advanced composition is below basic.
-
-    None if it is above for all of them. It is below on one interval only: for few releases its
-    root of the logarithm of 1/delta is too large, for many the epsilon of each.
-    """
-
-    def below(k: int) -> bool:
-        composition = composed(point, k)
-        return composition.advanced < composition.basic
-
-    def edge(inside: int, outside: int) -> int:
-        while abs(inside - outside) > 1:
-            middle = (inside + outside) // 2
-            inside, outside = (middle, outside) if below(middle) else (inside, middle)
-        return inside
-
-    counts = release_counts(most)
-    kept = [i for i, k in enumerate(counts) if below(k)]
-    if not kept:
-        return None
-    first, last = kept[0], kept[-1]
-    return (
-        counts[first] if first == 0 else edge(counts[first], counts[first - 1]),
-        counts[last] if last == len(counts) - 1 else edge(counts[last], counts[last + 1]),
-    )
-
-
 def release_counts(most: int) -> tuple[int, ...]:
     """Return the numbers of releases of a curve: 1-2-5 from 1 to `most`."""
     steps = [d * 10**e for e in range(7) for d in (1, 2, 5)]

@@ -257,12 +257,3 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
     """Return what is proven at other values of a field."""
     return tuple(standing(moved(point, {field: v})) for v in values)
-
-
-def widths(point: Scenario, notion: Notion, x: tuple[str, Vector], y: tuple[str, Vector]) -> Vector:
-    """Return upper over lower on a grid of two fields, shape (len of y, len of x)."""
-
-    def ratio(across: float, up: float) -> float:
-        return standing(moved(point, {x[0]: across, y[0]: up}), (notion,)).ratio(notion)
-
-    return np.array([[ratio(across, up) for across in x[1]] for up in y[1]])

@@ -9,11 +9,6 @@ from tests.test_architecture import imported, modules, target
 PAGES = "dpsco_app.pages"
 # What the shell offers to pages and parts: addresses, the visit, a page's state, its window.
 OFFERED = {"page_state", "places", "teaching", "visit", "window"}
-# Words of one page that another one needs, for want of a better place. The list only shrinks.
-BORROWED = {
-    ("dpsco_app.pages.methods.errata", "dpsco_app.pages.bounds.words"),
-    ("dpsco_app.pages.methods.method", "dpsco_app.pages.bounds.words"),
-}
 
 
 def page_of(module: str) -> str:
@@ -39,8 +34,7 @@ def faults(module: str, source: str) -> list[str]:
         if there.startswith(PAGES) and part != "pages":
             wrong.append(f"{module}:{line} imports {there}, and is not a page")
         elif other not in ("", page_of(module)) and not there.endswith(".state"):
-            if (module, there) not in BORROWED:
-                wrong.append(f"{module}:{line} imports {there}, which is another page's")
+            wrong.append(f"{module}:{line} imports {there}, which is another page's")
         elif there.startswith("dpsco_app.shell.") and part in ("pages", "parts"):
             if there.split(".")[2] not in OFFERED:
                 wrong.append(f"{module}:{line} imports {there}, which is the shell's own")
@@ -54,12 +48,6 @@ def test_the_dashboard_keeps_its_parts_apart() -> None:
     assert "dpsco_app.pages.explore.page" in sources
     wrong = [fault for module, source in sources.items() for fault in faults(module, source)]
     assert not wrong, "\n".join(wrong)
-
-
-def test_every_loan_of_words_is_still_taken() -> None:
-    sources = modules()
-    for module, words in BORROWED:
-        assert words in {target(name) for name, _ in imported(module, sources[module])}
 
 
 @pytest.mark.parametrize(

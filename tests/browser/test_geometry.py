@@ -112,7 +112,7 @@ def test_a_visit_to_users_and_back_keeps_the_page_as_it_was(
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["set", "width", "noise"])
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part: str) -> None:
-    names = {"set": ("set",), "width": ("growth", "reach"), "noise": ("sweep", "clouds")}
+    names = {"set": ("set",), "width": ("growth", "reach"), "noise": ("sweep",)}
     expect_to_fit_a_phone(page, f"{dashboard}/geometry?part={part}", ready, names[part])
 
 
@@ -122,7 +122,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part
 def test_axe_finds_nothing(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, part: str
 ) -> None:
-    last = {"set": "set", "noise": "clouds"}[part]
+    last = {"set": "set", "noise": "sweep"}[part]
     address = f"{dashboard}/geometry?part={part}"
     expect_no_axe_violation(
         browser, address, ready, scheme, last=last, expander="What the symbols mean"

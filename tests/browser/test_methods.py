@@ -38,8 +38,8 @@ def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) 
     expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
     answer = page.get_by_role("heading", level=2).first
     expect(answer).to_contain_text("Start with", timeout=20_000)
-    page.get_by_role("radio", name="All of them").click()
-    expect(answer).to_contain_text("2 of the 8 private methods", timeout=20_000)
+    page.get_by_role("radio", name="Every method").click()
+    expect(answer).to_contain_text("2 of the 9 private methods", timeout=20_000)
     page.goto(dashboard + "/methods?method=mean.iterative")
     ready(page)
     main = "document.querySelector('[data-testid=stMain]')"

@@ -17,7 +17,6 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.cli.main import main
 from dpsco_core.explain.budgets import (
     Point,
-    advanced_range,
     batched,
     composed,
     conversions,
@@ -129,33 +128,6 @@ def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
     assert composition.exact == pytest.approx(oracle, rel=5e-3)
     if releases == 1:
         assert composition.basic == pytest.approx(epsilon, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    "point",
-    [
-        Point(kind="pure", epsilon=1.0),
-        Point(kind="pure", epsilon=0.1),
-        Point(kind="pure", epsilon=0.5),
-        Point(kind="approx", epsilon=1.0),
-        Point(kind="approx", epsilon=0.4),
-        Point(kind="zcdp", rho=1e-3),
-    ],
-)
-def test_where_advanced_composition_beats_basic_is_what_trying_every_number_finds(
-    point: Point,
-) -> None:
-    every = {k: composed(point, k) for k in range(1, 251)}
-    below = [k for k, at in every.items() if at.advanced < at.basic]
-    advanced = advanced_range(point, 250)
-    assert advanced == ((below[0], below[-1]) if below else None)
-    assert len(below) == (0 if advanced is None else advanced[1] - advanced[0] + 1)
-    # A pure budget: sqrt(2 ln(1/delta)/k) + e^epsilon - 1 < 1, so never from ln 2 on.
-    if point.epsilon == 1.0 and point.kind != "zcdp":
-        assert advanced is None
-    if point.kind == "pure" and point.epsilon == 0.5:
-        least = 2 * math.log(1e6) / (2 - math.exp(0.5)) ** 2
-        assert advanced == (math.floor(least) + 1, 250)
 
 
 def test_the_exact_composition_is_what_a_ledger_says() -> None:

@@ -20,8 +20,6 @@ from dpsco_core.explain.geometry import (
     NOISES,
     SWEEP,
     Shape,
-    cloud,
-    contour,
     curve,
     dual_square,
     few_directions,
@@ -217,17 +215,6 @@ def test_the_measured_energies_and_the_gaussian_is_smaller() -> None:
         assert round_.bound <= shaped.bound * (1 + 1e-9)
         error = Z * math.hypot(shaped.standard_error, round_.standard_error)
         assert round_.mean <= shaped.mean + error
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_the_contour_holds_nine_tenths_of_the_cloud(noise: Noise) -> None:
-    for d in (2, 3):
-        draws = cloud(d, 1.25, noise, 4000, 5)
-        inside = (row_norms(draws.draws, draws.exponent) <= draws.contour_scale).mean()
-        assert abs(inside - 0.9) <= Z * math.sqrt(0.09 / 4000)
-    draws = cloud(2, 1.25, noise, 100, 5)
-    assert row_norms(contour(draws), draws.exponent) == pytest.approx(draws.contour_scale)
-    assert draws.exponent == (2.0 if noise == "gaussian" else 2 * math.log(2) + 1)
 
 
 @pytest.mark.parametrize(

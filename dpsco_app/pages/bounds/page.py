@@ -1,11 +1,51 @@
-"""Bounds: the tables of the papers at the scenario of the visit."""
+"""Bounds: the papers' tables at the scenario of the visit, their figure, and one row in full."""
+
+import math
+from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.bounds.state import STATE, with_fitting_methods
-from dpsco_app.pages.bounds.tables import QUESTION, tables_part
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.bounds.figure import bounds_figure
+from dpsco_app.pages.bounds.state import (
+    FITTING,
+    STATE,
+    View,
+    covered,
+    explore_address,
+    fitting_table,
+    with_fitting_methods,
+)
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link
+from dpsco_app.parts.citations import bibtex
+from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.export import setting_line
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.formulas import formula
+from dpsco_app.parts.options import in_print
+from dpsco_app.parts.page import draw_apart, link, opened_at
+from dpsco_app.parts.problem_words import words_for
+from dpsco_app.shell.places import link_to
+from dpsco_core.base.cards import Quantity
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.tables.letters import conditions, symbols
+from dpsco_core.explain.tables.table import (
+    TABLE_KEYS,
+    PaperTable,
+    Row,
+    canonical_point,
+    paper_table,
+    rows,
+    slopes,
+)
+from dpsco_core.scenario import Scenario
+
+FRAME = "bounds_frame"
+SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
+QUESTION = "What is proven at your scenario?"
+HEIGHT = 215
+COLUMNS = ("Bound", "Value", "Holds", "Kind", "Constant")
+
 
 STYLE = """<style>
 .st-key-bounds_formula p { line-height: 2.4; }
@@ -16,16 +56,194 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(STYLE)
-    wrong = STATE.restore()
-    scenario, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("bounds")
     if scenario is None:
         screen.say(QUESTION, "Not at these settings", refused)
         return
-    view = STATE.current(scenario)
-    STATE.remember(view, scenario)
     with screen.controls:
         draw_apart(STATE, scenario)
-    tables_part(screen, with_fitting_methods(scenario), view)
+    _tables(screen, with_fitting_methods(scenario), view)
     link(STATE, view, scenario)
+
+
+def _tables(screen: FirstScreen, scenario: Scenario, view: View) -> None:
+    """Draw the tables."""
+    point = canonical_point(scenario)
+    fitting = fitting_table(point)
+    table = paper_table(view.table) if view.table else fitting
+    with screen.controls:
+        _choose(fitting, any(r.holds for r in rows(point, fitting.slugs)))
+    all_rows = rows(point, table.slugs)
+    gradients = table.key == "lowy-gradients"
+    quantity: Quantity = "item gradients" if gradients else words_for(point.problem).quantity
+    in_figure = words.comparable(all_rows, quantity)
+    chosen = _chosen(all_rows, in_figure, view.bound)
+    start = math.nan if gradients else without_data(point)
+    screen.say(QUESTION, words.title(in_figure), words.count_sentence(all_rows))
+    if in_figure:
+        figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
+        st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
+        screen.draw(figure, _clicked, right=430)
+        screen.foot.caption(words.MARKS)
+        screen.draw_files(
+            figure,
+            lambda: words.table_frame(in_figure, start),
+            setting=setting_line(point, runs=False),
+        )
+    with st.container(key="bounds_said"):
+        st.markdown(words.sentence(in_figure, table, start))
+    _cover(table)
+    _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
+    _table(all_rows, start)
+
+
+def _choose(fitting: PaperTable, holds: bool) -> None:
+    own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
+    st.selectbox(
+        "Table",
+        (FITTING, *TABLE_KEYS),
+        format_func=lambda k: paper_table(k).title if k else own_label,
+        key=STATE.key("table"),
+        on_change=STATE.change,
+        args=({"bound": ""},),
+        width=365,
+    )
+
+
+def _cover(table: PaperTable) -> None:
+    """Draw the button that leads to where theorems of a table hold."""
+    if table.covered:
+        st.button(
+            "Set a scenario that this table covers",
+            icon=":material/my_location:",
+            type="tertiary",
+            key="bounds_covered",
+            on_click=STATE.change,
+            args=({}, covered(table)),
+            help="One in which theorems of this table hold. It is set on this page alone.",
+        )
+
+
+def _chosen(all_rows: tuple[Row, ...], in_figure: list[Row], slug: str) -> str:
+    """Return the row that is shown in full: the chosen one, or the best of the figure."""
+    if slug in {r.bound.card.slug for r in all_rows}:
+        return slug
+    return (words.leading(in_figure) or all_rows[0]).bound.card.slug
+
+
+def _table(all_rows: tuple[Row, ...], start: float) -> None:
+    st.subheader("The table")
+    frame = words.table_frame(all_rows, start)
+    slugs = [r.bound.card.slug for r in all_rows]
+    styled: Any = frame[list(COLUMNS)].style.format({"Value": "{:.3g}"}, na_rep="")
+    st.dataframe(
+        styled,
+        key=FRAME,
+        hide_index=True,
+        width="stretch",
+        height=min(HEIGHT, 38 + 35 * len(frame)),
+        on_select=lambda: _selected(slugs),
+        selection_mode="single-row",
+        column_config={"Bound": st.column_config.TextColumn(width=430)},
+    )
+    st.caption(
+        "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
+        "its details above. Vacuous: not below the error of an answer that ignores the data."
+    )
+
+
+def _selected(slugs: list[str]) -> None:
+    chosen = st.session_state[FRAME].selection.rows
+    if chosen and chosen[0] < len(slugs):
+        STATE.change({"bound": slugs[chosen[0]]})
+
+
+def _clicked(key: str) -> None:
+    points = st.session_state[key].selection.points
+    if points:
+        STATE.change({"bound": st.session_state[SLUGS][round(points[0]["y"])]})
+
+
+# -- one row ------------------------------------------------------------------------------------
+
+
+def _one(point: Scenario, row: Row) -> None:
+    card = row.bound.card
+    st.subheader(words.short(card))
+    st.markdown(f"{words.card_line(card)} {card.summary}")
+    with st.container(key="bounds_formula"):
+        st.markdown(formula(card.latex))
+    if not row.here:
+        st.info(in_print(row.failures[0]))
+        _explore_link(point, row)
+        return
+    left, right = st.columns([3, 2])
+    with left:
+        _symbols(point, row)
+    with right:
+        _values(point, row)
+    _conditions(point, row)
+    with st.container(horizontal=True, key="bounds_row"):
+        _explore_link(point, row)
+        _sources(row)
+
+
+def _symbols(point: Scenario, row: Row) -> None:
+    lines = ["| symbol | here | meaning |", "|---|---|---|"]
+    for symbol in symbols(point, row.bound):
+        value = "in the formula" if math.isnan(symbol.value) else words.in_digits(symbol.value)
+        lines.append(f"| ${symbol.latex}$ | {value} | {symbol.meaning} |")
+    st.markdown("\n".join(lines))
+
+
+def _values(point: Scenario, row: Row) -> None:
+    terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
+    whole = words.in_digits(row.value)
+    st.markdown(f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{whole}** |")
+    # Six values of a proven bound may take half a second: only when they are asked for.
+    if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
+        return
+    exponents = slopes(point, row.bound.card.slug)
+    axes = {"n": "n", "d": "d", "epsilon": "ε" if point.rho is None else "ρ"}
+    texts = [
+        f"{name} **{exponents[axis]:.2f}**"
+        for axis, name in axes.items()
+        if math.isfinite(exponents[axis])
+    ]
+    if texts:
+        st.markdown("Slopes here: " + ", ".join(texts) + ".", help=words.SLOPE_HELP)
+
+
+def _conditions(point: Scenario, row: Row) -> None:
+    every = conditions(point, row.bound)
+    if row.failures:
+        st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
+    elif every:
+        st.markdown("**All of its conditions hold here.**")
+    if row.note:
+        st.caption(row.note)
+    if every:
+        with st.expander(f"Its conditions ({len(every)})"):
+            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
+
+
+def _sources(row: Row) -> None:
+    """Draw what is to be copied into a paper."""
+    card = row.bound.card
+
+    def draw() -> None:
+        st.code(card.latex, language="latex", wrap_lines=True)
+        if entry := bibtex([card.paper]):
+            st.code(entry, language="bibtex", wrap_lines=True)
+
+    fold("LaTeX and BibTeX", draw, "bounds_sources", kind="popover", icon=":material/content_copy:")
+
+
+def _explore_link(point: Scenario, row: Row) -> None:
+    try:
+        query = explore_address(point, row.bound.card)
+    except InvalidInput as problem:
+        st.caption(f"Explore does not run this scenario: {problem}")
+        return
+    link_to("explore", "Open in Explore", query)

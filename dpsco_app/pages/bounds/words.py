@@ -1,55 +1,38 @@
-"""What Bounds says: names of its columns and filters, and what a table shows, in words."""
+"""What Bounds says: what a table shows, in words."""
 
 import math
-import re
 from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsco_app.parts.options import in_print, number_text, with_letters
+from dpsco_app.parts.options import in_print, short_text, with_letters
 from dpsco_app.parts.problem_words import class_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
-from dpsco_core.explain.errata import Erratum
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 
-KIND_NAMES = {"all": "upper and lower", "upper": "upper bounds", "lower": "lower bounds"}
-SCOPE_NAMES = {"here": "this problem", "all": "every problem"}
-PAPER_NAMES = {
-    "all": "every paper",
-    "kamath": "Kamath, Liu and Zhang 2022",
-    "zhao": "Zhao et al. 2024",
-    "su": "Su, Zhao and Wang 2023",
-    "arora": "Arora, Marinov and Ullah 2020",
-    "lowy": "Lowy, Liu and Asi 2024",
-}
 CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
-ERRATA_INTRODUCTION = (
-    "What was found **wrong or missing** in the papers while they were worked out, and what is "
-    "done here instead. Many entries come with an experiment: numbers that show it, computed when "
-    "you press the button. Most results survive, with other constants or with a condition more; "
-    "an entry that is *valid but loose* is true as printed, and needs less than it asks for."
-)
+QUANTITY_AXES: dict[Quantity, str] = {
+    "l2 error": "Error ‖μ̂ − μ‖₂",
+    "squared l2 error": "Squared error",
+    "excess risk": "Excess population risk",
+    "item gradients": "Gradients of single items",
+}
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
     "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
     "fails here, or a lower bound is about other losses. Dashed: the error on these data of an "
     "answer that ignores them; an upper bound to its right is vacuous here."
 )
-SLOPE_HELP = (
-    "Logarithmic slope at this point: −0.5 means that four times as much halves the value. For "
-    "rates; of a proven bound in its details below."
-)
+SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
 
 
 def in_digits(value: float) -> str:
     """Return a value with three digits, as people write it."""
-    if math.isnan(value):
-        return "none"
-    return number_text(float(f"{value:.3g}")) if math.isfinite(value) else "∞"
+    return "none" if math.isnan(value) else short_text(value)
 
 
 def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
@@ -57,22 +40,6 @@ def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
     return [
         r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
     ]
-
-
-def quantity_of(table: PaperTable, problem_quantity: Quantity) -> Quantity:
-    """Return what a table's figure compares: gradients in theirs, otherwise the problem's own."""
-    return "item gradients" if table.key == "lowy-gradients" else problem_quantity
-
-
-def quantity_axis(quantity: Quantity) -> str:
-    """Return the title of the axis."""
-    names = {
-        "l2 error": "Error ‖μ̂ − μ‖₂",
-        "squared l2 error": "Squared error",
-        "excess risk": "Excess population risk",
-        "item gradients": "Gradients of single items",
-    }
-    return names[quantity]
 
 
 def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
@@ -95,17 +62,11 @@ def leading(rows: Sequence[Row]) -> Row | None:
     class of laws or losses, and does not lead either.
     """
     least, proven = floor(rows), best_upper(rows, "explicit")
-    met = best_upper([r for r in rows if _meets(r, least)], "explicit")
-    if met is not None:
-        return met
-    if proven is None or (least is not None and proven.value < least.value):
-        return best_upper(rows, "rate")
-    return proven
-
-
-def _meets(row: Row, least: Row | None) -> bool:
-    """Whether an upper bound is about what the floor is about."""
-    return least is not None and row.bound.card.meets(least.bound.card, row.covers)
+    if least is None:
+        return proven or best_upper(rows, "rate")
+    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
+    above = proven if proven is not None and proven.value >= least.value else None
+    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
 
 
 def floor(rows: Sequence[Row]) -> Row | None:
@@ -205,7 +166,7 @@ def ratio_sentence(pair: ClassRatio) -> str:
     upper = f"{where}, the smallest proven upper bound in expectation is **{value}**"
     if pair.lower is None:
         return f"{upper}, and this table has no proven lower bound for that class"
-    ratio = in_digits(float(f"{pair.ratio:.2g}"))
+    ratio = short_text(pair.ratio, 2)
     return (
         f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(pair.lower)} "
         f"for this class, **{in_digits(pair.lower.value)}**"
@@ -240,50 +201,16 @@ def card_line(card: BoundCard) -> str:
     return f"{what}. {card.paper}, {card.statement}."
 
 
-def formula(latex: str) -> str:
-    r"""Return a formula as text that can wrap: what it is, and below what its letters stand for.
-
-    Definitions come after the formula, separated by a comma and a space outside of all braces.
-    """
-    parts, depth, start = [], 0, 0
-    for place, letter in enumerate(latex):
-        depth += (letter == "{") - (letter == "}")
-        if depth == 0 and latex.startswith((",\\ ", ",\\quad"), place):
-            parts.append(latex[start:place])
-            start = place + 1
-    pieces = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
-    defines = ("=", r"\le", r"\ge", r"\sim", r"\text")
-    main = [pieces[0]] + [p for p in pieces[1:] if r"\ (q" in p or not any(d in p for d in defines)]
-    where = [p for p in pieces[1:] if p not in main]
-    lines = [", ".join(_inline(p) for p in main)]
-    if where:
-        lines.append("where " + ", ".join(_inline(p) for p in where))
-    return "\n\n".join(lines)
-
-
-def _inline(part: str) -> str:
-    """Return a formula inside a line; words in it become text, which can wrap."""
-    opened = rf"$\displaystyle {part}$"
-    apart = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
-    return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
-
-
-def table_frame(
-    rows: Sequence[Row], slopes: Sequence[dict[str, float]], start: float
-) -> pd.DataFrame:
-    """Return the table as text and numbers, one row a bound; slopes are empty where not given."""
+def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
+    """Return the table as text and numbers, one row a bound."""
     return pd.DataFrame(
         [
             {
-                "Bound": short(r.bound.card),
+                "Bound": short(r.bound.card) if r.here else r.bound.card.name,
                 "Value": r.value if math.isfinite(r.value) else None,
-                "Holds": "yes" if r.holds else "no",
-                "Vacuous": "yes" if is_vacuous(r, start) else "",
+                "Holds": holds_text(r, start),
                 "Kind": r.bound.card.kind,
                 "Constant": CONSTANTS[r.bound.card.constant],
-                "Slope n": _finite(s, "n"),
-                "Slope d": _finite(s, "d"),
-                "Slope ε": _finite(s, "epsilon"),
                 "Paper": r.bound.card.paper.key,
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
@@ -291,17 +218,15 @@ def table_frame(
                 "Binds": in_print(f"every {r.binds}") if r.binds else "",
                 "What fails": in_print(r.failures[0]) if r.failures else "",
             }
-            for r, s in zip(rows, slopes, strict=True)
+            for r in rows
         ]
     )
 
 
-def _finite(slopes: dict[str, float], axis: str) -> float | None:
-    value = slopes.get(axis, math.nan)
-    return value if math.isfinite(value) else None
-
-
-def about(entry: Erratum) -> str:
-    """Return what an erratum is about, in the words of its slug."""
-    words = entry.slug.split(".")[1].replace("-", " ")
-    return words[0].upper() + words[1:]
+def holds_text(row: Row, start: float) -> str:
+    """Return whether a row holds here, and whether it promises anything."""
+    if not row.here:
+        return "another problem"
+    if not row.holds:
+        return "no"
+    return "yes, vacuous" if is_vacuous(row, start) else "yes"

@@ -15,13 +15,11 @@ from dpsco_app.parts.options import rounded
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
-    Cloud,
     Directions,
     DualSquare,
     Nearest,
     Shape,
     WidthRow,
-    contour,
     curve,
     line_across,
 )
@@ -93,28 +91,6 @@ def reach_figure(shape: Shape, reach: Directions, alt: str) -> Figure:
         _dots("how far the set reaches", reach.feet, INK, "circle", 6, "", (0, 0), heights),
     ]
     return _plane(lines, _span(boundary, reach.feet, reach.directions), alt)
-
-
-def clouds_figure(clouds: Sequence[Cloud], alt: str) -> Figure:
-    """Return draws of each noise beside one another, with the curves that hold 90 % of either."""
-    span = 1.35 * max(cloud.contour_scale for cloud in clouds)
-    curves = [
-        _line(f"90 % of {c.noise}", contour(c), colour=NOISE_COLOURS[c.noise], width=2.5)
-        for c in clouds
-    ]
-    axis = Axis(title="", low=-span, high=span, ticks=_units(span), log=False)
-    panels = [
-        Panel(
-            title=NOISE_NAMES[c.noise],
-            x=axis,
-            lines=[
-                _dots(f"draws of {c.noise}", c.draws, NOISE_COLOURS[c.noise], "circle", 3),
-                *curves,
-            ],
-        )
-        for c in clouds
-    ]
-    return Figure(panels=panels, y=axis, ladder=NO_LADDER, alt=alt, square=True)
 
 
 def growth_figure(
@@ -267,7 +243,6 @@ def _dots(
         label=label,
         away=away,
         hover=hover,
-        opacity=0.4 if len(points) > 100 else 1.0,
     )
 
 
@@ -317,11 +292,4 @@ def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
             "Proven bound": [row.bound for row in rows],
             "Draws": [row.draws for row in rows],
         }
-    )
-
-
-def clouds_table(clouds: Sequence[Cloud]) -> pd.DataFrame:
-    return pd.concat(
-        pd.DataFrame(c.draws, columns=["z 1", "z 2"]).assign(Noise=NOISE_NAMES[c.noise])
-        for c in clouds
     )

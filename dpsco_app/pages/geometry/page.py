@@ -8,8 +8,6 @@ from dpsco_app.figure.colours import INK, PAGE
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.geometry import words
 from dpsco_app.pages.geometry.figures import (
-    clouds_figure,
-    clouds_table,
     growth_figure,
     noise_table,
     point_table,
@@ -38,15 +36,12 @@ from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_parts, draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.components import component
+from dpsco_app.parts.touch.modules import component
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import (
     LARGEST_SEED,
     NOISES,
-    Cloud,
-    DualSquare,
-    cloud,
     dual_square,
     few_directions,
     nearest,
@@ -59,7 +54,6 @@ from dpsco_core.geometry.geometries import GEOMETRIES
 
 HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
-CLOUD_DRAWS = 1200
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False)
 _widths, _grid = _kept()(width_table), _kept()(sweep)
 
@@ -200,43 +194,17 @@ def _width(view: View) -> None:
     below.draw_files(figure, lambda: reach_table(few))
 
 
-@_kept()
-def _clouds(q: float, seed: int) -> tuple[Cloud, ...]:
-    return tuple(cloud(2, q, noise, CLOUD_DRAWS, seed) for noise in NOISES)
-
-
-@_kept()
-def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
-    return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
-
-
 def _noise(view: View) -> None:
     screen = FirstScreen("sweep")
     _choose(view, screen)
     d, q, seed = view.noise_d, view.noise_q, view.seed
-    rows, here = _grid(d, seed), _squares(d, q, seed)
+    rows, here = _grid(d, seed), [dual_square(d, q, noise, seed) for noise in NOISES]
     rows = rows if any(row.q == q for row in rows) else (*rows, *here)
     figure = sweep_figure(rows, q, words.noise_answer(*here, d))
     screen.say(words.QUESTIONS["noise"], figure.alt)
     screen.draw(figure)
     screen.foot.caption(words.LOOK_AT["noise"])
     screen.draw_files(figure, lambda: noise_table(rows))
-    clouds, exact = _clouds(q, seed), [square.exact for square in _squares(2, q, seed)]
-    title = (
-        f"In the plane, at q = {q:g}: {exact[0]:.2f} units with shaped noise, {exact[1]:.2f} with "
-        "Gaussian noise"
-    )
-    below = FirstScreen("clouds", beside=True)
-    figure = clouds_figure(clouds, title)
-    below.draw(figure)
-    with below.beside:
-        st.subheader(title)
-        st.caption(
-            f"{words.shape_sentence(clouds[0], q)} Each dot is one draw; the curves hold 90 % of "
-            "either noise."
-        )
-        _draw_again(view)
-    below.draw_files(figure, lambda: clouds_table(clouds))
 
 
 def _draw_again(view: View) -> None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from dpsco_app.pages.geometry.state import View
 from dpsco_app.parts.options import short_text
-from dpsco_core.explain.geometry import Cloud, DualSquare, Nearest, WidthRow
-from dpsco_core.geometry import dual_exponent
+from dpsco_core.explain.geometry import DualSquare, Nearest, WidthRow
 
 HALF_UP = 1e-9  # a half is rounded away from 0 in spite of its last digits, as in the browser
 NOISE_NAMES = {"generalized gaussian": "Generalized Gaussian", "gaussian": "Gaussian"}
@@ -154,18 +153,6 @@ def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
     )
 
 
-def shape_sentence(shown: Cloud, q: float) -> str:
-    """Return which norm the density of the shaped noise in the plane falls with."""
-    dual = dual_exponent(q)
-    if shown.exponent == dual:
-        return f"The shaped noise's density falls with the dual norm, of exponent q′ = {dual:.3g}."
-    return (
-        f"The dual norm has exponent q′ = {dual:.3g}; in the plane the density of the shaped noise "
-        "falls with a smoother norm in its place, of exponent r = 2 ln d + 1 = "
-        f"{shown.exponent:.3g}."
-    )
-
-
 LOOK_AT = {
     "set": "A learner's **set** C decides how a step is pulled back. The residual x − P(x) is at a "
     "right angle to a line that supports the set. Green marks the **farthest point** in the "
@@ -180,8 +167,9 @@ LOOK_AT = {
     "ξ; the **support function** h(ξ) is its distance from 0, times the length of ξ. Its mean over "
     "all ξ is the **Gaussian width**.",
     "noise": "Gradients are measured in the **dual norm** ‖·‖ with exponent q′ = q/(q − 1). "
-    "**Generalized Gaussian** noise has a density that falls with that norm itself. Both are drawn "
-    "at the same privacy ρ and the same sensitivity s; one unit is d s²/2ρ, what Gaussian noise "
+    "**Generalized Gaussian** noise has a density that falls with that norm itself or, where q′ "
+    "exceeds 2 ln d + 1, with the smoother norm of that exponent. Both are drawn at the same "
+    "privacy ρ and the same sensitivity s; one unit is d s²/2ρ, what Gaussian noise "
     "has at q = 2. Dashed: proven bounds on the mean; bands, where a line is pointed at, hold 80 % "
     "of single draws. At equal proven privacy the plain Gaussian's bound is never larger. The "
     "proof of the generalized Gaussian's privacy is loose: this compares guarantees, not what an "

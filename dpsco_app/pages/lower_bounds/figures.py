@@ -1,49 +1,129 @@
-"""The figures of Build, Prove and Run as plain values; no Streamlit in here."""
+"""The figures of Lower bounds as plain values, and numbers behind them; no Streamlit in here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
-from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, SAMPLING, Pair
+from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, SAMPLING, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of
-from dpsco_app.figure.values import Axis, Dash, Figure, Ladder, LadderRow, Line, Panel, Region
-from dpsco_app.pages.first_screen import log_axis, thin, trials_row, upright
-from dpsco_app.pages.lower_bounds.gap_charts import DASHES as CLASS_DASHES
-from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, VOID, brief
+from dpsco_app.figure.values import (
+    Dash,
+    Figure,
+    Ladder,
+    LadderRow,
+    Line,
+    Panel,
+    Region,
+    Words,
+)
+from dpsco_app.pages.first_screen import log_axis, thin, upright
+from dpsco_app.pages.lower_bounds.words import (
+    AXIS_NAMES,
+    BOUND_LINE,
+    LINE_NAMES,
+    NO_DATA,
+    SYMBOLS,
+    VOID,
+    brief,
+    sweep_title,
+)
 from dpsco_app.parts.options import short_text
+from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
-from dpsco_core.explain.fano.measured import Measured
 from dpsco_core.explain.tracing import Spied, most_caught
-from dpsco_core.explain.window import Notion
+from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-Floats = NDArray[np.float64]
+CLASS_DASHES: dict[Notion, Dash] = {"approx": "dash", "zcdp": "solid", "pure": "solid"}
 # Of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
-CEILING, PROVEN = "If the output told nothing", "What is proven"
 ALLOWED = "The most that privacy allows"
-ANSWER_ZERO = "Answer 0"
 FREE_POINTS, FREE_SPAN = 121, (1.0, 1e7)
+
+
+def sweep_figure(
+    values: Vector, standings: Sequence[Standing], here: Standing, field: str
+) -> Figure:
+    """Return the best proven bounds over a field, with the window between them as an area."""
+    x = [float(v) for v in values]
+    upper = [min(next(iter(s.windows.values())).ceiling, s.start) for s in standings]
+    floors = {k: [s.windows[k].floor for s in standings] for k in here.windows}
+    at = float(getattr(here.point, field))
+
+    def hover(name: str, y: Sequence[float]) -> list[str]:
+        where = zip(x, y, strict=True)
+        return [f"{name}<br>{SYMBOLS[field]} = {short_text(a)}: {brief(b)}" for a, b in where]
+
+    def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
+        return Line(
+            key=name,
+            name=name,
+            x=x,
+            y=[v if v > 0 else np.nan for v in y],
+            colour=colour,
+            kind="proven",
+            width=2,
+            dash=dash,
+            hover=hover(name, y),
+        )
+
+    region = Region(
+        key="window",
+        name="the window",
+        x=x,
+        upper=upper,
+        lower=[max(v, 1e-300) for v in next(iter(floors.values()))],
+        look=WINDOW,
+    )
+    start = [s.start for s in standings]
+    lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, upper, WINDOW.ink, "solid")]
+    lines += [line(LINE_NAMES[k], y, IMPOSSIBLE.ink, CLASS_DASHES[k]) for k, y in floors.items()]
+    own = [here.start, min(next(iter(here.windows.values())).ceiling, here.start)]
+    own += [w.floor for w in here.windows.values()]
+    rows = [
+        LadderRow(key=a.key, name=a.name, colour=a.colour, values=[brief(v)], end=float(a.y[-1]))
+        for a, v in zip(lines, own, strict=True)
+        if a.y[-1] > 0
+    ]
+    positive = [v for y in floors.values() for v in y if v > 0]
+    low, high = min(positive, default=min(upper) / 100) / 1.5, max(start) * 1.5
+    title = f"At {SYMBOLS[field]} = {short_text(at)}"
+    words = Words(lines=["<b>The window</b>"], colour=WINDOW.ink, want=(0.5, 0.8))
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=log_axis(AXIS_NAMES[field], x[0], x[-1]),
+                regions=[region],
+                lines=[*lines, upright(at, low, high, "here")],
+                words=[words],
+            )
+        ],
+        y=log_axis("Worst-case error", low, high),
+        ladder=Ladder(title=title, columns=["error"], rows=rows),
+        alt=sweep_title(standings, field),
+    )
 
 
 def curve_figure(
     curves: Sequence[FanoCurve],
+    chosen: str,  # the slug of that of the proof
     best: Mapping[Notion, FanoCurve],  # the largest one on each class that the budget is about
     sampling: float,  # the floor without privacy
-    printed: float,  # the paper's spike probability with constant 1
+    at: float,  # the spike probability of the proof
     alt: str,
 ) -> Figure:
-    """Return the bounds over the spike probability, in red the best ones."""
+    """Return the bounds over the spike probability, in red the best ones, in ink the proof's."""
     shown = [c for c in curves if c.best > VOID]
     classes = {c.slug: kind for kind, c in best.items()}
     top = max([c.best for c in shown] + [sampling])
     low, high = top / 300, top * 2
-    ends = (float(curves[0].q[0]), max(float(c.q[-1]) for c in curves))
+    ends = (min(float(curves[0].q[0]), at), max(at, *(float(c.q[-1]) for c in curves)))
     lines, rows = [], []
     for i, one in enumerate(shown):
         kind = classes.get(one.slug)
@@ -52,48 +132,23 @@ def curve_figure(
             name=one.name,
             x=one.q.tolist(),
             y=np.where(one.values > low / 3, one.values, np.nan).tolist(),
-            colour=IMPOSSIBLE.edge if kind else QUIET,
-            width=2.6 if kind else 1.3,
+            colour=IMPOSSIBLE.edge if kind else INK if one.slug == chosen else QUIET,
+            width=2.6 if kind or one.slug == chosen else 1.3,
             dash=CLASS_DASHES[kind] if kind else OTHER_DASHES[i % 5],
         )
         mark = replace(line, x=[one.best_q], y=[one.best], width=0, symbol="diamond", size=11)
         lines += [line, replace(mark, hover=[f"{one.name}<br>best q: {brief(one.best_q)}"])]
-        rows.append(_row(line, brief(one.best), one.best, bold=bool(kind)))
+        rows.append(_row(line, brief(one.best), one.best, bold=one.slug == chosen))
     if sampling > VOID:
         y = [sampling, sampling]
         line = Line(key="sampling", name="Sampling alone", x=ends, y=y, colour=SAMPLING, width=3)
         lines.append(line)
         rows.append(_row(line, brief(sampling), sampling))
-    if ends[0] < printed < ends[1]:
-        lines.append(thin("the printed q", [printed] * 2, [low, high]))
+    lines.append(thin("the proof's q", [at, at], [low, high]))
     return Figure(
         panels=[Panel(title="", x=log_axis("Spike probability q", *ends), lines=lines)],
         y=log_axis("Least error", low, high),
         ladder=Ladder(title="Each at its best q", columns=["error"], rows=rows),
-        alt=alt,
-    )
-
-
-def trade_figure(curve: FanoCurve, ceiling: Floats, at: tuple[float, str, str], alt: str) -> Figure:
-    """Return a bound over q below what it would be if the output told nothing.
-
-    The gap between the two is what the output tells; `at` is the spike probability of the proof,
-    and the two values there.
-    """
-    kept = curve.values > curve.best / 100
-    q, top, values = (v[kept].tolist() for v in (curve.q, ceiling, curve.values))
-    low, high = min(values) / 1.5, max(top) * 1.5
-    lines = [
-        Line(key=CEILING, name=CEILING, x=q, y=top, colour=QUIET, dash="dash"),
-        Line(key=PROVEN, name=PROVEN, x=q, y=values, colour=IMPOSSIBLE.edge, width=2.6),
-    ]
-    rows = [_row(line, v, line.y[-1]) for line, v in zip(lines, at[1:], strict=True)]
-    across = log_axis("Spike probability q", min(q[0], at[0]) / 1.1, max(q[-1], at[0]) * 1.1)
-    lines.append(upright(at[0], low, high, "the proof's q"))
-    return Figure(
-        panels=[Panel(title="", x=across, lines=lines)],
-        y=log_axis("Error", low, high),
-        ladder=Ladder(title=f"At q = {brief(at[0])}", columns=["error"], rows=rows),
         alt=alt,
     )
 
@@ -130,53 +185,6 @@ def free_figure(at: Builder, alt: str) -> Figure:
         panels=[Panel(title="", x=log_axis("Records n", *FREE_SPAN), lines=[*lines, mark])],
         y=linear_axis("Least expected error", 0, 1.08 * at.separation / 2),
         ladder=Ladder(title=f"At n = {at.n:,}", columns=["error"], rows=rows),
-        alt=alt,
-    )
-
-
-def run_figure(
-    rows: Sequence[Measured], trivial: float, floor: tuple[str, float], alt: str
-) -> Figure:
-    """Return every trial and the mean of every method, a row each, right of the floor.
-
-    `trivial` is the error of the answer 0, `floor` the class that the budget is about and the
-    value of its floor on this instance; a method that another class binds has a stroke of its own.
-    """
-    ran = [r for r in rows if r.errors]
-    top = len(ran) + 0.6
-    kind, value = floor
-    every = [e for r in ran for e in r.errors if e > 0] + [trivial]
-    every += [v for v in (value, *(r.floor for r in ran)) if v > VOID]
-    low, high = min(every) / 1.7, max(every) * 1.7
-    lines, names = [], []
-    if value > VOID:
-        name = f"{CLASS_NAMES[kind]} floor"
-        x = [low / 2, value, value, low / 2, low / 2]
-        y = [0, 0, top, top, 0]
-        red = IMPOSSIBLE.edge
-        area = Line(key="floor", name=name, x=x, y=y, colour=red, width=0.5, fill=0.1)
-        edge = upright(value, 0, top, f"{name} {brief(value)}")
-        lines += [area, replace(edge, colour=red, width=2.5, dash="solid", away=(-9, 9))]
-    for rank, row in enumerate(reversed(ran), start=1):
-        lines += trials_row(row.method, rank, row.errors, row.mean)
-        if VOID < row.floor != value:
-            stroke = replace(lines[-2], key=f"floor of {row.method}", x=[row.floor] * 2)
-            lines.append(replace(stroke, colour=IMPOSSIBLE.edge))
-        times = f"{row.mean / row.floor:.2g}" if row.floor > VOID else ""
-        names.append(
-            LadderRow(
-                key=row.method,
-                name=method_card(row.method).name,
-                colour=colour_of(row.method),
-                values=[brief(row.mean), times],
-                end=float(rank),
-            )
-        )
-    lines.append(thin(f"{ANSWER_ZERO}: {brief(trivial)}", [trivial] * 2, [0.0, top]))
-    return Figure(
-        panels=[Panel(title="", x=log_axis("Error of the mean", low, high), lines=lines)],
-        y=Axis(title="", low=0, high=top, ticks=(), log=False),
-        ladder=Ladder(title="On this instance", columns=["mean", "times floor"], rows=names),
         alt=alt,
     )
 
@@ -231,3 +239,14 @@ def _row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow
     return LadderRow(
         key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
     )
+
+
+def caught_table(spied: Sequence[Spied], budget: Budget) -> pd.DataFrame:
+    """Return the rates of the spy's test, a threshold a row."""
+    parts = []
+    for one in spied:
+        false, true = one.rates()
+        rates = {"False positives": false, "True positives": true}
+        allowed = {"Privacy allows": most_caught(budget, false)}
+        parts.append(pd.DataFrame({"Method": method_card(one.method).name} | rates | allowed))
+    return pd.concat(parts, ignore_index=True)

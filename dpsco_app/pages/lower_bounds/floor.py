@@ -6,15 +6,12 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.lower_bounds.build import choose_whom
 from dpsco_app.pages.lower_bounds.proof import ProofStep, draw_steps
-from dpsco_app.pages.lower_bounds.state import View
+from dpsco_app.pages.lower_bounds.state import View, about
 from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, brief
 from dpsco_app.parts.options import budget_text
-from dpsco_app.parts.problem_words import MEAN
-from dpsco_core.catalogue import default_methods, method_card
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.floors import FloorProof, MeasuredError, floor_proof, measured, no_floor
-from dpsco_core.explain.window import notions_of
 from dpsco_core.scenario import Scenario
 
 QUESTION = "How well can your own data be estimated in private?"
@@ -33,29 +30,15 @@ def _measured(point: Scenario) -> tuple[MeasuredError, ...]:
     return measured(point)
 
 
-def mean_problem(scenario: Scenario) -> Scenario:
-    """Return the mean problem on the data of a scenario, at its own point."""
-    point = replace(scenario, axis=None, grid=(), trials=1, m=1)
-    if scenario.problem == MEAN:
-        return point
-    return replace(point, problem=MEAN, methods=default_methods(MEAN), geometry="l2", q=None)
-
-
-def floor_part(screen: FirstScreen, scenario: Scenario, view: View) -> None:
+def floor_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the floor on the data of the visit and its proof, or why there is none."""
-    point = mean_problem(scenario)
+    point = replace(scenario, axis=None, grid=(), trials=1)
     if missing := no_floor(point):
         screen.say(QUESTION, "No floor is known on data of this shape", missing)
         return
-    notion = notions_of(point)[0]
-    if notion == "approx":
-        with screen.controls:
-            choose_whom()
-        notion = "zcdp" if view.whom == "zcdp" else "approx"
+    notion = about(view, point)
     proof = floor_proof(point, notion)
-    if proof is None:
-        screen.say(QUESTION, "The budget says nothing of this notion of privacy")
-        return
+    assert proof is not None  # the budget says something of its own notion
     who = f"{CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these data,"
     screen.say(QUESTION, f"No {who} has a smaller mean error than {brief(proof.value)}", ABOUT)
     draw_steps(floor_steps(proof, _measured(point)))

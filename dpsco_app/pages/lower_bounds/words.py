@@ -1,95 +1,64 @@
 """The words of the page Lower bounds; those of its proofs are in `proof`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dpsco_app.pages.lower_bounds.state import View
-from dpsco_app.parts.options import number_text, separated
+import numpy as np
+
+from dpsco_app.parts.options import SYMBOL, budget_text, inside, number_text, separated, short_text
+from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance, Rung
-from dpsco_core.explain.fano.measured import Measured
-from dpsco_core.explain.window import Notion
+from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance
+from dpsco_core.explain.tracing import Spied, most_caught
+from dpsco_core.explain.window import Notion, Standing
+from dpsco_core.privacy.budget import Budget
 
 VOID = 1e-12  # a bound below this says nothing
 
-PART_NAMES = {
-    "gap": "The window",
-    "map": "Map",
-    "build": "Build",
-    "prove": "Prove",
-    "run": "Run",
+# The floors by notion, under the names that Explore gives their lines.
+LINE_NAMES: dict[Notion, str] = {
+    "approx": f"{COORDINATE.worst}, every (ε, δ) algorithm",
+    "zcdp": f"{COORDINATE.worst}, every zCDP algorithm",
+    "pure": f"{COORDINATE.worst}, pure ε",
 }
-MODE_NAMES = {
-    "instance": "The hard mean problem",
-    "data": "Your data",
-    "free": "A packing of your own",
+AXIS_NAMES = {
+    "n": "Number of records n",
+    "d": "Dimension d",
+    "epsilon": "Privacy budget ε (epsilon)",
+    "rho": "Privacy budget ρ (zCDP)",
+    "p": "Tail index p",
 }
-HARD_NAMES = {
-    "hypercube": "All sign patterns",
-    "spike": "The paper's packing",
-    "tracing": "Tracing",
-}
+SYMBOLS = SYMBOL | {"rho": "ρ"}
+BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP", "approx": "(ε, δ)"}
-RUNG_NAMES = {
-    "literal-cdp": "CDP Fano at the paper's q, constant 1",
-    "closed-cdp": "CDP Fano, half of its factor",
-    "fano-cdp": "CDP Fano",
-    "given-cdp": "CDP Fano, number of spikes known",
-    "gilbert-cdp": "CDP Fano, exact code sizes",
-    "closed-hypercube-cdp": "CDP hypercube, closed form",
-    "hypercube-cdp": "CDP hypercube",
-    "rate-distortion-cdp": "CDP rate distortion",
-    "literal-pure": "Pure-DP Fano, Markov form, the paper's q",
-    "markov-pure": "Pure-DP Fano, Markov form",
-    "fano-pure": "Pure-DP Fano",
-    "hypercube-pure": "Pure-DP hypercube",
-    "packing-pure": "Packing, by expectiles, pure DP",
-}
-SOURCE_NAMES = {
-    "paper": "the paper's constants",
-    "optimised": "best constants for its instance",
-    "hypercube": "sharper instance",
-}
-
 INTRODUCTION = (
     "A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: "
     "hide a word in the data so that a good estimate would reveal it, and show that a private "
     "output cannot carry that much. Set every number of the argument and see what it proves."
 )
-ABOUT_CURVE = (
-    "Hidden is a pattern that few records show: with **spike probability q** a record is a spike "
-    "of size $q^{-1/p}$ along the pattern, otherwise it is 0. Rarer spikes are harder to see under "
-    "privacy, but move the mean by less: somewhere between lies the best q. Larger is better: a "
-    "lower bound is a promise that every algorithm has an error of at least this."
-)
-ABOUT_LADDER = (
-    "All of these are proven, for the same class. They differ in the constants: the paper proves "
-    "the rate and leaves its constants open, and with the printed spike probability "
-    "$q=\\sqrt d/(n\\sqrt\\rho)$ its inequality would be void. A better q, a larger packing and at "
-    "last a sharper instance raise what is proven."
-)
-LOOK_AT_CURVE = (
-    "A diamond marks the best q of a bound, red is the largest bound on the algorithms "
-    "that your budget is about. Hypercube and rate distortion hide any pattern of "
-    "signs, tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code "
-    "sizes) the largest one known to exist. A bound ends where its mean would leave R. "
-)
 ABOUT_PROOF = (
-    "Every line is one step of the proof, with its number at the present settings. Move the spike "
-    "probability away from the best one and watch two numbers pull against each other: the words "
-    "move apart, and the output tells more of them."
+    "Every line is one step of the proof, with its number at the present settings. Rarer spikes "
+    "are harder to see under privacy, but move the mean by less. Move the spike probability away "
+    "from the best one and watch two numbers pull against each other: the words move apart, and "
+    "the output tells more of them."
+)
+ABOUT_TRACING = (
+    "Can a spy tell whether your record was used? An accurate estimate must follow the records, "
+    "so it agrees a little with each record that made it. Privacy limits that agreement record by "
+    "record: there cannot be enough of it for the accuracy. This proof binds every (ε, δ) "
+    "algorithm, whatever noise it adds."
+)
+ABOUT_SPY = (
+    "She scores spikes that were among the data, and fresh ones that were not, on data of the "
+    "proof's instance. The figure shows how many records in use she finds at every rate of "
+    "false alarms. No test of a private output can reach the red region."
 )
 ABOUT_FREE = (
     "Theorem 1.4 of Kamath, Liu and Zhang (2022), for any packing: N words whose parameters are at "
     "least r apart, while the laws of one record differ by at most TV and KL. The bound over n has "
     "two terms. The **statistical** one falls because more records tell more, the **privacy** one "
     "because more records differ between two words."
-)
-ABOUT_RUN = (
-    "The instance is drawn anew in every trial: a pattern, then the records. A bound "
-    "holds for the *average* over the patterns, so it is the mean error, the large mark, that must "
-    "not be left of its line; a single trial may be. Methods without privacy are not bound at all."
 )
 HOW_TO_READ = r"""
 - **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
@@ -102,6 +71,11 @@ HOW_TO_READ = r"""
 - **ρ**: budget of concentrated DP (zCDP). **ε**: of pure DP; ε-DP implies ρ = ε²/2.
   For an (ε, δ) budget the concentrated bounds bind algorithms that spend no more than Gaussian
   releases within it may: ρ is theirs.
+- In the figure over q a record is a spike of size $q^{-1/p}$ along a hidden pattern with
+  probability q, and otherwise 0. A diamond marks the best q of a bound, red is the largest bound on
+  the algorithms that your budget is about. Hypercube and rate distortion hide any pattern of signs,
+  tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code sizes) the
+  largest one known to exist. A bound ends where its mean would leave R.
 - **Sampling alone** is the best bound on every algorithm, private or not, for means within R
   (signs with hidden biases).
 - **The window**: the best proven upper bound divided by the floor, for one class: coordinates with
@@ -118,59 +92,101 @@ def brief(value: float) -> str:
     return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
 
 
-def ratio_text(ratio: float) -> str:
-    """Return how many times, with two digits."""
-    return number_text(float(f"{ratio:.2g}"))
+# -- the window ---------------------------------------------------------------------------------
 
 
-def budget_text(at: MeanInstance, view: View) -> str:
-    """Return the budget in words."""
-    if view.notion == "zcdp":
-        return f"ρ = {number_text(view.rho)} (zCDP)"
-    if view.notion == "pure":
-        return f"ε = {number_text(view.epsilon)} (pure DP)"
-    return (
-        f"(ε, δ) = ({number_text(view.epsilon)}, {number_text(view.delta)}), "
-        f"Gaussian ρ = {brief(at.rho)}"
+def standing_words(here: Standing) -> tuple[str, str]:
+    """Return the answer, the floor and what is proven, and below it the floors for others."""
+    windows = list(here.windows.values())
+    first, last, s = windows[0], windows[-1], here.point
+    who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
+    answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
+    where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
+    zcdp = (
+        f" No zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add Gaussian noise, "
+        f"can promise less than {brief(last.floor)}"
     )
+    several = len(windows) > 1
+    if first.upper is None or first.ceiling >= here.start:
+        hopeless = f"{where} nothing is proven below the answer 0, {brief(here.start)}."
+        return answer, f"{hopeless}{zcdp}." if several else hopeless
+    name = inside(method_card(first.upper.card.method).name)
+    small = f"{where}, by {name}: {short_text(here.ratio(first.notion), 2)} times the floor."
+    if several:
+        possible = f", and {brief(here.chosen(last.notion))} is proven possible"
+        also = possible if last.ceiling != first.ceiling else ""
+        small += f"{zcdp}{also}: {short_text(here.ratio(last.notion), 2)} times that floor."
+    small += f" Always answering 0 may err by {brief(here.start)}."
+    return f"{answer}; {brief(first.ceiling)} is proven possible", small
+
+
+def shares_sentence(here: Standing) -> str:
+    """Return which term makes the window wide."""
+    window = list(here.windows.values())[-1]
+    if window.upper is None:
+        return "No upper bound is proven here."
+    parts = ", ".join(
+        f"{100 * share:.0f} % without its {name}"
+        for name, share in sorted(window.shares.items(), key=lambda item: -item[1])
+    )
+    return (
+        f"**{window.widest.capitalize()}** makes the window wide: the best proven upper bound, "
+        f"“{window.upper.card.name}”, would be smaller by {parts}."
+    )
+
+
+def sweep_title(standings: Sequence[Standing], field: str) -> str:
+    """Return how the window changes over a field."""
+    widths: list[str] = []
+    for notion in reversed(list(standings[0].windows)):
+        ratios = [s.ratio(notion) for s in standings]
+        span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
+        widths.append(f"{span}{' times wide' * (not widths)} for {_whom(notion)}")
+    ends = [
+        number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
+    ]
+    return f"The window is {' and '.join(widths)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+
+
+def _whom(notion: Notion) -> str:
+    return LINE_NAMES[notion].split(", ", 1)[1]
 
 
 # -- the hard mean problem ----------------------------------------------------------------------
 
 
-def instance_sentence(at: MeanInstance, floors: Floors, view: View) -> str:
-    """Return the result at the present settings, and which of the two floors is the higher one."""
-    own = floors.pure if view.notion == "pure" else floors.concentrated
-    where = f"At n = {view.n:,}, d = {view.d:,}, {budget_text(at, view)}:"
+def proof_title(curve: FanoCurve, bound: float) -> str:
+    """Return what a proof proves, and about whom."""
+    if bound <= VOID:
+        return "At this spike probability the output may tell everything: nothing is proven"
+    return f"No {CLASS_NAMES[curve.binds]} algorithm can promise less than {brief(bound)}"
+
+
+def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
+    """Return how far a bound is from what it would be if the output told nothing."""
+    share = bound / ceiling if ceiling > 0 else 0.0
+    more = curve.best > bound * (1 + 1e-3)
+    return (
+        f"At q = {brief(q)}: {100 * share:.2g} % of {brief(ceiling)}, the error if the output told "
+        f"nothing.{f' The best q proves {brief(curve.best)}.' if more else ''}"
+    )
+
+
+def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
+    """Say which of the two costs is the larger one: that of privacy or that of sampling."""
+    *_, own = (curve.best for curve in best.values())
     if own <= VOID:
-        return f"{where} the private bounds say nothing here."
-    who = {
-        "pure": "every pure-DP algorithm",
-        "zcdp": "every zCDP algorithm",
-        "approx": "every algorithm within that ρ",
-    }[view.notion]
-    first = f"{where} {who} has an error of at least **{brief(own)}** on some law."
+        return "The private bounds say nothing here."
+    private, sampling = brief(own), brief(floors.sampling)
     if own > floors.sampling:
-        second = (
-            f" **Privacy bites**: that is {_times(own / floors.sampling, 'what')} sampling alone "
-            f"costs anyone, {brief(floors.sampling)}."
+        return (
+            f"**Privacy bites**: the largest bound, {private}, is "
+            f"{_times(own / floors.sampling, 'what')} sampling alone costs anyone, {sampling}."
         )
-    else:
-        second = (
-            f" **Statistics bites**: sampling alone costs anyone {brief(floors.sampling)}, "
-            f"{_times(floors.sampling / own, 'as much')}."
-        )
-    if view.notion == "pure":
-        third = (
-            f" Concentrated algorithms with the ρ = ε²/2 that this implies, {brief(at.rho)}, are "
-            f"bound by {brief(floors.concentrated)} only."
-        )
-    else:
-        third = f" The best proof for pure DP at ε = {brief(at.epsilon)} gives {brief(floors.pure)}"
-        implied = at.epsilon**2 / 2
-        other = implied > at.rho * (1 + 1e-9)
-        third += f"; it implies ρ = {brief(implied)} only." if other else "."
-    return first + second + third
+    return (
+        f"**Statistics bites**: sampling alone costs anyone {sampling}, "
+        f"{_times(floors.sampling / own, 'as much')} as the largest private bound, {private}."
+    )
 
 
 def _times(ratio: float, what: str) -> str:
@@ -181,7 +197,7 @@ def _times(ratio: float, what: str) -> str:
     >>> _times(2.57, "what"), _times(1.01, "what"), _times(1.01, "as much")
     ('2.6 times what', 'about what', 'about as much')
     """
-    text = ratio_text(ratio)
+    text = short_text(ratio, 2)
     return f"about {what}" if text == "1" else f"{text} times {what}"
 
 
@@ -200,11 +216,10 @@ def classes_sentence(at: MeanInstance) -> str:
     )
 
 
-def floors_sentence(curves: Sequence[FanoCurve], slug: str, here: float) -> str:
-    """Say why the proof that is shown gives less than the largest bound on the same class."""
-    own = next(c for c in curves if c.slug == slug)
+def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
+    """Say why a proof gives less than the largest bound on the same class."""
     best = max((c for c in curves if c.binds == own.binds), key=lambda c: c.best)
-    if best.best <= here * (1 + 1e-3):
+    if best.best <= own.best * (1 + 1e-3):
         return ""
     if best.hard == own.hard:
         why = "the instance is the same, but what the output tells is bounded for all of it at once"
@@ -212,63 +227,21 @@ def floors_sentence(curves: Sequence[FanoCurve], slug: str, here: float) -> str:
         why = "its signs have a bias, and it adds up what the output tells of each record"
     else:
         why = "all sign patterns are hidden there, not a packing of them"
+    times = f", {short_text(best.best / own.best, 2)} times this one," if own.best > VOID else ""
     return (
-        f"This proof gives {brief(here)}. The largest bound at these settings, {brief(best.best)}, "
-        f"is that of {best.name}: {why}."
+        f"The largest bound at these settings, {brief(best.best)}{times} is that of {best.name}: "
+        f"{why}."
     )
 
 
-def own_floor_sentence(at: MeanInstance, floor: float, floors: Floors, notion: str) -> str:
-    """Say why the floor of the instance that is run is below the largest one."""
-    largest = floors.pure if notion == "pure" else floors.concentrated
-    if floor <= VOID or largest <= floor * (1 + 1e-3):
-        return ""
-    return (
-        f" The floor here, {brief(floor)}, is that of the instance as it is drawn, at "
-        f"q = {_own(at)}. The largest one, {brief(largest)}, is proven for another instance or "
-        "another q."
-    )
-
-
-def largest(curves: Sequence[FanoCurve], view: View) -> dict[Notion, FanoCurve]:
+def largest(curves: Sequence[FanoCurve], notion: Notion) -> dict[Notion, FanoCurve]:
     """Return the largest bound on each class that the budget is about: those of the window."""
-    classes: tuple[Notion, ...] = (view.notion,)
-    if view.notion == "approx":
-        classes = ("approx", "zcdp")
+    classes: tuple[Notion, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
     within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
     return {
         kind: max((c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
         for kind in classes
     }
-
-
-def curve_words(curves: Sequence[FanoCurve], view: View) -> tuple[str, str]:
-    """Return what is proven on each class, and by which argument."""
-    best = largest(curves, view)
-    parts = [f"no {CLASS_NAMES[k]} algorithm less than {brief(c.best)}" for k, c in best.items()]
-    parts[0] = "N" + parts[0][1:].replace("less", "can promise less")
-    names = separated([f"“{c.name}”" for c in best.values()])
-    (code,) = (c for c in curves if c.slug == f"fano-{'pure' if view.notion == 'pure' else 'cdp'}")
-    top = list(best.values())[-1]
-    small = f"By {names} at q = {brief(top.best_q)}: "
-    if code.best <= VOID:
-        return ", ".join(parts), small + "the paper's packing is too small to prove anything."
-    ratio = ratio_text(top.best / code.best)
-    return ", ".join(parts), f"{small}{ratio} times what the paper's packing gives."
-
-
-def ladder_title(rungs: Sequence[Rung], view: View) -> str:
-    """Return the takeaway of the forms of the bound."""
-    kind = "pure" if view.notion == "pure" else "zcdp"
-    best: dict[str, float] = {}
-    for rung in rungs:
-        if rung.binds == kind:
-            best[rung.source] = max(best.get(rung.source, 0.0), rung.value)
-    words = {source: "nothing" if value <= VOID else brief(value) for source, value in best.items()}
-    return (
-        f"The paper's constants prove {words['paper']}, better ones {words['optimised']}, "
-        f"the hypercube {words['hypercube']} ({CLASS_NAMES[kind]})"
-    )
 
 
 def literal_sentence(factor: float, q: float) -> str:
@@ -283,13 +256,29 @@ def literal_sentence(factor: float, q: float) -> str:
     )
 
 
-def proof_title(q: float, bound: float, ceiling: float, shift: float) -> str:
-    """Return the takeaway of the bound below what it would be if the output told nothing."""
-    if bound <= VOID:
-        return f"At q = {brief(q)} the output may tell everything: nothing is proven"
-    share = bound / ceiling if ceiling > 0 else 0.0
-    tail = "" if shift == 1 else ", and the best q proves more"
-    return f"At q = {brief(q)}, {100 * share:.2g} % of the ceiling is left: {brief(bound)}{tail}"
+def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
+    """Return how many records in use the spy finds, and how many she may find at most."""
+    most = float(most_caught(budget, np.array([0.05]))[0])
+    parts = separated(
+        [f"{100 * s.caught:.0f} % from {inside(method_card(s.method).name)}" for s in spied]
+    )
+    return (
+        f"With false alarms for 5 % of the records that were not used, she finds {parts} "
+        f"of those that were. Privacy at {budget_text(budget)} allows at most {100 * most:.0f} %."
+    )
+
+
+def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
+    """Return whose curve lies above what privacy allows."""
+    above = []
+    for one in spied:
+        false, true = one.rates()
+        if float((true - most_caught(budget, false)).max()) > 0.05:
+            above.append(method_card(one.method).name)
+    if not above:
+        return "No output lets the spy do better than privacy allows"
+    verb = "let" if len(above) > 1 else "lets"
+    return f"{separated(above)} {verb} the spy do better than privacy allows"
 
 
 # -- a packing of one's own ---------------------------------------------------------------------
@@ -310,66 +299,24 @@ def free_answer(at: Builder) -> str:
 def free_title(at: Builder) -> str:
     """Return the takeaway of the bound over n."""
     level, end = at.crossover, at.vanishing
-    gone = "" if math.isinf(end) else f"; from n = {_count(end)} on, nothing is proven"
+    gone = "" if math.isinf(end) else f"; from n = {short_text(end, 2)} on, nothing is proven"
     if end <= 1:
         return "Even a single record may tell the word: nothing is proven at any n"
     if level >= end:
         return f"Privacy sets the bound at every n{gone}"
     if level <= 1:
         return f"The records' own noise sets the bound at every n{gone}"
-    return f"Up to n = {_count(level)} privacy sets the bound, beyond it the records' own noise"
-
-
-def _count(n: float) -> str:
-    return number_text(float(f"{n:.2g}"))
-
-
-def pure_sentence(at: Builder) -> str:
-    """Put pure DP beside concentrated DP."""
-    text = (
-        f"Pure DP at ε = {brief(at.epsilon)} (it implies ρ = {brief(at.epsilon**2 / 2)}): at least "
-        f"**{brief(at.pure_bound)}**, through the records that differ, "
-        f"{brief(at.expected_changes)} on average."
-    )
-    if at.total_variation > at.possible_variation * (1 + 1e-9):
-        text += (
-            f" A divergence of {brief(at.kl)} allows a total variation of at most "
-            f"{brief(at.possible_variation)} (Pinsker; Bretagnolle and Huber): no two laws have "
-            "both of your numbers, and a smaller TV would prove more."
-        )
-    return text
-
-
-# -- measured -----------------------------------------------------------------------------------
-
-
-def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
-    """Return the takeaway of the measured errors."""
-    private = [r for r in rows if r.errors and r.floor > 0]
-    if not private:
-        return f"The floor on this instance, and the error of always answering 0 (q = {_own(at)})"
-    low = [r for r in private if not r.above]
-    if low:
-        names = separated([method_card(r.method).name for r in low])
-        return f"Below its floor: {names}. Either few trials, or a fault"
-    nearest = min(private, key=lambda r: r.mean / r.floor)
     return (
-        "Every private mean error lies above its floor; the nearest, "
-        f"{method_card(nearest.method).name}, {ratio_text(nearest.mean / nearest.floor)} times"
+        f"Up to n = {short_text(level, 2)} privacy sets the bound, beyond it the records' own noise"
     )
 
 
-def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
-    """Put the errors that were measured beside the answer that looks at no data."""
-    private = [r for r in rows if r.errors and r.floor > 0]
-    beaten = [r for r in private if r.mean > trivial]
-    text = f"Always answering 0 has an error of {brief(trivial)} here"
-    if private and len(beaten) == len(private):
-        text += ", less than every private method: using the data does not pay"
-    elif beaten:
-        text += f", less than that of {separated([method_card(r.method).name for r in beaten])}"
-    return text + "."
-
-
-def _own(at: MeanInstance) -> str:
-    return brief(at.own_probability)
+def impossible(at: Builder) -> str:
+    """Warn where no two laws have both numbers of a packing."""
+    if at.total_variation <= at.possible_variation * (1 + 1e-9):
+        return ""
+    return (
+        f"A divergence of {brief(at.kl)} allows a total variation of at most "
+        f"{brief(at.possible_variation)} (Pinsker; Bretagnolle and Huber): no two laws have "
+        "both of your numbers, and a smaller TV would prove more."
+    )

@@ -1,13 +1,13 @@
 """Methods: the errata, one in full, and its experiment at the press of a button."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.bounds import words
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.methods.words import about
+from dpsco_app.parts.options import short_text
 from dpsco_app.parts.page import draw_wrong, link, opened
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
@@ -32,25 +32,14 @@ SMALL = (
     "condition more; an entry that is valid but loose is true as printed, and needs less than it "
     "asks for."
 )
-ALL = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    paper: str = checked(ALL, one_of, (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)))
-    severity: str = checked(ALL, one_of, (ALL, *SEVERITIES))
     erratum: str = checked("", one_of, ("", *SLUGS))
 
 
 STATE = PageState(name="errata", default=View())
-
-
-def listed(view: View) -> tuple[Erratum, ...]:
-    return tuple(
-        e
-        for e in ERRATA
-        if view.paper in (ALL, e.slug.split(".")[0]) and view.severity in (ALL, e.severity)
-    )
 
 
 def page() -> None:
@@ -59,37 +48,28 @@ def page() -> None:
     draw_views("errata")
     draw_wrong(wrong)
     screen = FirstScreen("errata")
-    with screen.controls, st.container(horizontal=True, key="errata_filters"):
-        _filter("paper", "Paper", words.PAPER_NAMES)
-        severities = {ALL: "every kind"} | {name: name for name in SEVERITIES}
-        _filter("severity", "What is wrong", severities)
-    entries = listed(view)
-    screen.say(QUESTION, _count_sentence(entries), SMALL)
-    if entries:
-        _table(entries)
-        _one(next((e for e in entries if e.slug == view.erratum), entries[0]))
+    screen.say(QUESTION, counted(), SMALL)
+    _table()
+    _one(erratum(view.erratum or SLUGS[0]))
     link(STATE, view)
 
 
-def _filter(name: str, label: str, names: Mapping[str, str]) -> None:
-    st.selectbox(label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=250)
-
-
-def _count_sentence(entries: Sequence[Erratum]) -> str:
-    runs = sum(e.experiment is not None for e in entries)
-    grave = sum(e.severity == SEVERITIES[0] for e in entries)
-    total = "" if len(entries) == len(ERRATA) else f" of {len(ERRATA)}"
+def counted() -> str:
+    """Return how many entries there are, and how many are grave."""
+    runs = sum(e.experiment is not None for e in ERRATA)
+    grave = sum(e.severity == SEVERITIES[0] for e in ERRATA)
     return (
-        f"{len(entries)}{total} entries, {runs} with an experiment; {grave} published "
-        f"{'statement is' if grave == 1 else 'statements are'} not private as printed"
+        f"{len(ERRATA)} entries, {runs} with an experiment; {grave} published statements are not "
+        "private as printed"
     )
 
 
-def _table(entries: Sequence[Erratum]) -> None:
+def _table() -> None:
     frame = pd.DataFrame(
         {
-            "About": [words.about(e) for e in entries],
-            "What is wrong": [e.severity for e in entries],
+            "About": [about(e) for e in ERRATA],
+            "What is wrong": [e.severity for e in ERRATA],
+            "Paper": [str(e.paper) for e in ERRATA],
         }
     )
     st.dataframe(
@@ -97,20 +77,21 @@ def _table(entries: Sequence[Erratum]) -> None:
         key=FRAME,
         hide_index=True,
         width="stretch",
-        height=min(HEIGHT, 38 + 35 * len(frame)),
-        on_select=lambda: _selected(entries),
+        height=HEIGHT,
+        on_select=_selected,
         selection_mode="single-row",
     )
+    st.caption("Click a column header to sort. Select a row to read it below.")
 
 
-def _selected(entries: Sequence[Erratum]) -> None:
+def _selected() -> None:
     chosen = st.session_state[FRAME].selection.rows
-    if chosen and chosen[0] < len(entries):
-        STATE.change({"erratum": entries[chosen[0]].slug})
+    if chosen:
+        STATE.change({"erratum": SLUGS[chosen[0]]})
 
 
 def _one(entry: Erratum) -> None:
-    st.header(f"{words.about(entry)}: {entry.severity}")
+    st.header(f"{about(entry)}: {entry.severity}")
     st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (
         ("Printed", entry.printed),
@@ -144,8 +125,7 @@ def _experiment(entry: Erratum) -> None:
     finding = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{finding.sentence}**")
     rows = [
-        [v if isinstance(v, str) else words.in_digits(float(v)) for v in row]
-        for row in finding.rows
+        [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
     ]
     st.table(pd.DataFrame(rows, columns=list(finding.columns)), hide_index=True)
     if finding.inside:

@@ -6,13 +6,13 @@ from dataclasses import replace
 import streamlit as st
 
 from dpsco_app.figure.colours import ACCENT, INK, METHODS, QUIET, Pair
-from dpsco_app.pages.bounds.words import about
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_apart, to_explore
 from dpsco_app.parts.themes import is_dark
@@ -75,7 +75,7 @@ def _errata(told: Story, slug: str) -> None:
     st.markdown(listed(told.errata) if told.errata else "None that concern its calibration.")
     with st.container(horizontal=True, key="methods_errata"):
         for entry in errata_of(slug):
-            link_to("errata", about(entry), {"erratum": entry.slug})
+            link_to("errata", names.about(entry), {"erratum": entry.slug})
 
 
 def numbered(sentences: Sequence[str]) -> str:
@@ -140,7 +140,7 @@ def _bound(*evaluations: Evaluation) -> None:
         value = f"{evaluation.value:.3g}" if evaluation.value < float("inf") else "infinite"
         lines = [
             f"**{card.statement}** ({card.paper}). {card.summary}",
-            names.formula(card.latex),
+            formula(card.latex),
             f"Bounds the {card.quantity}, {sense}; {kind}. Value there: **{value}**.",
         ]
         if evaluation.bound.optimal is not None:

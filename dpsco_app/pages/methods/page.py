@@ -1,4 +1,4 @@
-"""Methods: which one when, all of them, and a page for each."""
+"""Methods: which one when, and every one of them with a page of its own."""
 
 import streamlit as st
 
@@ -7,8 +7,7 @@ from dpsco_app.pages.methods.method import method_page
 from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
-from dpsco_app.parts import controls
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_parts, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
@@ -17,10 +16,7 @@ TAB = "methods_tab"
 
 def page() -> None:
     draw_views("methods")
-    view, wrong = opened(STATE)
-    scenario, refused = draw_controls(STATE)
-    STATE.remember(view, scenario)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("methods_race")
     _choose(view, screen)
     if scenario is None:
@@ -36,17 +32,17 @@ def page() -> None:
 
 def _choose(view: View, screen: FirstScreen) -> None:
     """Draw the parts of the page, and the selector of the method that is told."""
-    st.session_state[TAB] = view.shown
+    st.session_state[TAB] = "all" if view.method else view.part
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="bottom", key="methods_choices"),
     ):
         draw_parts(PARTS, TAB, on_change=_turn)
-        if view.method:
+        if st.session_state[TAB] == "all":
             st.selectbox(
                 "Method",
-                METHOD_SLUGS,
-                format_func=lambda slug: f"{method_card(slug).name} ({family(slug).lower()})",
+                ("", *METHOD_SLUGS),
+                format_func=_named,
                 key=STATE.key("method"),
                 label_visibility="collapsed",
                 width=420,
@@ -54,8 +50,8 @@ def _choose(view: View, screen: FirstScreen) -> None:
 
 
 def _turn() -> None:
-    """Show another part; the part of one method opens on the first of the visit's private ones."""
-    tab = st.session_state[TAB]
-    private = (m for m in controls.read().methods if method_card(m).privacy != "none")
-    first = next(private, METHOD_SLUGS[0])
-    STATE.change({"method": first} if tab == "one" else {"method": "", "part": tab})
+    STATE.change({"part": st.session_state[TAB], "method": ""})
+
+
+def _named(slug: str) -> str:
+    return f"{method_card(slug).name} ({family(slug).lower()})" if slug else "All of them"

@@ -14,18 +14,14 @@ from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.scenario import Scenario
 
-PARTS = {"which": "Which one", "all": "All of them", "one": "One method"}
+PARTS = {"which": "Which one", "all": "Every method"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    # the slug of the method that is told; empty for the other parts of the page
+    part: str = checked("which", one_of, tuple(PARTS))
+    # the slug of the method that is told, among all of them; empty for the table
     method: str = checked("", one_of, ("", *METHOD_SLUGS))
-    part: str = checked("which", one_of, ("which", "all"))  # what is shown without a method
-
-    @property
-    def shown(self) -> str:
-        return "one" if self.method else self.part
 
 
 STATE = PageState(

@@ -1,9 +1,9 @@
-"""The words of the page Methods, and formulas as a page can show them."""
+"""The words of the page Methods."""
 
-import re
 from collections.abc import Iterable
 
 from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.explain.errata import Erratum
 
 NOTIONS = {
     "none": "not private",
@@ -79,9 +79,6 @@ def listed(names: Iterable[str]) -> str:
     return f"{f'{comma} '.join(most)} and {last}" if most else last
 
 
-OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")
-
-
 def family(slug: str) -> str:
     card = method_card(slug)
     if card.level == "user":
@@ -91,26 +88,7 @@ def family(slug: str) -> str:
     return "Optimisers" if card.geometry == "l2" else "Optimisers, other norms"
 
 
-def parts(latex: str) -> tuple[str, ...]:
-    r"""Return a formula and the definitions behind it, split at commas outside all brackets.
-
-    Examples
-    --------
-    >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
-    ('\\min(a,\\ b)', 'a=1', 'b=2')
-    """
-    pieces, depth = [""], 0
-    for token in re.split(r"(,\\quad|,\\ |[{(\[\])}])", latex):
-        depth += (token in OPENING) - (token in CLOSING)
-        if depth == 0 and token in GAPS:
-            pieces.append("")
-        else:
-            pieces[-1] += token
-    return tuple(part.strip() for part in pieces)
-
-
-def formula(latex: str) -> str:
-    """Return a formula as Markdown that breaks at operators; definitions follow in words."""
-    first, *rest = parts(latex)
-    text = rf"$\displaystyle {first}$"
-    return text if not rest else f"{text}, with " + ", ".join(f"${part}$" for part in rest)
+def about(entry: Erratum) -> str:
+    """Return what an erratum is about, in the words of its slug."""
+    words = entry.slug.split(".")[1].replace("-", " ")
+    return words[0].upper() + words[1:]

@@ -16,9 +16,9 @@ KEPT_AUDITS = 12
 RUNNING = "privacy_running"
 
 
-@st.cache_data(max_entries=300, show_spinner=False, hash_funcs={Audit: repr})
-def _seconds_a_run(task: Audit) -> float:
-    return seconds_a_run(task)
+_seconds_a_run = st.cache_data(max_entries=300, show_spinner=False, hash_funcs={Audit: repr})(
+    seconds_a_run
+)
 
 
 def _estimate(task: Audit) -> float:

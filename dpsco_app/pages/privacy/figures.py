@@ -99,7 +99,7 @@ def compared_figure(
             hover=[f"{name}<br>{short_text(a)}: {b:.4g}" for a, b in zip(x, y, strict=True)],
         )
         lines.append(line)
-        value = ""
+        value = "none" if name in marks else ""
         if name in points:
             a, b = points[name]
             mark = replace(line, key=f"{name} here", x=[a], y=[b], width=0, symbol="circle")

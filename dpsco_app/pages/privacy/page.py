@@ -33,20 +33,13 @@ from dpsco_app.pages.privacy.state import (
     STATE,
     View,
     ledger_run,
+    point_of,
     private,
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import in_print
-from dpsco_app.parts.page import (
-    draw_apart,
-    draw_controls,
-    draw_parts,
-    draw_wrong,
-    link,
-    slider,
-    to_explore,
-)
+from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider, to_explore
 from dpsco_app.parts.refusals import refusal, with_names
 from dpsco_core.audit.engine import FAULTS
 from dpsco_core.audit.samples import samples
@@ -54,7 +47,6 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import (
     Point,
-    advanced_range,
     batched,
     composed,
     conversions,
@@ -89,22 +81,17 @@ kept = partial(
     show_spinner=False,
     hash_funcs={Point: repr, Scenario: lambda s: s.to_json()},
 )
-_curves, _composed, _shuffled, _batches, _account, _range = (
-    kept()(f)
-    for f in (epsilon_curves, composed, shuffling, subsampling_curve, account, advanced_range)
+_curves, _composed, _shuffled, _batches, _account = (
+    kept()(f) for f in (epsilon_curves, composed, shuffling, subsampling_curve, account)
 )
 
 
 def page() -> None:
-    wrong = STATE.restore()
-    scenario, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen("privacy")
-    view = STATE.current(scenario)
     if scenario is None:
-        screen.say(words.QUESTIONS[view.part], refused)
+        screen.say(words.QUESTIONS[view.part], "Not at these settings", refused)
         return
-    STATE.remember(view, scenario)
     with screen.controls:
         draw_parts(PARTS, STATE.key("part"))
     below = st.container()
@@ -128,52 +115,52 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 # -- the calculator -----------------------------------------------------------------------------
 
 
-def _tool(screen: FirstScreen, view: View, _: Scenario) -> None:
+def _tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
-    asked = ["read_at"] * (view.kind != "approx") + list(SLIDERS[view.part])
+    point = point_of(view, scenario)
+    asked = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
         for column, name in zip(st.columns(4), asked, strict=False):
             label, options = ASKED[name]
             with column:
                 slider(STATE, label, name, options)
-    figure, text = TOOLS[view.part](view)
+    figure, text = TOOLS[view.part](view, point)
     _show(screen, view, figure, text, None)
-    st.markdown(words.said_odds(view.point))
     if view.part == "convert":
-        st.markdown(f"{words.ABOUT_NEIGHBOURS}\n\n{words.said_neighbours(view.point)}")
+        neighbours = f"{words.ABOUT_NEIGHBOURS}\n\n{words.said_neighbours(point)}"
+        st.markdown(f"{words.said_odds(point)}\n\n{neighbours}")
 
 
-def _convert(view: View) -> tuple[Figure, str]:
-    converted = conversions(view.point)
+def _convert(_: View, point: Point) -> tuple[Figure, str]:
+    converted = conversions(point)
     rhos = [c.rho for c in converted]
-    curves, names = _curves(view.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
+    curves, names = _curves(point.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
     figure = compared_figure(
         {name: (curves.rho, getattr(curves, key)) for key, name in names.items()},
         {names[c.name]: (c.rho, c.epsilon) for c in converted},
         ("zCDP parameter ρ", "ε at the chosen δ"),
-        words.title_conversions(view, converted),
-        told="ρ" if view.kind == "approx" else "ε",
-        across=view.kind == "approx",
+        words.title_conversions(point, converted),
+        told="ρ" if point.kind == "approx" else "ε",
+        across=point.kind == "approx",
     )
-    return figure, words.said_conversions(view, converted)
+    return figure, words.said_noise(point, converted)
 
 
-def _compose(view: View) -> tuple[Figure, str]:
-    at, most = composed(view.point, view.releases), max(1000, view.releases)
-    counts, names = release_counts(most), words.accounting_names(pure=view.kind == "pure")
-    rows = [_composed(view.point, k) for k in counts]
+def _compose(view: View, point: Point) -> tuple[Figure, str]:
+    at, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
+    names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
+    rows = [_composed(point, k) for k in counts]
     figure = compared_figure(
         {name: (counts, [getattr(row, key) for row in rows]) for key, name in names.items()},
         {name: (at.releases, getattr(at, key)) for key, name in names.items()},
         ("Releases k", "ε of all of them"),
         words.title_composed(at),
     )
-    better = words.said_advanced(_range(view.point, most), most)
-    return figure, f"{words.said_composed(view, at)} {better}"
+    return figure, ""
 
 
-def _shuffle(view: View) -> tuple[Figure, str]:
-    point = _approximate(view)
+def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
+    point = _approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
@@ -187,11 +174,11 @@ def _shuffle(view: View) -> tuple[Figure, str]:
         words.title_shuffled(view.records, routes),
         told="noise",
     )
-    return figure, words.said_shuffled(view, point, routes)
+    return figure, ""
 
 
-def _subsample(view: View) -> tuple[Figure, str]:
-    point = _approximate(view)
+def _subsample(view: View, point: Point) -> tuple[Figure, str]:
+    point = _approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
     made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
@@ -203,13 +190,12 @@ def _subsample(view: View) -> tuple[Figure, str]:
         ("Records in the batch", "ε"),
         words.title_subsampled(view, point.epsilon, made, many),
     )
-    bare = composed(point, view.releases).exact
-    return figure, words.said_subsampled(view, made, many, bare)
+    return figure, words.said_subsampled(view, made, composed(point, view.releases).exact)
 
 
-def _approximate(view: View) -> Point:
+def _approximate(point: Point) -> Point:
     """Return the budget as an (epsilon, delta) one, by the best conversion."""
-    return Point(kind="approx", epsilon=conversions(view.point)[-1].epsilon, delta=view.delta)
+    return Point(kind="approx", epsilon=conversions(point)[-1].epsilon, delta=point.delta)
 
 
 TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}
@@ -244,13 +230,13 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     figure = shares_figure(books.spendings, method, words.title_ledger(books))
     _show(screen, view, figure, words.said_ledger(books), lambda: ledger_table(books.spendings))
-    st.markdown(words.said_odds(view.point))
+    st.markdown(words.said_odds(point_of(view, scenario)))
     for note in books.outcome.notes:
         st.caption(note)
     to_explore(replace(run, trials=5), "Open this run in Explore")
 
 
-def _audit(screen: FirstScreen, view: View, _: Scenario) -> None:
+def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the audit of a mechanism."""
     with screen.controls:
         first, second, third = st.columns([3, 5, 6])
@@ -270,12 +256,12 @@ def _audit(screen: FirstScreen, view: View, _: Scenario) -> None:
     ):
         with column:
             slider(STATE, label, name, options, help=about)
-    task = view.audit()
+    task = view.audit(scenario.seed)
     done = ran(task, screen.foot)
     if done is None:
         screen.say(words.QUESTIONS["audit"], "This audit has not been run")
         return
-    figure = audit_figure(task, done, words.title_audit(task, done))
+    figure = audit_figure(task, done, words.title_audit(done))
     _show(screen, view, figure, words.said_audit(task, done), lambda: audit_table(done))
     fault = f"**{words.FAULT_NAMES[view.fault]}.** {words.ABOUT_FAULT[view.fault]}"
     st.markdown(

@@ -9,10 +9,10 @@ from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.audit.engine import FAULTS, Audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
-from dpsco_core.base.limits import DASHBOARD, SEED_MAX
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, method_card
-from dpsco_core.explain.budgets import KINDS, MOST_RECORDS, Kind, Point
+from dpsco_core.explain.budgets import MOST_RECORDS, Kind, Point
 from dpsco_core.scenario import Scenario
 
 PARTS = {
@@ -38,43 +38,27 @@ class View(PageView):
     """What the page shows."""
 
     part: str = checked("ledger", one_of, tuple(PARTS))
-    # the budget that is converted, composed or amplified: "approx", "zcdp" or "pure"
-    kind: str = checked("approx", one_of, KINDS)
-    # delta is also where epsilon is read of a pure or a zCDP budget
-    epsilon: float = checked(1.0, real, 1e-6, 100)
-    delta: float = checked(1e-6, real, 1e-12, 0.5)
-    rho: float = checked(0.5, real, 1e-9, 50)
     read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
     releases: int = checked(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
     # records that are shuffled, or of which a batch is drawn
     records: int = checked(10_000, whole, 1, MOST_RECORDS)
     batch: int = checked(100, whole, 1, MOST_RECORDS)
-    method: str = ""  # the method whose ledger is shown; empty for the scenario's first private one
+    # the method whose ledger is shown; empty for one that the page chooses
+    method: str = checked("", one_of, ("", *PRIVATE_SLUGS))
     audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
     # the epsilon that it claims, and the delta
     claim: float = checked(1.0, real, 0.01, 10)
     at: float = checked(0.05, real, 1e-4, 0.3)
     fault: str = checked("none", one_of, FAULTS)  # how it is broken on purpose
-    # of the audit; the seed is also that of the ledger's run
     runs: int = checked(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
-    seed: int = checked(0, whole, 0, SEED_MAX)
 
     def validate(self) -> View:
-        if self.method:
-            one_of("method", self.method, PRIVATE_SLUGS)
-        super().validate()
         require(self.runs % 2 == 0, "runs", "even: half of them on each neighbour", self.runs)
-        return self
+        return super().validate()
 
-    @property
-    def point(self) -> Point:
-        """The budget."""
-        kind: Kind = next(known for known in KINDS if known == self.kind)
-        return Point(kind=kind, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
-
-    def audit(self) -> Audit:
+    def audit(self, seed: int = 0) -> Audit:
         """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
-        point = replace(stage(self.audited), epsilon=float(self.claim), seed=self.seed)
+        point = replace(stage(self.audited), epsilon=float(self.claim), seed=seed)
         at: float | None = None
         if method_card(self.audited).privacy != "pure":
             point = replace(point, delta=float(self.at))
@@ -84,17 +68,13 @@ class View(PageView):
         return Audit(point=point, runs=self.runs, fault=fault, delta=at)
 
 
-def fill(view: View, scenario: Scenario) -> View:
-    """Return the view at the budget of a scenario."""
-    pure = "approx" if scenario.delta else "pure"
-    return replace(
-        view,
-        kind=pure if scenario.rho is None else "zcdp",
-        epsilon=view.epsilon if scenario.epsilon is None else scenario.epsilon,
-        delta=scenario.delta or view.read_at,
-        rho=view.rho if scenario.rho is None else scenario.rho,
-        seed=scenario.seed,
-    )
+def point_of(view: View, scenario: Scenario) -> Point:
+    """Return the budget of a scenario; a pure or a zCDP one is read at the view's delta."""
+    if scenario.rho is not None:
+        return Point(kind="zcdp", rho=scenario.rho, delta=view.read_at)
+    assert scenario.epsilon is not None
+    kind: Kind = "approx" if scenario.delta else "pure"
+    return Point(kind=kind, epsilon=scenario.epsilon, delta=scenario.delta or view.read_at)
 
 
 def private(scenario: Scenario) -> tuple[str, ...]:
@@ -111,8 +91,6 @@ def ledger_run(scenario: Scenario, method: str) -> Scenario:
 STATE = PageState(
     name="privacy",
     default=View(),
-    fill=fill,
-    filled=("kind", "epsilon", "delta", "rho", "seed"),
     use=visit.Use(sampling=False, without=("axis", "grid", "trials")),
 )
 

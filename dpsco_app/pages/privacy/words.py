@@ -133,28 +133,16 @@ HOW_TO_READ = (
 )
 
 
-def said_conversions(view: View, converted: Sequence[Conversion]) -> str:
-    """Return the sentence on what the conversions make of the budget."""
-    last = converted[-1]
-    if view.kind == "pure":
-        return (
-            f"{number_text(view.epsilon)}-DP implies ρ = {last.rho:.4g}; read back at "
-            f"δ = {number_text(view.delta)} that is ε = {last.epsilon:.4g}, never more than "
-            "the pure ε itself. Gaussian noise cannot give pure DP."
-        )
-    if view.kind == "zcdp":
-        eps = ", ".join(f"{c.epsilon:.4g} ({CONVERSION_NAMES[c.name]})" for c in converted)
-        return (
-            f"ρ = {number_text(view.rho)} at δ = {number_text(view.delta)} is ε = {eps}. "
-            f"Its Gaussian noise is {last.noise_multiplier:.4g} times the sensitivity."
-        )
-    saved = 1 - last.noise_multiplier / converted[0].noise_multiplier
-    eps, delta = number_text(view.epsilon), number_text(view.delta)
-    noises = ", ".join(f"{c.noise_multiplier:.4g} ({CONVERSION_NAMES[c.name]})" for c in converted)
-    return (
-        f"For ({eps}, {delta})-DP one Gaussian release needs noise of {noises} times the "
-        f"sensitivity: the exact curve saves {100 * saved:.0f} % of the papers' noise."
-    )
+def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
+    """Return how much Gaussian noise the budget asks for."""
+    first, last = converted[0], converted[-1]
+    if point.kind == "pure":
+        return f"It implies ρ = {last.rho:.4g}. Gaussian noise cannot give pure DP."
+    noise = f"Gaussian noise within it is {last.noise_multiplier:.4g} times the sensitivity"
+    if point.kind == "zcdp":
+        return f"{noise}."
+    saved = 1 - last.noise_multiplier / first.noise_multiplier
+    return f"{noise}, {100 * saved:.0f} % less than by the papers' formula."
 
 
 def said_odds(point: Point) -> str:
@@ -197,16 +185,16 @@ def percent(share: float) -> str:
     return "nearly 100 %"
 
 
-def title_conversions(view: View, converted: Sequence[Conversion]) -> str:
+def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
     """Return the takeaway of the figure of conversions."""
-    if view.kind == "zcdp":
+    if point.kind == "zcdp":
         lost = converted[0].epsilon / converted[-1].epsilon
-        return f"At ρ = {number_text(view.rho)} the papers' ε is {lost:.3g} times the exact one"
-    if view.kind == "pure":
+        return f"At ρ = {number_text(point.rho)} the papers' ε is {lost:.3g} times the exact one"
+    if point.kind == "pure":
         return "A pure budget spends less than any curve of Gaussian noise at its ρ"
     gain = converted[-1].rho / converted[0].rho
     return (
-        f"At ε = {number_text(view.epsilon)} the exact curve allows {gain:.3g} times the ρ of the "
+        f"At ε = {number_text(point.epsilon)} the exact curve allows {gain:.3g} times the ρ of the "
         "papers' formula"
     )
 
@@ -219,40 +207,6 @@ def title_composed(at: Composed) -> str:
     )
 
 
-def accounting_names(*, pure: bool) -> dict[str, str]:
-    """Return what the accountings are called, of Gaussian releases or of pure ones."""
-    return PURE_NAMES if pure else ACCOUNTING_NAMES
-
-
-def said_advanced(better: tuple[int, int] | None, most: int) -> str:
-    """Return for which numbers of releases up to `most` advanced composition beats basic."""
-    if better is None:
-        return (
-            "At this budget advanced composition is above basic composition for every k up to "
-            f"{most:,}."
-        )
-    first, last = better
-    where = f"from k = {first:,} on" if last == most else f"from k = {first:,} to {last:,}"
-    return f"At this budget advanced composition is below basic composition {where}."
-
-
-def said_composed(view: View, at: Composed) -> str:
-    """Return the sentence on k equal releases."""
-    if view.kind == "pure":
-        return (
-            f"{at.releases:,} releases, each {number_text(view.epsilon)}-DP, are together "
-            f"{at.basic:.4g}-DP by basic composition. At δ = {number_text(view.delta)} they "
-            f"are (ε, δ)-DP with ε = {at.exact:.4g} by the optimal composition of pure DP, "
-            f"{at.zcdp:.4g} by zCDP and {at.advanced:.4g} by advanced composition."
-        )
-    return (
-        f"{at.releases:,} Gaussian releases of ρ = {at.rho:.4g} each are, at δ = "
-        f"{number_text(view.delta)}, (ε, δ)-DP with ε = {at.exact:.4g} by the exact curve, "
-        f"{at.zcdp:.4g} by zCDP, {at.advanced:.4g} by advanced and {at.basic:.4g} by "
-        "basic composition."
-    )
-
-
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     """Return the takeaway of the figure of shuffling."""
     alone, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
@@ -262,27 +216,11 @@ def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
 
 
-def said_shuffled(view: View, point: Point, routes: Sequence[Shuffled]) -> str:
-    """Return the sentence on what shuffling is worth."""
-    parts = [
-        f"{ROUTE_NAMES[s.name]}: "
-        + ("nothing, its conditions fail" if s.rho is None else f"{s.noise_multiplier:.4g}")
-        for s in routes
-    ]
+def said_subsampled(view: View, made: ApproxDP, bare: float) -> str:
+    """Return what one release on a secret batch is, and what many cost without one."""
     return (
-        f"For ({point.epsilon:.4g}, {number_text(point.delta)})-DP of all together, the noise of "
-        f"each of {view.records:,} records over its sensitivity is: " + "; ".join(parts) + "."
-    )
-
-
-def said_subsampled(view: View, made: ApproxDP, many: float, bare: float) -> str:
-    """Return what a secret batch makes of one release, and of many Gaussian ones."""
-    k = f"{view.releases:,} Gaussian releases" if view.releases > 1 else "A Gaussian release"
-    return (
-        f"On a secret batch of {view.batch:,} of {view.records:,} records one release is "
-        f"({made.epsilon:.4g}, {number_text(made.delta)})-DP. "
-        f"{k} of this budget, each on a new batch, as in private SGD: together ε = "
-        f"{many:.4g} at δ = {number_text(view.delta)}; on all records ε = {bare:.4g}."
+        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP; on all records "
+        f"{view.releases:,} Gaussian releases cost ε = {bare:.4g}."
     )
 
 
@@ -329,7 +267,7 @@ def said_ledger(account: Account) -> str:
     return text
 
 
-def title_audit(task: Audit, result: Found) -> str:
+def title_audit(result: Found) -> str:
     """Return the takeaway of the figure of an audit."""
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
     if result.caught_at is None:
@@ -338,25 +276,16 @@ def title_audit(task: Audit, result: Found) -> str:
 
 
 def said_audit(task: Audit, result: Found) -> str:
-    """Return the sentence on an audit's result."""
-    name, runs = method_card(task.method).name, result.evidence[-1].runs
-    how = (
-        "" if task.fault == "none" else f", broken on purpose ({FAULT_NAMES[task.fault].lower()}),"
+    """Return what was audited, how often it ran, and how sure the result is."""
+    broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
+    text = (
+        f"{method_card(task.method).name}{broken}: {result.evidence[-1].runs:,} runs at "
+        f"δ = {number_text(result.delta)}; confidence {100 * task.confidence:g} %, all looks "
+        "together."
     )
-    at = f" at δ = {number_text(result.delta)}" if result.delta else " at δ = 0"
-    if result.caught_at is None:
-        verdict = (
-            f"lets {runs:,} runs prove ε ≥ {result.epsilon_lower_bound:.3f}{at}. Its claim of "
-            f"ε = {result.claimed_epsilon:.3g} is {result.verdict}"
-            + (" by these runs, but it does not hold: see below." if result.flaws else ".")
-        )
-    else:
-        verdict = (
-            f"claims ε = {result.claimed_epsilon:.3g}{at}, and {result.caught_at:,} runs "
-            f"refute it; {runs:,} prove ε ≥ {result.epsilon_lower_bound:.3f}."
-        )
-    confidence = f" Confidence {100 * task.confidence:g} %, all looks together."
-    return f"{name}{how} {verdict}{confidence}"
+    if result.flaws and result.caught_at is None:
+        text += " The runs do not refute it, but its claim does not hold: see below."
+    return text
 
 
 def title_histogram(result: Found) -> str:

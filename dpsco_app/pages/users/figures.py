@@ -204,13 +204,6 @@ def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def frontier_table(needs: Mapping[str, Sequence[float]]) -> pd.DataFrame:
-    columns = {
-        NEED_NAMES[n.slug]: [v if math.isfinite(v) else None for v in needs[n.slug]] for n in NEEDS
-    }
-    return pd.DataFrame({"ε": EPSILONS} | columns)
-
-
 def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
     """Return the counts, a row of the comparison and an n a row."""
     parts = [

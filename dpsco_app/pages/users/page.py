@@ -15,7 +15,6 @@ from dpsco_app.pages.users.figures import (
     crossing_figure,
     crossing_table,
     frontier_figure,
-    frontier_table,
     gradients_figure,
     gradients_table,
 )
@@ -23,15 +22,7 @@ from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE,
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import (
-    draw_apart,
-    draw_controls,
-    draw_parts,
-    draw_wrong,
-    link,
-    opened,
-    slider,
-)
+from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
@@ -72,14 +63,11 @@ _frontier, _gradients = _kept()(frontier), _kept()(complexity_curves)
 
 def page() -> None:
     draw_views("users")
-    view, wrong = opened(STATE)
-    scenario, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, scenario, refused = opened_at(STATE)
     screen = FirstScreen(f"users_{view.part}")
     if scenario is None:
-        screen.say(words.QUESTIONS[view.part], refused)
+        screen.say(words.QUESTIONS[view.part], "Not at these settings", refused)
         return
-    STATE.remember(view, scenario)
     with screen.controls:
         _choose(view)
     with screen.foot:
@@ -101,14 +89,7 @@ def _choose(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="users_choices"):
         draw_parts(PARTS, STATE.key("part"))
         if view.part == "map":
-            st.segmented_control(
-                "Compare",
-                list(READING_NAMES),
-                format_func=READING_NAMES.__getitem__,
-                key=STATE.key("basis"),
-                required=True,
-                label_visibility="collapsed",
-            )
+            draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
         if view.part == "gradients" or (view.part == "map" and view.basis != "measured"):
             slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS)
 
@@ -193,7 +174,7 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     small = words.frontier_small(here, runs, most, shortfall, scenario)
     screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
     screen.draw(figure)
-    screen.draw_files(figure, lambda: frontier_table(needs))
+    screen.draw_files(figure)
 
 
 def _gradients_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:

@@ -23,7 +23,6 @@ from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.builder import ExpectileProof, PackingProof, SignProof
-from dpsco_core.explain.tracing import tracing_law
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
@@ -101,14 +100,6 @@ class MeanInstance:
         probability = self.setting.spike_probability
         assert probability is not None
         return probability
-
-    @property
-    def answer_zero(self) -> float:
-        """Error of the answer 0 on the instance; by tracing its root mean square."""
-        if self.scenario.distribution == "tracing":
-            law = tracing_law(self.scenario)
-            return law.mean_norm / math.sqrt(1 + law.shape)
-        return self.proof(self.own_probability).mean_norm
 
     def proof(self, q: float) -> PackingProof | SignProof:
         """Return the numbers of Fano's proof at q: of the code, or of the signs."""

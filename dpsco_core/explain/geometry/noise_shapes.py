@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy
 
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.base.errors import require
-from dpsco_core.explain.geometry.boundaries import round_curve
 from dpsco_core.explain.geometry.mean_widths import sphere
 from dpsco_core.geometry import RegularSpace, row_norms
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
@@ -24,23 +22,9 @@ from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
 
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5
-HELD = 0.9  # the share of the draws inside the contour
 TABLE = 100_000  # entries of the random matrix behind one point of the sweep
 MOST_DRAWS = 2000
 SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Cloud:
-    """Draws of one kind of noise."""
-
-    noise: Noise
-    draws: Matrix  # shape (n, d)
-    # the set of norm at most this in the noise's own norm, of exponent `exponent`, has a density
-    # above that outside, and holds 90 % of the draws
-    contour_scale: float
-    exponent: float  # r, or 2
-    scale: float  # the noise's scale sigma
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,25 +49,6 @@ class DualSquare:
 def shaped(d: int, q: float, noise: Noise) -> Shaped:
     """Return the mechanism at sensitivity 1 and rho = 1/2; q in [1, 2]."""
     return Shaped(norm=RegularSpace(d=d, exponent=q), sensitivity=1.0, rho=RHO, noise=noise)
-
-
-def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
-    """Return `count` draws of one kind of noise in `d` dimensions."""
-    mechanism = shaped(d, q, noise)
-    exponent = _exponent(mechanism)
-    return Cloud(
-        noise=noise,
-        draws=_draws(mechanism, count, seed),
-        contour_scale=mechanism.noise_scale
-        * math.sqrt(2 * float(scipy.special.gammaincinv(d / 2, HELD))),
-        exponent=exponent,
-        scale=mechanism.noise_scale,
-    )
-
-
-def contour(draws: Cloud) -> Matrix:
-    """Return the closed curve that holds 90 % of the draws of a cloud in the plane, (k, 2)."""
-    return round_curve(lambda u: row_norms(u, draws.exponent) / draws.contour_scale)
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, counts, ordered, symbol_of
-from dpsco_app.pages.bounds.state import STATE, drawing, fitting_table, has_line
+from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
@@ -124,7 +123,7 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
     assert least is not None and least.bound.card.loss_class.strongly_convex
     wider = [r for r in here if r.holds and not r.applies]
     assert max(r.value for r in wider) > least.value
-    column = words.table_frame(here, [{}] * len(here), 1.0)["Class"]
+    column = words.table_frame(here, 1.0)["Class"]
     assert {text.removeprefix("coordinate moments; ") for text in column} == {
         "smooth convex losses",
         "smooth strongly convex losses",
@@ -162,7 +161,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
     here = [r for r in rows_of(Scenario(methods=()), "all") if r.here]
-    table = words.table_frame(here, [{}] * len(here), 1.0).set_index("Bound")
+    table = words.table_frame(here, 1.0).set_index("Bound")
     row = table.loc["CDP tracing"]
     assert row["Binds"] == "every zCDP algorithm (ρ = 0.02801)"
     assert row["Class"] == "coordinate moments; mean estimation"
@@ -213,7 +212,7 @@ def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous(
     start = without_data(canonical_point(BASE))
     (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data"]
     assert line["x"] == pytest.approx([start, start])
-    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
+    (frame,) = [d.value for d in page.dataframe if "Paper" not in d.value]
     vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
@@ -233,21 +232,6 @@ def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> N
     assert any(text.startswith("@") for text in copied)
 
 
-def test_a_formula_is_taken_apart_without_loss() -> None:
-    parts = words.formula(r"a_{b,\ c},\ \kappa=\frac{1,\ 2}3,\ k\text{ a rank},\quad c").split(
-        "\n\n"
-    )
-    assert parts[0] == r"$\displaystyle a_{b,\ c}$, $\displaystyle c$"
-    assert parts[1] == r"where $\displaystyle \kappa=\frac{1,\ 2}3$, $\displaystyle k$ a rank"
-    ignored = (r"\displaystyle", "where", r"\quad", r"\text", "$", ",", "\n", " ", "{", "}")
-    for which in BOUNDS:
-        text, latex = words.formula(which.card.latex), which.card.latex
-        assert text.count("$") % 2 == 0
-        for word in ignored:
-            text, latex = text.replace(word, ""), latex.replace(word, "")
-        assert sorted(text.replace("\\", "")) == sorted(latex.replace("\\", "")), which.card.slug
-
-
 # -- links --------------------------------------------------------------------------------------
 
 
@@ -255,22 +239,21 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
     point = canonical_point(Scenario(problem="huber", methods=("sco.erm",), n=2000, d=5))
     drawn = 0
     for which in BOUNDS:
-        made = drawing(point, which.card)
-        assert made.query, which.card.slug
-        query = {k: v for k, v in made.query.items() if k in visit.FIELDS}
+        made = explore_address(point, which.card)
+        query = {k: v for k, v in made.items() if k in visit.FIELDS}
         scenario = Scenario.from_query(query, visit.BASE)
         alike = words_for(scenario.problem).quantity == which.card.quantity
-        assert made.draws == alike == (made.query.get("bound") == which.card.slug)
-        drawn += made.draws
+        assert alike == (made.get("bound") == which.card.slug)
+        drawn += alike
     assert drawn >= 100
 
 
-def test_explore_is_opened_with_fewer_users_where_there_are_too_many() -> None:
-    huge = canonical_point(
-        Scenario(problem="huber", methods=("sco.erm",), n=1_000_000, d=100, m=1000)
-    )
-    made = drawing(huge, bound("upper.user.accelerated").card)
-    assert made.query and made.n < huge.n
+def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None:
+    huge = {"problem": "huber", "n": "1000000", "d": "100", "m": "1000"}
+    page = open_theory(**huge, table="all", bound="upper.user.accelerated")
+    (refused,) = [c.value for c in page.caption if "Explore does not run" in c.value]
+    assert "must be" in refused
+    assert not [x for x in page.get("page_link") if x.proto.label == "Open in Explore"]
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -281,27 +264,21 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     drawn = words.comparable(rows_of(point, "kamath"), "l2 error")
     assert len(ladder(page)) == min(len(drawn), MOST)
-    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
-    here = [r for r in rows_of(point, "kamath") if r.here]
-    assert len(frame) == len(here)
-    by_name = dict(zip(frame["Bound"], frame["Value"], strict=True))
+    (frame,) = [d.value for d in page.dataframe if "Paper" not in d.value]
+    every = rows_of(point, "kamath")
+    here = [r for r in every if r.here]
+    assert len(frame) == len(every) > len(here)
+    assert list(frame["Holds"] == "another problem") == [not r.here for r in every]
+    by_name = {r.bound.card.slug: v for r, v in zip(every, frame["Value"], strict=True)}
     (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
-    assert by_name[words.short(fano.bound.card)] == fano.value
-    assert words.formula(fano.bound.card.latex) in texts(page)
+    assert by_name["lower.mean.fano-cdp"] == fano.value
+    assert not set(frame["Bound"][: len(here)]) & set(frame["Bound"][len(here) :])
+    assert formula(fano.bound.card.latex) in texts(page)
     assert words.in_digits(fano.value) in texts(page)
     assert below(page).startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
     assert headline(page) == words.title(drawn)
-    target = dict(parse_qsl(urlsplit(frame["Explore"].iloc[0]).query))
-    assert target.get("epsilon") == "2"
-
-
-def test_filters_leave_what_they_say() -> None:
-    page = open_theory(problem="mean", table="kamath", kind="lower", scope="all")
-    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
-    assert set(frame["Kind"]) == {"lower"}
-    listed = rows(canonical_point(replace(BASE, problem="mean")), paper_table("kamath").slugs)
-    lower = {words.short(r.bound.card): r.here for r in listed if r.bound.card.kind == "lower"}
-    assert set(frame["Bound"]) == set(lower) and set(lower.values()) == {True, False}
+    (link,) = [x.proto for x in page.get("page_link") if x.proto.label == "Open in Explore"]
+    assert "epsilon=2" in link.query_string and "bound=lower.mean.fano-cdp" in link.query_string
 
 
 def test_users_have_their_own_rows() -> None:
@@ -333,21 +310,6 @@ def test_what_the_address_should_not_say_is_said() -> None:
     assert "table must be one of" in warnings
     assert "epsilon must be" in warnings
     assert specs(page)
-
-
-def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
-    def label(slug: str) -> str:
-        page = open_theory(problem="quadratic", table="all", scope="all", bound=slug)
-        (text,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
-        return str(text)
-
-    assert label("upper.sco.clipped") == "Draw this bound in Explore"
-    assert label("upper.sco.clipped-logs") == "Draw this bound in Explore"
-    assert label("upper.sco.noisy-gd") == "Open its scenario in Explore"
-    point = canonical_point(Scenario(problem="quadratic", methods=("sco.erm",)))
-    void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
-    made = drawing(point, void)
-    assert made.draws and not has_line(made, void.slug)
 
 
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:

@@ -18,7 +18,6 @@ from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.pages.geometry.figures import (
     NOISE_COLOURS,
-    clouds_figure,
     growth_figure,
     noise_table,
     reach_figure,
@@ -36,14 +35,11 @@ from dpsco_app.pages.geometry.words import (
     sentences,
     set_answer,
     set_name,
-    shape_sentence,
 )
 from dpsco_app.shell import visit
 from dpsco_core.explain.geometry import (
     NOISES,
     Shape,
-    cloud,
-    contour,
     curve,
     dual_square,
     few_directions,
@@ -190,19 +186,6 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     assert drawn["q = 1.25"].x == [1.25, 1.25]
 
 
-def test_the_clouds_are_drawn_with_both_contours() -> None:
-    clouds = [cloud(2, 1.25, noise, 150, 0) for noise in NOISES]
-    figure = clouds_figure(clouds, "")
-    assert [panel.title for panel in figure.panels] == list(NOISE_NAMES.values())
-    for panel, noise_cloud in zip(figure.panels, clouds, strict=True):
-        dots, *curves = panel.lines
-        assert np.array(points(dots)) == pytest.approx(noise_cloud.draws)
-        for line, each in zip(curves, clouds, strict=True):
-            assert np.array(points(line)) == pytest.approx(contour(each))
-    layout = plotly(figure, Theme())["layout"]
-    assert layout["xaxis2"]["scaleanchor"] == "y" and layout["yaxis"]["scaleanchor"] == "x"
-
-
 # -- the page -----------------------------------------------------------------------------------
 
 
@@ -210,7 +193,7 @@ def test_the_clouds_are_drawn_with_both_contours() -> None:
 def test_each_part_asks_one_question_and_has_at_most_two_figures(part: str) -> None:
     page = open_geometry(part=part)
     charts = page.get("plotly_chart")
-    assert len(charts) == (1 if part == "set" else 2) and QUESTIONS[part] in html(page)
+    assert len(charts) == (2 if part == "width" else 1) and QUESTIONS[part] in html(page)
     assert headline(page) == charts[0].proto.alt and len(headline(page)) > 20
     labels = [b.label for b in page.get("download_button")]
     assert labels.count("HTML") == labels.count("CSV") == len(charts) == len(page.dataframe)
@@ -300,9 +283,8 @@ def test_what_a_hidden_control_holds_is_kept() -> None:
 
 
 def test_draw_again_takes_another_seed() -> None:
-    for part in ("width", "noise"):
-        page = press(open_geometry(part=part), "Draw again")
-        assert page.query_params["seed"] == "1"
+    page = press(open_geometry(part="width"), "Draw again")
+    assert page.query_params["seed"] == "1"
 
 
 def test_the_visits_scenario_takes_the_set() -> None:
@@ -346,10 +328,6 @@ def test_sentences_hold_the_numbers() -> None:
     gg, gaussian = (dual_square(100, 1.25, noise, 0) for noise in NOISES)
     said = noise_answer(gg, gaussian, 100)
     assert f"{gg.mean / gaussian.mean:.2g} times" in said
-    assert "2 ln d + 1 = 2.39" in shape_sentence(cloud(2, 1.25, "generalized gaussian", 2, 0), 1.25)
-    assert "falls with the dual norm" in shape_sentence(
-        cloud(2, 1.9, "generalized gaussian", 2, 0), 1.9
-    )
 
 
 def test_files_parse_to_what_is_shown() -> None:

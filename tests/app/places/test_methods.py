@@ -24,7 +24,7 @@ from dpsco_app.pages.methods.overview import (
 )
 from dpsco_app.pages.methods.page import TAB
 from dpsco_app.pages.methods.state import STATE, View, method_anatomy_query, with_method
-from dpsco_app.pages.methods.words import NOTIONS, family, formula, guide, parts
+from dpsco_app.pages.methods.words import NOTIONS, family, guide
 from dpsco_app.parts.evaluations import evaluations, without_data
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import explore_query
@@ -78,15 +78,22 @@ def test_every_method_has_a_page() -> None:
             pytest.fail(warning.value)
 
 
-def test_the_tabs_lead_from_one_part_to_another() -> None:
+def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
     page = open_algorithms(**QUICK)
     assert WHICH in html(page)
-    for tab, said in (("all", ALL), ("one", "Simple clipping: how"), ("which", WHICH)):
-        page.get_by_key(TAB).set_value(tab)
-        checked(page.run())
-        assert said in html(page)
-        assert ("method" in page.query_params) == (tab == "one")
-    assert "part" not in page.query_params
+    page.get_by_key(TAB).set_value("all")
+    checked(page.run())
+    assert ALL in html(page) and page.query_params["part"] == "all"
+    page.selectbox(key=STATE.key("method")).set_value("mean.clipped")
+    checked(page.run())
+    assert "Simple clipping: how" in html(page)
+    page.selectbox(key=STATE.key("method")).set_value("")
+    checked(page.run())
+    assert ALL in html(page)
+    page = open_algorithms(**QUICK, method="mean.clipped")
+    page.get_by_key(TAB).set_value("which")
+    checked(page.run())
+    assert WHICH in html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -340,15 +347,6 @@ def test_everything_has_a_name() -> None:
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)
     assert {method_card(slug).privacy for slug in METHOD_SLUGS} == set(NOTIONS)
-
-
-def test_formulas_are_split_outside_brackets() -> None:
-    for card in (b.card for b in BOUNDS):
-        for part in parts(card.latex):
-            assert part.count("{") == part.count("}"), card.slug
-            assert part.count(r"\Big") % 2 == 0, card.slug
-    assert formula("a,\\ b=1") == r"$\displaystyle a$, with $b=1$"
-    assert formula("a") == r"$\displaystyle a$"
 
 
 def test_every_example_leads_with_its_method() -> None:

@@ -35,7 +35,7 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
     floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", said))
     assert explore["the window"][0] == ranged(floor, ceiling)
     proof = open_at(
-        "lower_bounds", **at, problem="mean", distribution="student-t", part="prove", mode="data"
+        "lower_bounds", **at, problem="mean", distribution="student-t", part="prove", hard="data"
     )
     steps = [m.value for m in proof.container(key="lower_steps").markdown]
     numbers = [float(x) for step in steps for x in re.findall(r"\*\*([\d.]+)\*\*", step)]

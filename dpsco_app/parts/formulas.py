@@ -1,0 +1,42 @@
+"""A bound's formula as a page can show it: what it is, and what its letters stand for."""
+
+import re
+
+OPENING, CLOSING, GAPS = ("{", "(", "["), ("}", ")", "]"), (",\\quad", ",\\ ")
+DEFINES = ("=", r"\le", r"\ge", r"\sim", r"\text")
+
+
+def parts(latex: str) -> tuple[str, ...]:
+    r"""Return a formula and the definitions behind it, split at commas outside all brackets.
+
+    Examples
+    --------
+    >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
+    ('\\min(a,\\ b)', 'a=1', 'b=2')
+    """
+    pieces, depth = [""], 0
+    for token in re.split(r"(,\\quad|,\\ |[{(\[\])}])", latex):
+        depth += (token in OPENING) - (token in CLOSING)
+        if depth == 0 and token in GAPS:
+            pieces.append("")
+        else:
+            pieces[-1] += token
+    return tuple(part.strip() for part in pieces)
+
+
+def formula(latex: str) -> str:
+    """Return a formula as text that can wrap, and below it what its letters stand for."""
+    first, *rest = parts(latex)
+    where = [p for p in rest if r"\ (q" not in p and any(d in p for d in DEFINES)]
+    main = [first, *(p for p in rest if p not in where)]
+    lines = [", ".join(_inline(p) for p in main)]
+    if where:
+        lines.append("where " + ", ".join(_inline(p) for p in where))
+    return "\n\n".join(lines)
+
+
+def _inline(part: str) -> str:
+    """Return a formula inside a line; words in it become text, which can wrap."""
+    opened = rf"$\displaystyle {part}$"
+    apart = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
+    return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
