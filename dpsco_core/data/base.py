@@ -170,6 +170,18 @@ class Distribution(ABC):
         r""":math:`E\|X\|_2^2`, exactly."""
         return self.variance_trace + self.mean_norm**2
 
+    def record_moment(self, k: float) -> float:
+        r"""Bound :math:`(E\|X\|_2^k)^{1/k}`, for 2 <= k <= p; exact at k = 2.
+
+        The squared distance to the mean is a sum, whose norm in :math:`L_{k/2}` is at most
+        :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, whatever the dependence;
+        that inequality adds the norm of the mean too.
+        """
+        if k == 2:
+            return math.sqrt(self.second_moment_trace)
+        largest = math.pow(self.moment(k), 1 / k) / self.lead
+        return self.mean_norm + math.sqrt(self.d) * largest
+
     @property
     def fourth_moment_trace(self) -> float:
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.

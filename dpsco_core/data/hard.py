@@ -68,6 +68,10 @@ class HardInstance(Distribution):
     def second_moment_trace(self) -> float:
         return self.spike_probability * self.record_norm**2
 
+    def record_moment(self, k: float) -> float:
+        r"""Return :math:`(E\|X\|_2^k)^{1/k}`, exactly: all records that are not 0 have one norm."""
+        return math.pow(self.spike_probability, 1 / k) * self.record_norm
+
     def central_direction(self, k: float) -> float:
         """Bound a central moment in any direction by Jensen's inequality."""
         return self._in_all_coordinates(max(k, 2.0))
