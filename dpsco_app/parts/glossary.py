@@ -48,6 +48,9 @@ M | M | moment, or radius |  | formulas
 R | R | radius |  | radii
   Of clipping, of the set that holds the mean, or the diameter of the parameters' set at user
   level; the text beside says which.
+G₂, Gₚ | G_2 G_p | moments of Lipschitz constants |  | formulas
+  Each record's loss has its own largest gradient; these are the roots of its second and of its
+  p-th moment.
 G | G | Gaussian width, or a gradient bound |  | sets
   How far a set reaches in a random direction on average, or a bound on the mean gradient.
 ν | \nu | hidden signs |  | floors

@@ -178,8 +178,11 @@ def promised(method: str) -> set[str]:
     if method_card(method).privacy == "pure":
         forms += ("hypercube-pure", "fano-pure")
     slugs = {f"lower.{area}.{form}" for area in areas for form in forms}
-    strong = {"lower.sco-strong.rate-distortion-cdp"} if method not in BY_A_TEST else set()
-    return slugs | strong
+    more = {"lower.sco-strong.rate-distortion-cdp"} if method not in BY_A_TEST else set()
+    if "sco" in areas:
+        kinds = ("approx",) if method in BY_A_TEST else ("approx", "cdp")
+        more |= {f"lower.sco.lipschitz-moments-{kind}" for kind in kinds}
+    return slugs | more
 
 
 FEW = scenarios((SIZES[1], SIZES[4]))

@@ -163,7 +163,7 @@ _LETTERS = (
     ),
 )
 _LOSSES = (
-    "A worst case over convex losses and laws whose Lipschitz constants have these second and p-th "
+    "A worst case over smooth convex losses and laws whose Lipschitz constants have these second and p-th "
     "moments, proven with the linear loss: on another loss a measured line may run below."
 )
 _WHAT = "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "
@@ -188,7 +188,6 @@ _CDP = risk_card(
     losses=_LOSSES,
     instance="hypercube",
     paper=LOWY_RAZAVIYAYN_2023,
-    loss_class=classes.CONVEX,
     law_class=LIPSCHITZ_MOMENTS,
     drawn=False,
 )
