@@ -48,9 +48,6 @@ M | M | moment, or radius |  | formulas
 R | R | radius |  | radii
   Of clipping, of the set that holds the mean, or the diameter of the parameters' set at user
   level; the text beside says which.
-G₂, Gₚ | G_2 G_p | moments of Lipschitz constants |  | formulas
-  Each record's loss has its own largest gradient; these are the roots of its second and of its
-  p-th moment.
 G | G | Gaussian width, or a gradient bound |  | sets
   How far a set reaches in a random direction on average, or a bound on the mean gradient.
 ν | \nu | hidden signs |  | floors
@@ -281,6 +278,9 @@ Lower bound | floors
   An error that no algorithm with this privacy can beat on its hardest data.
 Upper bound | any
   An error that an algorithm is proven not to exceed.
+Lipschitz moments | formulas
+  Every record's loss has its own largest gradient: a class of data in which the second and the
+  p-th moment of that number are bounded, G₂ and Gₚ being their roots.
 Explicit bound | any
   A bound whose constant is proven: its height means something.
 Rate | any

@@ -17,8 +17,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution, exp_or_inf, require_dimension_and_order
+from dpsco_core.data.base import Distribution
 from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@ r"""Excess risk where the Lipschitz constants of the records' losses have moment
 With :math:`L_z` the Lipschitz constant of the loss of record z on the constraint set, the class is
 :math:`E L_Z^2\le G_2^2` and :math:`E L_Z^p\le G_p^p`. The upper rate is that of Asi, Liu and Tian
 (2024); the lower bounds have the rate of Lowy and Razaviyayn (2023), with constants of our own
-(theory/heavy-tailed-optimisation.md).
+(theory/heavy-tailed-optimisation.md, 2 and 3).
 """
 
 import math
@@ -43,7 +43,7 @@ def _moments(setting: Setting) -> str:
 
 
 LIPSCHITZ_MOMENT = Hypothesis(
-    text="finite moment of order p of the Lipschitz constants of the records' losses", check=_moments
+    text="finite moment of order p of the records' Lipschitz constants", check=_moments
 )
 
 
@@ -56,7 +56,7 @@ def _rate(setting: Setting) -> tuple[float, ...]:
     )
 
 
-# -- the lower bounds: of a spike probability q a record has the norm min(G_2/q^(1/2), G_p/q^(1/p)) --
+# -- the lower bounds: a spike of probability q has the norm min(G_2/q^(1/2), G_p/q^(1/p)) ---------
 
 At = Callable[[float, float, float], float]  # (order, q, u), of records of norm sqrt(d)/q^(1/order)
 Best = Callable[[float, float], tuple[float, float]]  # (order, largest q), the best q and u
@@ -163,10 +163,13 @@ _LETTERS = (
     ),
 )
 _LOSSES = (
-    "A worst case over smooth convex losses and laws whose Lipschitz constants have these second and p-th "
-    "moments, proven with the linear loss: on another loss a measured line may run below."
+    "A worst case over smooth convex losses and laws whose Lipschitz constants have these second "
+    "and p-th moments, proven with the linear loss: on another loss a measured line may run below."
 )
-_WHAT = "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "
+_WHAT = (
+    "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "
+    "privacy, slightly biased signs for sampling."
+)
 _SAMPLED = (
     r"\frac M2\max\Big(\min(G_2,G_p)\max_\tau\frac\tau{1+\tau}\big(1-\sqrt{1-V}\big),\ "
     r"\max_{%s}\min\big(G_2q^{1/2},G_pq^{1-1/p}\big)"
@@ -177,7 +180,7 @@ _CDP = risk_card(
     "lipschitz-moments-cdp",
     "Lipschitz moments, CDP",
     "heavy-tailed-optimisation, section 3, (L1)",
-    _WHAT + "privacy, slightly biased signs for sampling.",
+    _WHAT,
     _SAMPLED % "q"
     + r"2E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big]\Big),\ "
     + BINOMIAL
@@ -196,9 +199,9 @@ _APPROX = replace(
     slug="lower.sco.lipschitz-moments-approx",
     name="SCO, Lipschitz moments, every (ε, δ)",
     statement="heavy-tailed-optimisation, section 3, (L2)",
-    summary=f"{_WHAT}privacy, slightly biased signs for sampling. {_LOSSES} It binds all "
-    "(epsilon, delta)-DP algorithms.",
-    latex=_SAMPLED % "q,u"
+    summary=f"{_WHAT} {_LOSSES} It binds all (epsilon, delta)-DP algorithms.",
+    latex=_SAMPLED
+    % "q,u"
     + r"\frac S{\sqrt d}\Big[1-\frac u{d(u+3)}-y\Big]_+\Big),\ S=r\sqrt{\frac d{1+u}},\ "
     r"y=\min\Big(\eta+\frac x{\sqrt{1+x^2}}\Big),\ x=\frac{nqc}{uS},\ "
     r"\eta=\frac{nqe(1+\sqrt{1+u})}{uS},\ " + priors.PAIRS + _SIGNS,

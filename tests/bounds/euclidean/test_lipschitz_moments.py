@@ -60,7 +60,7 @@ def sampling(at: Setting) -> float:
     counts = np.arange(at.n + 1)
     for tau in np.linspace(0.2, 3, 57) / math.sqrt(at.n):
         if tau <= 1:
-            up, down = binom.pmf(counts, at.n, (1 + tau) / 2), binom.pmf(counts, at.n, (1 - tau) / 2)
+            up, down = (binom.pmf(counts, at.n, (1 + s * tau) / 2) for s in (1, -1))
             v = float(np.sum(2 * up * down / np.maximum(up + down, 1e-300)))
             best = max(best, tau / (1 + tau) * (1 - math.sqrt(max(0.0, 1 - v))))
     return best * min(at.constants.lipschitz_second, at.constants.lipschitz_moment)
@@ -132,7 +132,7 @@ def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None
                     y = min(y, eta + x / math.sqrt(1 + x * x))
                 best = max(best, 1.5 * norm_at(at, q) * q / math.sqrt(d) * s * (most - y))
         value = APPROX.terms(at)["privacy"]
-        assert 0 < value
+        assert value > 0
         assert best <= value * 1.002
         assert value <= best * 1.03
 
@@ -222,7 +222,7 @@ def test_without_certified_moments_nothing_is_said() -> None:
     ["linear", "quadratic", "logistic", "hinge", "absolute", "huber", "least-squares"],
 )
 def test_every_problem_with_heavy_records_certifies_both_moments(problem: str) -> None:
-    """The smoothness of a record is unbounded there, and only that keeps the smooth theorems out."""
+    """The smoothness of a record is unbounded there, which keeps the smooth theorems out."""
     at = Scenario(problem=problem, methods=(), p=3.0, epsilon=1.0, delta=1e-6).setting
     c = at.constants
     assert math.isinf(c.lipschitz)
