@@ -23,6 +23,7 @@ CLIPPED = ("user.mean-group", "user.mean-clipped")
 METHODS = (POOLED, *CLIPPED, ADAPTIVE)
 PROTOTYPE = Scenario(n=1000, m=256, d=10, p=2.0, margin=0.2, epsilon=1.0, delta=1e-6)
 PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))  # norm of the mean, and diameter of the ball
+TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the most that the ratio may be
 SIZES = (
     *((n, 256, 10, 2.0) for n in (300, 1000, 3000)),
     *((1000, m, 10, 2.0) for m in (4, 16, 64)),
@@ -40,6 +41,16 @@ def planned(point: Scenario, trials: int) -> dict[str, float]:
         if not outcome.not_applicable:
             errors.setdefault(outcome.method, []).append(outcome.error)
     return {method: sum(values) / len(values) for method, values in errors.items()}
+
+
+def over_others() -> dict[str, float]:
+    """Return the mean error of adaptive users' means over the best other, for each size."""
+    return {f"n={n:,}, m={m}, d={d}, p={p:g}": _ratio(n, m, d, p) for n, m, d, p in SIZES}
+
+
+def _ratio(n: int, m: int, d: int, p: float) -> float:
+    errors = planned(replace(PROTOTYPE, n=n, m=m, d=d, p=p), 10)
+    return errors[ADAPTIVE] / min(errors[slug] for slug in CLIPPED)
 
 
 def hindsight(point: Scenario, trials: int) -> dict[str, float]:

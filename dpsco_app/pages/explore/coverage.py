@@ -48,7 +48,7 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
         y=Axis(
             title="Held the mean, %",
             low=low,
-            high=101.0,
+            high=100 + 0.08 * (100 - low),  # room for a mark at 100
             ticks=[(float(y), f"{y}") for y in range(round(low), 101, 10 if low < 80 else 5)],
             log=False,
         ),

@@ -31,7 +31,7 @@ def test_a_dot_is_at_the_observed_share_with_its_own_bar_and_the_rule_at_the_nom
 
 def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
     figure = coverage_figure([ROWS[0]])
-    assert (figure.y.low, figure.y.high) == (80.0, 101.0)
+    assert figure.y.low == 80.0 and 100 < figure.y.high < 102
     assert [text for _, text in figure.y.ticks] == ["80", "85", "90", "95", "100"]
     assert said(replace(ROWS[0], inside=38)).startswith("38 of 40 runs, 95 %")
 
