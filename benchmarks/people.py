@@ -31,7 +31,9 @@ SIZES = (
     (1000, 64, 10, 4.0),
     (10_000, 16, 10, 2.0),
 )
-FACTORS = np.geomspace(0.02, 2.0, 41)  # of the planned radius, in hindsight
+FACTORS = np.geomspace(
+    0.02, 2.0, 41
+)  # times the planned radius: the radii that are tried in hindsight
 
 
 def planned(point: Scenario, trials: int) -> dict[str, float]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.pages.explore.coverage import ABOUT, coverage_figure, said
-from dpsco_core.explain.coverage import Coverage
+from dpsco_core.results.coverage import Coverage
 from tests.app.pages import open_page, texts
 
 ROWS = (

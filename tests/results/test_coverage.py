@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binom, binomtest
 
-from dpsco_core.explain.coverage import Coverage, coverages, lowest
+from dpsco_core.results.coverage import Coverage, coverages, lowest
 from dpsco_core.results.intervals import interval
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario

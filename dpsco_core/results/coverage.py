@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dpsco_core.audit.statistics import proportion_high, proportion_low
+from scipy.special import betainccinv, betaincinv
+
 from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
 NOMINAL = 0.95  # what is proven: at least that share, for every law of the class
-LEVEL = 0.95  # of the interval of the observed share
+LEVEL = 0.95  # the confidence in the interval of the observed share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +36,16 @@ class Coverage:
         >>> round(Coverage(method="mean.clipped", trials=20, inside=20).low, 4)  # 0.025 ** (1 / 20)
         0.8316
         """
-        return float(proportion_low(self.inside, self.trials, (1 - LEVEL) / 2))
+        if self.inside == 0:
+            return 0.0
+        return float(betaincinv(self.inside, self.trials - self.inside + 1, (1 - LEVEL) / 2))
 
     @property
     def high(self) -> float:
         """The upper end."""
-        return float(proportion_high(self.inside, self.trials, (1 - LEVEL) / 2))
+        if self.inside == self.trials:
+            return 1.0
+        return float(betainccinv(self.inside + 1, self.trials - self.inside, (1 - LEVEL) / 2))
 
 
 def coverages(scenario: Scenario, outcomes: Iterable[Outcome]) -> tuple[Coverage, ...]:
