@@ -17,7 +17,15 @@ import sys  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from benchmarks import executors, geometry, growth, logistic, means, unequal  # noqa: E402
+from benchmarks import (  # noqa: E402
+    executors,
+    geometry,
+    growth,
+    logistic,
+    means,
+    people,
+    unequal,
+)
 from benchmarks.cost import cost_table  # noqa: E402
 from benchmarks.timing import ratios  # noqa: E402
 from dpsco_core.results.report import evaluate_all  # noqa: E402
@@ -33,6 +41,7 @@ PROJECTIONS = "projections, microseconds"
 STUDIES = "studies in two processes"
 GROWTH = "growth: exponent of the time"
 UNEQUAL = "mean.plan: error over that of the best other private mean"
+PEOPLE = "user.mean-adaptive: error over that of the best other private mean"
 # The most that a number may be; for studies, the least.
 TARGETS = {
     MEMORY: {
@@ -47,6 +56,7 @@ TARGETS = {
     PROJECTIONS: geometry.TARGETS,
     STUDIES: executors.TARGETS,
     UNEQUAL: unequal.TARGETS,
+    PEOPLE: people.TARGETS,
 }
 Table = dict[str, dict[str, float]]
 
@@ -118,6 +128,7 @@ def main(quick: bool) -> None:
         keep("seconds of a run over the seconds predicted", cost_table())
         keep(GROWTH, growth_table())
         keep(UNEQUAL, unequal.over_others())
+        keep(PEOPLE, people.over_others())
     for name in means.missing():
         print(f"\n{name} was not measured: it is not installed (`make bench` installs it).")
     if not quick:

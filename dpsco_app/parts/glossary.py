@@ -278,6 +278,9 @@ Lower bound | floors
   An error that no algorithm with this privacy can beat on its hardest data.
 Upper bound | any
   An error that an algorithm is proven not to exceed.
+Lipschitz moments | formulas
+  Every record's loss has its own largest gradient: a class of data in which the second and the
+  p-th moment of that number are bounded, G₂ and Gₚ being their roots.
 Explicit bound | any
   A bound whose constant is proven: its height means something.
 Rate | any

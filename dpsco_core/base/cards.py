@@ -215,6 +215,21 @@ AUMUELLER_2024 = _paper(
     "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
     "PoPETs 2024(3)",
 )
+ASI_LIU_TIAN_2024 = _paper(
+    "Asi-Liu-Tian 2024",
+    "Private Stochastic Convex Optimization with Heavy Tails: Near-Optimality from Simple "
+    "Reductions",
+    "Hilal Asi, Daogao Liu, Kevin Tian",
+    "NeurIPS 2024",
+)
+# Known by the year of its first conference version.
+LOWY_RAZAVIYAYN_2023 = Paper(
+    "Lowy-Razaviyayn 2023",
+    "Private Stochastic Optimization with Large Worst-Case Lipschitz Parameter",
+    "Andrew Lowy, Meisam Razaviyayn",
+    2025,
+    "Journal of Privacy and Confidentiality",
+)
 ACHARYA_2021 = _paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",

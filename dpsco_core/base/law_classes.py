@@ -74,6 +74,15 @@ BOUNDED = LawClass(
     worst="Worst case, bounded gradients",
     constants=("lipschitz",),
 )
+# Lipschitz constants of the records' losses on the set: second and p-th moments as large as this
+# law's (Asi, Liu and Tian 2024).
+LIPSCHITZ_MOMENTS = LawClass(
+    name="Lipschitz moments",
+    words="all data whose losses have Lipschitz constants with these moments",
+    short="these Lipschitz moments",
+    worst="Worst case, Lipschitz moments",
+    constants=("lipschitz_second", "lipschitz_moment"),
+)
 # Known but for its mean, which is anywhere within the public bound on its norm.
 SHIFTS = LawClass(
     name="shifts of this law",

@@ -20,6 +20,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.directions import centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.generated import GeneratedRows
+from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.scales import DECAY_MAX, falling_scales
 from dpsco_core.data.shifts import Shifts
@@ -169,6 +170,18 @@ class Distribution(ABC):
     def second_moment_trace(self) -> float:
         r""":math:`E\|X\|_2^2`, exactly."""
         return self.variance_trace + self.mean_norm**2
+
+    def record_moment(self, k: float) -> float:
+        r"""Bound :math:`(E\|X\|_2^k)^{1/k}`, for 2 <= k <= p; exact at k = 2.
+
+        The squared distance to the mean is a sum, whose norm in :math:`L_{k/2}` is at most
+        :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, whatever the dependence;
+        that inequality adds the norm of the mean too.
+        """
+        if k == 2:
+            return math.sqrt(self.second_moment_trace)
+        largest = math.pow(self.moment(k), 1 / k) / self.lead
+        return self.mean_norm + math.sqrt(self.d) * largest
 
     @property
     def fourth_moment_trace(self) -> float:
@@ -383,15 +396,3 @@ class ScaledLaw(Distribution):
     @abstractmethod
     def _log_moment(self, k: float) -> float:
         """Return the log of E|Y_j - E Y_j|^k, for 0 <= k < tail_index."""
-
-
-def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1) -> None:
-    """Check what every distribution is given first."""
-    integer = isinstance(d, int) and d >= smallest_d
-    require(integer, "d", f"an integer of at least {smallest_d}", d)
-    require(2 <= moment_order < math.inf, "p", "a finite number of at least 2", moment_order)
-
-
-def exp_or_inf(exponent: float) -> float:
-    """Return exp(exponent), infinite where it is above the range of a float."""
-    return math.exp(exponent) if exponent < 709.7 else math.inf

@@ -17,8 +17,9 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Distribution, exp_or_inf, require_dimension_and_order
+from dpsco_core.data.base import Distribution
 from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.ranges import exp_or_inf, require_dimension_and_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,10 @@ class HardInstance(Distribution):
     @property
     def second_moment_trace(self) -> float:
         return self.spike_probability * self.record_norm**2
+
+    def record_moment(self, k: float) -> float:
+        r"""Return :math:`(E\|X\|_2^k)^{1/k}`, exactly: all records that are not 0 have one norm."""
+        return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def central_direction(self, k: float) -> float:
         """Bound a central moment in any direction by Jensen's inequality."""

@@ -16,8 +16,8 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import exp_or_inf
 from dpsco_core.data.hard import HardInstance
+from dpsco_core.data.ranges import exp_or_inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ def no_floor(point: Scenario) -> str:
             "The floor on these data is proven for means in an l2 ball, and here the set is none."
         )
     name = distribution_card(point.distribution).name
-    if law.lead > 1:
+    if law.lead > 1 and point.problem == Linear.card.slug:
         return UNEQUAL
     shifts = law.shifts
     if shifts is None:
@@ -107,7 +107,9 @@ class FloorProof:
 
 
 def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
-    """Return the proof on the data of a mean problem; None where no floor is drawn on them.
+    """Return the proof on the data of a mean problem, whose scales are equal.
+
+    None where no floor is drawn on them, and where their scales differ.
 
     Examples
     --------

@@ -185,6 +185,8 @@ class GeometricMedian(PointProblem):
             diameter=2 * self.l2_radius,
             smoothness=_smoothness(self.distribution),
             lipschitz=1.0,
+            lipschitz_second=1.0,
+            lipschitz_moment=1.0,
             minimum_interior=self._interior(),
         )
 

@@ -104,12 +104,25 @@ class LeastSquares(LinearModelProblem):
             smoothness=smoothness,
             sample_smoothness=law.record_norm**2,
             strong_convexity=law.smallest_second_moment,
+            lipschitz_second=self._lipschitz_moment(2.0),
+            lipschitz_moment=self._lipschitz_moment(p),
             minimum_interior=True,
             nonnegative=True,
             twice_differentiable=True,
             linear_model=self.linear_model,
             structure="linear-model",
         )
+
+    def _lipschitz_moment(self, k: float) -> float:
+        r"""Bound the root of the k-th moment of the Lipschitz constant of a record's loss.
+
+        With the noise N independent of X it is at most
+        :math:`(\text{reach}\,\|X\|+|N|)\|X\|`, the reach a bound on
+        :math:`\|w-w^*\|`.
+        """
+        law = self.features
+        noise = math.pow(law.noise_law.moment(k), 1 / k)
+        return self.reach * law.record_moment(2 * k) ** 2 + noise * law.record_moment(k)
 
     def _product_norm(self) -> float:
         r"""Bound :math:`\|\langle X,v\rangle X_j\|_p` over unit vectors v.

@@ -59,6 +59,8 @@ class Linear(PointProblem):
             smoothness=0.0,
             sample_smoothness=0.0,
             lipschitz=law.record_norm,
+            lipschitz_second=law.record_moment(2.0),
+            lipschitz_moment=law.record_moment(law.moment_order),
             minimum_interior=law.mean_norm == 0,
             twice_differentiable=True,
             structure="linear",

@@ -160,6 +160,7 @@ class LinearModelProblem(OptimisationProblem):
         - :math:`E|g_j - Eg_j|^p \le C_p S^p E|X_j|^p`, with the sharp `centring_factor`;
         - :math:`(E|\langle u,g\rangle|^p)^{1/p} \le S (E|\langle u,X\rangle|^p)^{1/p}`;
         - :math:`\mathrm{tr\,Cov}(g) \le E\|g\|^2 \le S^2 E\|X\|^2`;
+        - the Lipschitz constant of a record's loss is at most :math:`S\|X\|`;
         - :math:`\langle u, \nabla F(w)\rangle \le S E|\langle u, X\rangle|`, and
           :math:`\|\nabla F(w)\| \le \beta\|w-w^*\|`, since :math:`\nabla F(w^*) = 0`;
         - :math:`\nabla^2 F \preceq \kappa\,E XX^\top = \beta`, with kappa the curvature of the
@@ -179,6 +180,8 @@ class LinearModelProblem(OptimisationProblem):
             sample_smoothness=self.link.curvature_bound * largest**2,
             strong_convexity=strong_convexity,
             lipschitz=slope * largest,
+            lipschitz_second=slope * law.record_moment(2.0),
+            lipschitz_moment=slope * law.record_moment(p),
             minimum_interior=True,
             nonnegative=True,
             twice_differentiable=twice_differentiable,

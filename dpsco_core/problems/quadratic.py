@@ -64,6 +64,8 @@ class Quadratic(PointProblem):
             strong_convexity=1.0,
             sample_strong_convexity=1.0,
             lipschitz=self.l2_radius + law.record_norm,
+            lipschitz_second=self.l2_radius + law.record_moment(2.0),
+            lipschitz_moment=self.l2_radius + law.record_moment(p),
             minimum_interior=mean_inside(law, self.constraint),
             nonnegative=True,
             twice_differentiable=True,

@@ -9,7 +9,14 @@ from functools import cache
 import pytest
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.law_classes import BOUNDED, COORDINATE, DIRECTIONAL, SHIFTS, VARIANCE
+from dpsco_core.base.law_classes import (
+    BOUNDED,
+    COORDINATE,
+    DIRECTIONAL,
+    LIPSCHITZ_MOMENTS,
+    SHIFTS,
+    VARIANCE,
+)
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.base import AtPlan
 from dpsco_core.bounds.classes import binding, covered, of_class, whom
@@ -28,6 +35,8 @@ MOMENTS = (
     "mean_gradient_bound",
     "minimum_variance",
     "lipschitz",
+    "lipschitz_second",
+    "lipschitz_moment",
 )
 
 
@@ -86,11 +95,13 @@ def test_the_classes_are_those_of_the_papers() -> None:
         ("upper.lp.shuffled-mirror-descent", VARIANCE),
         ("lower.mean.fano-cdp", COORDINATE),
         ("lower.sco.rate-lipschitz", BOUNDED),
+        ("upper.sco.prior-asi-liu-tian", LIPSCHITZ_MOMENTS),
+        ("lower.sco.lipschitz-moments-cdp", LIPSCHITZ_MOMENTS),
         ("lower.user.rate", BOUNDED),
     ):
         assert bound(slug).card.laws == laws, slug
     worst = {b.card.laws for b in BOUNDS if b.card.kind == "lower" and not b.card.of_law}
-    assert worst == {COORDINATE, BOUNDED}
+    assert worst == {COORDINATE, BOUNDED, LIPSCHITZ_MOMENTS}
     known = {f.name for f in fields(Constants)}
     assert all(set(b.card.laws.constants) <= known for b in BOUNDS)
 

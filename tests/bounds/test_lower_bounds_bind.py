@@ -177,6 +177,9 @@ def promised(method: str) -> set[str]:
     slugs = {f"lower.{area}.{form}" for area in areas for form in forms}
     if "sco-strong" in areas and not by_a_test(method):
         slugs.add("lower.sco-strong.rate-distortion-cdp")
+    if "sco" in areas:
+        kinds = ("approx",) if by_a_test(method) else ("approx", "cdp")
+        slugs |= {f"lower.sco.lipschitz-moments-{kind}" for kind in kinds}
     return slugs
 
 

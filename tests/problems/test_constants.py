@@ -95,6 +95,12 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
                 wrong.add("directional_moment")
         checks["lipschitz"] = (float(np.linalg.norm(g, axis=1).max()), constants.lipschitz)
         wrong |= {k for k, (low, bound) in checks.items() if low > bound * (1 + 1e-9)}
+    longest = np.max([np.linalg.norm(g, axis=1) for g in gradients], axis=0)[:, None]
+    for field, order in (("lipschitz_second", 2.0), ("lipschitz_moment", p)):
+        raw, raw_error = mean_and_error(longest**order)
+        low = max(float(raw[0] - SIGMAS * raw_error[0]), 0.0)
+        if low ** (1 / order) > getattr(constants, field) * (1 + 1e-9):
+            wrong.add(field)
     for w, g in zip(places, gradients, strict=True):
         for v in (in_ball(problem, rng), w + 0.05 * rng.standard_normal(len(w))):
             v = problem.constraint.project(v)
@@ -113,8 +119,8 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
                 constants.strong_convexity * length**2 * (1 - 1e-9)
             ):
                 wrong.add("strong_convexity")
-            longest = float(np.linalg.norm(change, axis=1).max())
-            if longest > constants.sample_smoothness * length * (1 + 1e-9) + 1e-12:
+            largest = float(np.linalg.norm(change, axis=1).max())
+            if largest > constants.sample_smoothness * length * (1 + 1e-9) + 1e-12:
                 wrong.add("sample_smoothness")
             low = constants.sample_strong_convexity * length**2
             if along.min() < low * (1 - 1e-9) - 1e-12:
@@ -169,6 +175,12 @@ TOO_SMALL = [
     ("smoothness", 0.5, (Absolute, GeometricMedian)),
     ("sample_smoothness", 0.99, (Quadratic,)),
     ("lipschitz", 0.99, (GeometricMedian,)),
+    ("lipschitz_second", 0.95, (Absolute, Hinge, GeometricMedian)),
+    ("lipschitz_second", 0.8, (Quadratic,)),
+    ("lipschitz_second", 0.4, (Logistic, LeastSquares)),
+    ("lipschitz_moment", 0.85, (Absolute, Hinge, GeometricMedian)),
+    ("lipschitz_moment", 0.7, (Quadratic,)),
+    ("lipschitz_moment", 0.35, (Logistic, LeastSquares)),
 ]
 
 

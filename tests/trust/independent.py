@@ -301,6 +301,7 @@ _LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_wh
 _RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_from_their_definitions"
 _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
 _CONVEX_SIGNS = "tests/bounds/euclidean/test_values.py::test_bounded_signs_from_the_definition"
+_LIPSCHITZ_MOMENTS = "tests/bounds/euclidean/test_lipschitz_moments.py::test_the_"
 _ORACLES = "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_from_their_definitions"
 _STRONG = "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_by_brute_force"
 _TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
@@ -388,6 +389,8 @@ COUNTERPARTS: dict[str, str] = {
     "lower.sco-strong.hypercube-cdp": _LOOPS,
     "lower.sco-strong.hypercube-pure": _LOOPS,
     "lower.sco.sampling-signs": _CONVEX_SIGNS,
+    "lower.sco.lipschitz-moments-cdp": _LIPSCHITZ_MOMENTS + "cdp_bound_from_its_formula",
+    "lower.sco.lipschitz-moments-approx": _LIPSCHITZ_MOMENTS + "approx_bound_from_its_formula",
     "lower.sco-strong.sampling-signs": _SIGNS,
     "upper.sco.cwme-explicit": _ORACLES,
     "upper.sco.smoothed-explicit": _ORACLES,

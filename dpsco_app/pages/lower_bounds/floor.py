@@ -19,6 +19,10 @@ ABOUT = (
     "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
     "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
 )
+UNEQUAL = (
+    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
+    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
+)
 ALTHOUGH = (
     "It binds the worst position, and the average over the prior below. No bound can bind one "
     "position alone: the algorithm that always answers the true mean has no error there."
@@ -35,6 +39,9 @@ def floor_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     point = replace(scenario, axis=None, grid=(), trials=1)
     if missing := no_floor(point):
         screen.say(QUESTION, "No floor is known on data of this shape", missing)
+        return
+    if point.decay > 0:
+        screen.say(QUESTION, "This proof is for coordinates of one scale", UNEQUAL)
         return
     notion = about(view, point)
     proof = floor_proof(point, notion)

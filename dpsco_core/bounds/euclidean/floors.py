@@ -20,6 +20,7 @@ from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import certified
 from dpsco_core.bounds.floors.terms import (
     BUDGETS,
+    EQUAL_SCALES,
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
@@ -32,7 +33,7 @@ from dpsco_core.bounds.floors.terms import (
 )
 from dpsco_core.bounds.floors.van_trees import bessel_zero
 from dpsco_core.bounds.lq.conditions import L2_BALL
-from dpsco_core.bounds.mean.floors import INFORMATION, NAMES, WHOM
+from dpsco_core.bounds.mean.floors import INFORMATION, NAMES, WEIGHTED, WHOM
 from dpsco_core.problems.base import Setting
 
 _SHARES = np.geomspace(1e-3, 0.999, 400)  # shares of r in the norm of the mean
@@ -101,7 +102,8 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
         name=f"Floor on these data, {whom}, {kind} loss",
         paper=OWN,
         statement=f"instance-floors, section 8, {kind} loss",
-        summary=f"{_LINEAR if linear else _QUADRATIC} {WHOM[notion]}",
+        summary=f"{_LINEAR if linear else _QUADRATIC} {WHOM[notion]}"
+        + ("" if linear else f" {WEIGHTED}"),
         kind="lower",
         quantity="excess risk",
         constant="explicit",
@@ -130,7 +132,7 @@ def _risks(notion: Notion) -> tuple[Bound, ...]:
             card=_card(notion, linear=True),
             evaluate=partial(_linear_terms, notion=notion),
             combine=of_square,
-            hypotheses=(*conditions, MEAN_NOT_ZERO),
+            hypotheses=(*conditions, EQUAL_SCALES, MEAN_NOT_ZERO),
             letters=(
                 *letters,
                 Letter("r", "distance to which means are searched, the best one"),

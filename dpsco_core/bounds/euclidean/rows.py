@@ -13,6 +13,10 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.floors import FLOOR_RISKS
+from dpsco_core.bounds.euclidean.lipschitz_moments import (
+    LIPSCHITZ_MOMENT_LOWER,
+    LIPSCHITZ_MOMENT_RATES,
+)
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
 from dpsco_core.bounds.euclidean.lower_priors import LOWER_PRIOR_RISKS
 from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
@@ -38,6 +42,7 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *OBJECTIVE_RISKS,
     *STRONG_OBJECTIVE_RISKS,
     *PRIOR_RISKS,
+    *LIPSCHITZ_MOMENT_RATES,
     *LQ_RATES,
     *REGULARIZED_RISKS,
     *PHASED_RISKS,
@@ -49,6 +54,7 @@ LOWER_SCO_BOUNDS: tuple[Bound, ...] = (
     *SPIKE_RISKS,
     *LOWER_PRIOR_RISKS,
     *OTHER_RISKS,
+    *LIPSCHITZ_MOMENT_LOWER,
     *FLOOR_RISKS,
 )
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

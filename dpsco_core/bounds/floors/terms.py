@@ -5,6 +5,7 @@ at hand or, if that is 0, the public bound. theory/instance-floors.md, 13, says 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Literal
@@ -16,8 +17,9 @@ from dpsco_core.bounds.floors.assouad import assouad
 from dpsco_core.bounds.floors.leakage import leakage
 from dpsco_core.bounds.floors.near import Tilt, best_tilt, tilts
 from dpsco_core.bounds.floors.van_trees import Costs, costs, mean_constant, prior_information
+from dpsco_core.bounds.floors.weights import Weights, weightings
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, approximate_level
-from dpsco_core.data.base import Distribution
+from dpsco_core.data.base import Distribution, ScaledLaw
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
@@ -38,6 +40,21 @@ def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
         return None
     law = setting.law.centred  # for caches: its shifts are the same
     shifts = shifts_of(law)
+    return None if shifts is None else (law, shifts)
+
+
+def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
+    """Return the centred law of the records and the shifts of its like with equal scales, if any.
+
+    A record is that of equal scales, times the scales.
+    """
+    law = setting.law
+    if law is None or law.lead == 1:
+        return shape(setting)
+    if not isinstance(law, ScaledLaw):
+        return None
+    law = law.centred
+    shifts = shifts_of(replace(law, decay=0.0))
     return None if shifts is None else (law, shifts)
 
 
@@ -62,7 +79,7 @@ def public_radius(setting: Setting) -> float:
 
 def mean_norm(setting: Setting) -> float:
     """Return the norm of the mean of the records; 0 where their shape is not known."""
-    if setting.law is None or shape(setting) is None:
+    if setting.law is None or stretched(setting) is None:
         return 0.0
     return float(np.linalg.norm(setting.law.mean))
 
@@ -84,7 +101,7 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
     """Return kappa; NaN where the law or the budget says nothing."""
-    known, budget = shape(setting), budget_of(setting, notion)
+    known, budget = stretched(setting), budget_of(setting, notion)
     if known is None or budget is None:
         return math.nan
     return leakage(budget, of_a_block(known[1], setting.m))
@@ -98,6 +115,29 @@ def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
     n, d, m, law = setting.n, setting.d, setting.m, known[1]
     kappa = leakage(budget, of_a_block(law, m))
     return costs(n, d, law.information, kappa, prior_information(d, radius), m)
+
+
+def weighted(
+    setting: Setting, notion: Notion, constant: Callable[[Weights], float]
+) -> tuple[float, Costs] | None:
+    """Return a constant and the costs of Theorem 4 at the best weights; None as `costs_at`.
+
+    The floor is the constant over the root of the information.
+    """
+    known, budget = stretched(setting), budget_of(setting, notion)
+    if known is None or budget is None:
+        return None
+    law, shifts = known
+    kappa = leakage(budget, of_a_block(shifts, setting.m))
+    prior = prior_information(setting.d, mean_radius(setting))
+    made = [
+        (
+            constant(w),
+            costs(setting.n, w.rank, shifts.information, kappa, w.spread * prior, setting.m),
+        )
+        for w in weightings(law)
+    ]
+    return max(made, key=lambda pair: pair[0] / math.sqrt(pair[1].information))
 
 
 @lru_cache(maxsize=4096)
@@ -119,10 +159,10 @@ NOTHING = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
 
 def mean_terms(setting: Setting, notion: Notion) -> Terms:
     """Return the terms of floor A on the mean error: see `of_mean`."""
-    parts = costs_at(setting, notion, mean_radius(setting))
-    if parts is None:
+    best = weighted(setting, notion, lambda weights: weights.mean)
+    if best is None:
         return NOTHING
-    unit = mean_constant(setting.d)
+    unit, parts = best
     return {
         "sampling": unit * math.sqrt(parts.sampling),
         "privacy": unit * math.sqrt(parts.privacy),
@@ -133,10 +173,11 @@ def mean_terms(setting: Setting, notion: Notion) -> Terms:
 
 def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
     """Return the terms of floor A on the mean squared error times `unit`: see `of_square`."""
-    parts = costs_at(setting, notion, mean_radius(setting))
-    if parts is None:
+    best = weighted(setting, notion, lambda weights: weights.root)
+    if best is None:
         return NOTHING
-    size = unit * setting.d**2
+    constant, parts = best
+    size = unit * constant**2
     return {
         "sampling": size * parts.sampling,
         "privacy": size * parts.privacy,
@@ -193,7 +234,7 @@ def near_terms(setting: Setting, notion: Notion) -> Terms:
     }
 
 
-UNEQUAL = "A floor is proven for coordinates of one scale, and the scales of these data differ."
+UNEQUAL = "This floor is proven for coordinates of one scale, and the scales of these data differ."
 
 
 def _known(setting: Setting) -> str:
@@ -202,15 +243,18 @@ def _known(setting: Setting) -> str:
             "A floor is about the law of the data in an l2 ball, and here only a class of laws is "
             "known."
         )
-    if shape(setting) is not None:
+    if stretched(setting) is not None:
         return ""
-    if setting.law.lead > 1:
-        return UNEQUAL
     name = setting.law.card.name
     return f"{name} does not say what a shift of it tells, so it has no floor."
 
 
+def _equal(setting: Setting) -> str:
+    return UNEQUAL if setting.law is not None and setting.law.lead > 1 else ""
+
+
 KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_known)
+EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_equal)
 # What binds a notion needs of the budget.
 BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
     "zcdp": (),
@@ -223,13 +267,13 @@ def floor_letters(notion: Notion) -> tuple[Letter, ...]:
     """Return the letters of a floor's formula."""
 
     def information(setting: Setting) -> float:
-        known = shape(setting)
+        known = stretched(setting)
         return math.nan if known is None else known[1].information
 
     def prior(setting: Setting) -> float:
         return (
             math.nan
-            if shape(setting) is None
+            if stretched(setting) is None
             else prior_information(setting.d, mean_radius(setting))
         )
 

@@ -77,13 +77,16 @@ class Costs:
         return (1 / learnt if learnt > 0 else math.inf) + known
 
 
-def costs(n: int, d: int, information: float, kappa: float, prior: float, m: int = 1) -> Costs:
+def costs(n: int, rank: float, information: float, kappa: float, prior: float, m: int = 1) -> Costs:
     r"""Return the costs of n records with m values each, whose score has information m lambda.
 
     Parameters
     ----------
-    n, d, m : int
-        Records, dimension, and values of a record: a user's items.
+    n, m : int
+        Records, and values of a record: a user's items.
+    rank : float
+        The trace of the weighted score's information over the largest in a direction: the
+        dimension, where scales are equal.
     information : float
         lambda, of one value.
     kappa : float
@@ -98,7 +101,7 @@ def costs(n: int, d: int, information: float, kappa: float, prior: float, m: int
     0.025768
     """
     single = m * information
-    whole = d * single  # tau
+    whole = rank * single  # tau
     # Lemma 3, where the two add; without privacy G is n tau, hence the larger.
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
     sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)

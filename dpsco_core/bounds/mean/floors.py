@@ -1,18 +1,21 @@
 r"""Floors on the mean error for one law: its shifts, and laws near it.
 
-Floor A (Theorem 1, or Theorem 2 where that is larger) binds every private algorithm over the
-positions of the mean, even if it is told the exact shape of the data. Floor B (Theorem 3) binds
-over laws near the one at hand. See theory/instance-floors.md, 1, 6 and 7.
+Floor A (Theorem 1, or Theorem 2 where that is larger; Theorem 4 at unequal scales) binds every
+private algorithm over the positions of the mean, even if it is told the exact shape of the data.
+Floor B (Theorem 3) binds over laws near the one at hand. See theory/instance-floors.md, 1, 6, 7
+and 16.
 """
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from dpsco_core.base.cards import OWN, BoundCard
 from dpsco_core.base.law_classes import NEAR, SHIFTS
-from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.floors.terms import (
     BUDGETS,
+    EQUAL_SCALES,
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
@@ -27,6 +30,9 @@ from dpsco_core.bounds.floors.terms import (
 SENTENCE = (
     "No private algorithm, even one that is told the exact shape of these data, has a smaller mean "
     "error over all positions of the mean."
+)
+WEIGHTED = (
+    "Where the scales of the coordinates differ, C_d, d and J are those of instance-floors, 16."
 )
 NEAR_SENTENCE = (
     "No private algorithm has a smaller mean error over all laws under which no value of a "
@@ -53,8 +59,8 @@ def _card(notion: Notion) -> BoundCard:
         slug=f"lower.mean.floor-{short}",
         name=f"Floor on these data, {whom}",
         paper=OWN,
-        statement="instance-floors, Theorems 1 and 2",
-        summary=f"{SENTENCE} {WHOM[notion]}",
+        statement="instance-floors, Theorems 1, 2 and 4",
+        summary=f"{SENTENCE} {WHOM[notion]} {WEIGHTED}",
         kind="lower",
         constant="explicit",
         latex=rf"\max\Big(\frac{{C_d}}{{\sqrt{{G+J}}}},\ {_PAIRS}\Big),\ " + INFORMATION,
@@ -72,8 +78,8 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
         slug=f"{card.slug}-squared",
         name=f"{card.name}, squared error",
         quantity="squared l2 error",
-        statement="instance-floors, Theorems 1 and 2, squared",
-        summary=f"{SENTENCE.replace('mean error', 'mean squared error')} {WHOM[notion]}",
+        statement="instance-floors, Theorems 1, 2 and 4, squared",
+        summary=f"{SENTENCE.replace('mean error', 'mean squared error')} {WHOM[notion]} {WEIGHTED}",
         latex=rf"\max\Big(\frac{{d^2}}{{G+J}},\ \big({_PAIRS}\big)^2\Big),\ " + INFORMATION,
     )
     near = replace(
@@ -88,22 +94,21 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
         law_class=NEAR,
         drawn=False,
     )
-    conditions = (KNOWN_SHAPE, *BUDGETS[notion])
     letters = floor_letters(notion)
-    rows = (
-        (card, mean_terms, of_mean, letters),
-        (squared, squared_terms, of_square, letters),
-        (near, near_terms, of_mean, _NEAR_LETTERS),
+    rows: tuple[tuple[BoundCard, Any, Any, tuple[Letter, ...], tuple[Hypothesis, ...]], ...] = (
+        (card, mean_terms, of_mean, letters, ()),
+        (squared, squared_terms, of_square, letters, ()),
+        (near, near_terms, of_mean, _NEAR_LETTERS, (EQUAL_SCALES,)),
     )
     return tuple(
         Bound(
             card=which,
             evaluate=partial(terms, notion=notion),
             combine=combine,
-            hypotheses=conditions,
+            hypotheses=(KNOWN_SHAPE, *more, *BUDGETS[notion]),
             letters=own,
         )
-        for which, terms, combine, own in rows
+        for which, terms, combine, own, more in rows
     )
 
 

@@ -12,8 +12,10 @@ from typing import Any, Literal
 from dpsco_core.base.cards import (
     ACHARYA_2021,
     ARORA_2020,
+    ASI_LIU_TIAN_2024,
     KAMATH_2022,
     KAMATH_SINGHAL_ULLMAN_2020,
+    LOWY_RAZAVIYAYN_2023,
     OWN,
     SU_2023,
     WANG_2020,
@@ -120,6 +122,15 @@ TABLES: tuple[PaperTable, ...] = (
         "sections 1, 3 and 6: Lipschitz losses, smooth or not.",
         holds=lambda c: c.paper == ARORA_2020,
         covered={"problem": "logistic"} | _BOUNDED | _APPROX,
+    ),
+    PaperTable(
+        key="asi",
+        title="Asi, Liu and Tian 2024",
+        source="The rate of Asi, Liu and Tian (2024) where the Lipschitz constants of records have "
+        "moments, and lower bounds with the rate of Lowy and Razaviyayn (2023), constants proven "
+        "here.",
+        holds=lambda c: c.paper in (ASI_LIU_TIAN_2024, LOWY_RAZAVIYAYN_2023),
+        covered={"problem": "logistic", "distribution": "student-t", "m": 1} | _APPROX,
     ),
     PaperTable(
         key="lowy",

@@ -34,6 +34,8 @@ def setting(
         "strong_convexity": 1.0,
         "sample_strong_convexity": 1.0,
         "lipschitz": 5.0,
+        "lipschitz_second": 4.0,
+        "lipschitz_moment": 4.5,
         "minimum_interior": True,
         "nonnegative": True,
         "twice_differentiable": True,
@@ -87,4 +89,6 @@ def random_settings(
             strong_convexity=modulus,
             sample_strong_convexity=modulus,
             lipschitz=10 * d**0.5 * scale + gradient,
+            lipschitz_second=0.8 * d**0.5 * scale + gradient,
+            lipschitz_moment=d**0.5 * scale + gradient,
         )

@@ -84,8 +84,9 @@ def test_a_card_says_what_its_bound_is(bound):
         assert not card.method
         assert ("measured line may run below" in card.summary) != card.of_law
         name = card.slug.split(".")[2]
-        words = {"fano": "spike", "tracing": "tracing"} | dict.fromkeys(
-            ("hypercube", "assouad", "packing", "distortion"), "hypercube"
+        words = {"fano": "spike"} | dict.fromkeys(("tracing", "moments-approx"), "tracing")
+        words |= dict.fromkeys(
+            ("hypercube", "assouad", "packing", "distortion", "moments-cdp"), "hypercube"
         )
         expected = next((law for word, law in words.items() if word in name), "")
         assert card.instance == expected
@@ -323,6 +324,8 @@ def scaled(at, unit=1.0, length=1.0):
             variance_trace=c.variance_trace * gradient**2,
             mean_gradient_bound=c.mean_gradient_bound * gradient,
             lipschitz=c.lipschitz * gradient,
+            lipschitz_second=c.lipschitz_second * gradient,
+            lipschitz_moment=c.lipschitz_moment * gradient,
             diameter=c.diameter * length,
             smoothness=c.smoothness * gradient / length,
             sample_smoothness=c.sample_smoothness * gradient / length,

@@ -197,6 +197,7 @@ def random_point(rng: np.random.Generator) -> Scenario:
         d=d,
         p=float(rng.choice([2.0, 2.5, 3.0, 5.0])),
         offset=float(rng.choice([0.5, 1.0, 2.0])),
+        decay=float(rng.choice([0.0, 0.0, 0.7, 1.5])),
         trials=3,
         seed=int(rng.integers(1_000_000)),
         methods=tuple(
@@ -254,6 +255,7 @@ def above_an_upper_bound(rng: np.random.Generator) -> list[str]:
         moment_order=float(rng.choice([2.0, 3.0, 6.0])),
         margin=0.5,
         offset=float(rng.choice([0.0, 1.0])),
+        decay=float(rng.choice([0.0, 0.0, 0.7, 1.5])),
         radius=float(rng.choice([2.0, 10.0])),
     ).problem
     told = replace(made.setting(n, budget), law=made.distribution)  # type: ignore[union-attr]

@@ -1,0 +1,73 @@
+"""Adaptive clipping beside CoinPress: `python -m benchmarks.coinpress`.
+
+Repeats the 200 settings of docs/theory/adaptive-methods.md, 1.4: the ratio of the mean errors for
+p = 2 and margin 0.2, in the geometric mean and at its largest, for each law.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+METHODS = ("mean.adaptive", "mean.coinpress")
+LAWS = ("student-t", "skewed-pareto", "log-normal", "elliptical-t", "hypercube")
+SIZES = ((500, 5), (2000, 5), (20_000, 20), (5000, 100), (10_000, 200))
+BUDGETS = (0.05, 0.5)
+DIAMETERS = (4.0, 40.0, 400.0, 10_000.0)
+
+
+def ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) -> float:
+    """Return the mean error of adaptive clipping over that of CoinPress."""
+    point = Scenario(
+        distribution=law,
+        methods=METHODS,
+        n=n,
+        d=d,
+        p=2.0,
+        margin=0.2,
+        epsilon=None,
+        delta=None,
+        rho=rho,
+        diameter=diameter,
+        trials=trials,
+    ).validate()
+    errors = dict.fromkeys(METHODS, 0.0)
+    for outcome in study(point):
+        if outcome.not_applicable:
+            return math.nan
+        errors[outcome.method] += outcome.error
+    return errors[METHODS[0]] / errors[METHODS[1]]
+
+
+def main(trials: int = 14) -> None:
+    """Print a row a law, in Markdown."""
+    print(
+        "| law | settings | geometric mean | above 1.02 | largest | where (n, d, rho, diameter) |"
+    )
+    print("|---" * 6 + "|")
+    every: list[float] = []
+    for law in LAWS:
+        places = tuple(itertools.product(SIZES, BUDGETS, DIAMETERS))
+        ratios = {
+            (n, d, rho, diameter): ratio(law, n, d, rho, diameter, trials)
+            for (n, d), rho, diameter in places
+        }
+        known = {place: value for place, value in ratios.items() if not math.isnan(value)}
+        every += known.values()
+        worst = max(known, key=known.__getitem__)
+        print(f"| {law} | {len(known)} | {_row(list(known.values()))} | {worst} |", flush=True)
+    print(f"| all | {len(every)} | {_row(every)} | |")
+
+
+def _row(values: list[float]) -> str:
+    mean = math.exp(math.fsum(map(math.log, values)) / len(values))
+    above = sum(value > 1.02 for value in values)
+    return f"{mean:.2f} | {above} | {max(values):.2f}"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 14)

@@ -1,0 +1,239 @@
+r"""Excess risk where the Lipschitz constants of the records' losses have moments.
+
+With :math:`L_z` the Lipschitz constant of the loss of record z on the constraint set, the class is
+:math:`E L_Z^2\le G_2^2` and :math:`E L_Z^p\le G_p^p`. The upper rate is that of Asi, Liu and Tian
+(2024); the lower bounds have the rate of Lowy and Razaviyayn (2023), with constants of our own
+(theory/heavy-tailed-optimisation.md, 2 and 3).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import (
+    ASI_LIU_TIAN_2024,
+    LOWY_RAZAVIYAYN_2023,
+    SCO_PROBLEMS,
+    BoundCard,
+)
+from dpsco_core.base.law_classes import LIPSCHITZ_MOMENTS
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
+from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, RATE_TERMS, named
+from dpsco_core.bounds.euclidean.lower_spikes import risk_card
+from dpsco_core.bounds.instances import gaussian, hypercube
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
+from dpsco_core.bounds.instances.tracing import TracingBounds, tracing_shape
+from dpsco_core.bounds.letters import BINOMIAL, LOWER
+from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.problems.base import Setting
+
+
+def _moments(setting: Setting) -> str:
+    c = setting.constants
+    if math.isfinite(c.lipschitz_second) and math.isfinite(c.lipschitz_moment):
+        return ""
+    return (
+        "The problem certifies no moment of order "
+        f"p={setting.moment_order:g} of the Lipschitz constants of its records' losses, which this "
+        "bound needs."
+    )
+
+
+LIPSCHITZ_MOMENT = Hypothesis(
+    text="finite moment of order p of the records' Lipschitz constants", check=_moments
+)
+
+
+def _rate(setting: Setting) -> tuple[float, ...]:
+    c, power = setting.constants, 1 - 1 / setting.moment_order
+    private = math.sqrt(setting.d / setting.gaussian_rho) / setting.n
+    return (
+        c.diameter * c.lipschitz_second / math.sqrt(setting.n),
+        c.diameter * c.lipschitz_moment * math.pow(private, power),
+    )
+
+
+# -- the lower bounds: a spike of probability q has the norm min(G_2/q^(1/2), G_p/q^(1/p)) ---------
+
+At = Callable[[float, float, float], float]  # (order, q, u), of records of norm sqrt(d)/q^(1/order)
+Best = Callable[[float, float], tuple[float, float]]  # (order, largest q), the best q and u
+
+
+def crossing(setting: Setting) -> float:
+    r"""Return the q up to which the p-th moment is what limits a spike, in [0, 1].
+
+    There :math:`G_2q^{1/2}=G_pq^{1-1/p}`.
+    """
+    c, p = setting.constants, setting.moment_order
+    if p == 2 or c.lipschitz_second >= c.lipschitz_moment:
+        return 1.0
+    return math.pow(c.lipschitz_second / c.lipschitz_moment, 2 * p / (p - 2))
+
+
+def _privacy(setting: Setting, at: At, best: Best, shape: float) -> float:
+    """Return the bound in units of M/2: at the q of the data, or at the best q and u."""
+    c, p = setting.constants, setting.moment_order
+
+    def value(q: float, u: float) -> float:
+        limits = (c.lipschitz_moment * at(p, q, u), c.lipschitz_second * at(2.0, q, u))
+        return min(limits) / math.sqrt(setting.d)
+
+    if setting.spike_probability is not None:
+        return value(setting.spike_probability, shape)
+    edge = crossing(setting)
+    rare = [best(p, edge)] if edge > 0 else []
+    q, u = best(2.0, 1.0)
+    return max(value(*point) for point in (*rare, (max(q, edge), u)))
+
+
+def _hypercube(setting: Setting) -> float:
+    n, d, rho = setting.n, setting.d, setting.rho
+    return _privacy(
+        setting,
+        lambda order, q, _: hypercube.hypercube_cdp(q, n, d, order, rho),
+        lambda order, largest: (hypercube.best_cdp(n, d, order, rho, largest), 0.0),
+        0.0,
+    )
+
+
+def _tracing(setting: Setting) -> float:
+    leakage = priors.leakage_at(setting, "approx")
+    if leakage is None:
+        return 0.0
+
+    def bounds(order: float) -> TracingBounds:
+        return TracingBounds(n=setting.n, d=setting.d, moment_order=order, leakage=leakage)
+
+    return _privacy(
+        setting,
+        lambda order, q, u: bounds(order).at("linear", q, u),
+        lambda order, largest: bounds(order).best("linear", largest),
+        tracing_shape(setting.d, setting.moment_order),
+    )
+
+
+def _lower(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
+    def terms(setting: Setting) -> Terms:
+        c, n, d = setting.constants, setting.n, setting.d
+        unit = c.diameter / 2
+        least = min(c.lipschitz_second, c.lipschitz_moment)
+        if _moments(setting) or not math.isfinite(unit) or least == 0:
+            return dict.fromkeys(RATE_TERMS, 0.0)
+        sampling = 0.0
+        if setting.spike_probability is None:
+            delta = gaussian.best_separation(n, d, form="linear")
+            sampling = gaussian.bounded_signs(delta, n, d, "linear") * least / math.sqrt(d)
+        return {"sampling": unit * sampling, "privacy": unit * privacy(setting)}
+
+    return terms
+
+
+_UPPER = BoundCard(
+    slug="upper.sco.prior-asi-liu-tian",
+    name="Asi et al. 2024, rate",
+    paper=ASI_LIU_TIAN_2024,
+    statement="Abstract: convex losses, smooth or not, by reductions",
+    summary="The rate for convex losses whose Lipschitz constant differs from record to record: "
+    "only its second and p-th moments are bounded. Up to a power of log(1/delta), which the "
+    "abstract does not name; it is stated under (epsilon, delta)-DP, and epsilon is read as the "
+    "root of rho. Constants are set to 1.",
+    kind="upper",
+    quantity="excess risk",
+    constant="rate",
+    guarantee="probability 0.9",
+    latex=r"D\Big[\frac{G_2}{\sqrt n}+G_p\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}\Big]",
+    privacy="zcdp",
+    loss_class=classes.CONVEX,
+    law_class=LIPSCHITZ_MOMENTS,
+    problems=SCO_PROBLEMS,
+)
+_LETTERS = (
+    Letter(
+        "G_2",
+        "root of the second moment of a record's Lipschitz constant",
+        lambda s: s.constants.lipschitz_second,
+    ),
+    Letter(
+        "G_p",
+        "root of the p-th moment of a record's Lipschitz constant",
+        lambda s: s.constants.lipschitz_moment,
+    ),
+)
+_LOSSES = (
+    "A worst case over smooth convex losses and laws whose Lipschitz constants have these second "
+    "and p-th moments, proven with the linear loss: on another loss a measured line may run below."
+)
+_WHAT = (
+    "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "
+    "privacy, slightly biased signs for sampling."
+)
+_SAMPLED = (
+    r"\frac M2\max\Big(\min(G_2,G_p)\max_\tau\frac\tau{1+\tau}\big(1-\sqrt{1-V}\big),\ "
+    r"\max_{%s}\min\big(G_2q^{1/2},G_pq^{1-1/p}\big)"
+)
+_SIGNS = r",\ V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\tau}2\big)"
+_TAU = Letter(r"\tau", "bias of the signs, the best one")
+_CDP = risk_card(
+    "lipschitz-moments-cdp",
+    "Lipschitz moments, CDP",
+    "heavy-tailed-optimisation, section 3, (L1)",
+    _WHAT,
+    _SAMPLED % "q"
+    + r"2E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big]\Big),\ "
+    + BINOMIAL
+    + _SIGNS
+    + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12",
+    "zcdp",
+    strong=False,
+    losses=_LOSSES,
+    instance="hypercube",
+    paper=LOWY_RAZAVIYAYN_2023,
+    law_class=LIPSCHITZ_MOMENTS,
+    drawn=False,
+)
+_APPROX = replace(
+    _CDP,
+    slug="lower.sco.lipschitz-moments-approx",
+    name="SCO, Lipschitz moments, every (ε, δ)",
+    statement="heavy-tailed-optimisation, section 3, (L2)",
+    summary=f"{_WHAT} {_LOSSES} It binds all (epsilon, delta)-DP algorithms.",
+    latex=_SAMPLED
+    % "q,u"
+    + r"\frac S{\sqrt d}\Big[1-\frac u{d(u+3)}-y\Big]_+\Big),\ S=r\sqrt{\frac d{1+u}},\ "
+    r"y=\min\Big(\eta+\frac x{\sqrt{1+x^2}}\Big),\ x=\frac{nqc}{uS},\ "
+    r"\eta=\frac{nqe(1+\sqrt{1+u})}{uS},\ " + priors.PAIRS + _SIGNS,
+    privacy="approx",
+    instance="tracing",
+)
+_CLASS = (LIPSCHITZ_MOMENT, DIAMETER)
+LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (
+    Bound(
+        card=_UPPER,
+        evaluate=named(
+            RATE_TERMS,
+            ("gaussian_rho", "lipschitz_second", "lipschitz_moment", "diameter"),
+            _rate,
+        ),
+        hypotheses=(GAUSSIAN_BUDGET, *_CLASS),
+        letters=_LETTERS,
+    ),
+)
+LIPSCHITZ_MOMENT_LOWER: tuple[Bound, ...] = (
+    Bound(
+        card=_CDP,
+        evaluate=_lower(_hypercube),
+        combine=max,
+        hypotheses=(*_CLASS, L2_BALL),
+        letters=(*LOWER, *_LETTERS, _TAU),
+    ),
+    Bound(
+        card=_APPROX,
+        evaluate=_lower(_tracing),
+        combine=max,
+        hypotheses=(*_CLASS, L2_BALL, APPROXIMATE_BUDGET),
+        letters=(*priors.TRACED, *_LETTERS, _TAU),
+    ),
+)

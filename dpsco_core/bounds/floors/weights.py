@@ -1,0 +1,52 @@
+r"""Weights of the coordinates in a floor on data of unequal scales.
+
+With the scales :math:`s_j`, the van Trees inequality is that of the field :math:`Ae`, A diagonal
+with :math:`a_j=s_jb_j` and :math:`b_j=\min(1,cs_j)`. Every c is valid: small ones are best for what
+sampling costs, large ones for privacy. theory/instance-floors.md, 16.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.bounds.floors.van_trees import mean_constant
+from dpsco_core.data.base import Distribution
+
+CHOICES = 33  # values of c, from the inverse of the largest scale to that of the smallest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What Theorem 4 takes of the weights."""
+
+    mean: float  # the constant of the mean error: tr A - a_1/2, or C_d where scales are equal
+    root: float  # the constant of the root mean square: tr A
+    rank: float  # the sum of b_j squared, the largest of which is 1
+    spread: float  # the sum of a_j squared over d
+
+
+def equal_weights(d: int) -> Weights:
+    """Return those of equal scales: Theorem 1."""
+    return Weights(mean=mean_constant(d), root=float(d), rank=float(d), spread=1.0)
+
+
+@lru_cache(maxsize=256)
+def weightings(law: Distribution) -> tuple[Weights, ...]:
+    """Return weights for a law, any of which may be used."""
+    if law.lead == 1:
+        return (equal_weights(law.d),)
+    scales = law.scales
+    every = []
+    for c in np.geomspace(1 / scales[0], 1 / scales[-1], CHOICES):
+        b = np.minimum(1.0, c * scales)
+        a = b * scales
+        every.append(
+            Weights(
+                mean=float(a.sum() - a.max() / 2),
+                root=float(a.sum()),
+                rank=float(b @ b),
+                spread=float(a @ a) / law.d,
+            )
+        )
+    return tuple(every)

@@ -1,0 +1,17 @@
+"""What a law is given first, and moments at the end of the range of a float."""
+
+import math
+
+from dpsco_core.base.errors import require
+
+
+def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1) -> None:
+    """Check what every distribution is given first."""
+    integer = isinstance(d, int) and d >= smallest_d
+    require(integer, "d", f"an integer of at least {smallest_d}", d)
+    require(2 <= moment_order < math.inf, "p", "a finite number of at least 2", moment_order)
+
+
+def exp_or_inf(exponent: float) -> float:
+    """Return exp(exponent), infinite where it is above the range of a float."""
+    return math.exp(exponent) if exponent < 709.7 else math.inf

@@ -1,0 +1,174 @@
+"""Floors where the scales of the coordinates differ: theory/instance-floors.md, 16."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.bounds.floors.leakage import leakage
+from dpsco_core.bounds.floors.terms import UNEQUAL, two_shifts
+from dpsco_core.bounds.floors.van_trees import prior_information
+from dpsco_core.bounds.floors.weights import weightings
+from dpsco_core.catalogue import bound
+from dpsco_core.data import Gaussian, StudentT
+from dpsco_core.explain.floors import floor_proof, no_floor
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.problems.base import Setting
+from dpsco_core.results.report import bound_setting
+from dpsco_core.scenario import Scenario
+from tests.bounds.floors.cases import SHORT, setting, shifts
+from tests.bounds.floors.test_proof import RNG_SEED, draw_prior
+
+BUDGETS: tuple[Budget, ...] = (
+    ZCDP(rho=0.07),
+    ApproxDP(epsilon=0.6, delta=1e-5),
+    PureDP(epsilon=1.4),
+)
+
+
+def falling(at: Setting, decay: float) -> Setting:
+    """Return the setting told of the same law with falling scales."""
+    return replace(at, law=replace(at.law, decay=decay))  # type: ignore[type-var]
+
+
+def plain(at: Setting, b: Vector) -> tuple[float, float]:
+    """The floors on the mean error and on the squared one for any b with largest entry 1."""
+    assert at.law is not None
+    n, d, scales = at.n, at.d, at.law.scales
+    lam, kappa = shifts(at).information, leakage(at.budget, shifts(at))
+    a = b * scales
+    whole = lam * float(b @ b)
+    learnt = min(n * whole, 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * whole)))
+    prior = prior_information(d, at.constants.mean_gradient_bound) * float(a @ a) / d
+    root = float(a.sum()) / math.sqrt(learnt + prior)
+    return root * (1 - float(a.max()) / 2 / float(a.sum())), root**2
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("law", ["student-t", "elliptical-t", "gaussian"])
+@pytest.mark.parametrize("decay", [0.4, 1.0, 2.0])
+def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
+    law: str, budget: Budget, decay: float
+) -> None:
+    at = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
+    assert at.law is not None
+    scales, short = at.law.scales, SHORT[type(budget)]
+    grid = [np.minimum(1, c * scales) for c in np.geomspace(1 / scales[0], 1 / scales[-1], 400)]
+    rng = np.random.default_rng(3)
+    others = [rng.uniform(0, 1, 12) ** rng.uniform(0, 3) for _ in range(2000)]
+    for slug, place in ((f"lower.mean.floor-{short}", 0), (f"lower.mean.floor-{short}-squared", 1)):
+        value = bound(slug).value(at)
+        fine = max(plain(at, b)[place] for b in grid)
+        assert fine * (1 - 2e-3) <= value <= fine * (1 + 1e-4)
+        if place == 1:
+            assert max(plain(at, b / b.max())[1] for b in others) <= value * (1 + 0.01)
+    risk = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
+    squared = bound(f"lower.mean.floor-{short}-squared").value(at)
+    assert bound(f"lower.sco-strong.floor-{short}").value(risk) == pytest.approx(squared / 2)
+
+
+def test_the_weights_are_those_of_theorem_one_where_scales_are_equal() -> None:
+    (equal,) = weightings(StudentT(d=12))
+    assert (equal.mean, equal.root, equal.rank, equal.spread) == (11.5, 12.0, 12.0, 1.0)
+    ends = weightings(StudentT(d=12, decay=1.0))
+    scales = StudentT(d=12, decay=1.0).scales
+    assert (ends[-1].root, ends[-1].rank) == pytest.approx((scales.sum(), 12.0))
+    assert ends[0].root == pytest.approx(12 / scales[0])  # in units in which the largest b is 1
+    assert ends[0].rank == pytest.approx(12 / scales[0] ** 2)
+
+
+def test_the_identity_holds_with_weights() -> None:
+    # As that of Theorem 1: d = 3, n = 4, a clipped mean with noise; false alarms 1e-6.
+    rng, count = np.random.default_rng(RNG_SEED), 400_000
+    law = StudentT(d=3, moment_order=2.0, decay=0.8)
+    nu, scale, a = law.tail_index, law.scale * law.scales, np.array([1.0, 0.5, 0.2])
+    mean, pull = draw_prior(rng, count)
+    z = scale * rng.standard_t(nu, size=(count, 4, 3))
+    score = ((nu + 1) * z / (nu * scale**2 + z * z)).sum(axis=1)
+    estimate = np.clip(z + mean[:, None, :], -1.0, 1.0).mean(axis=1)
+    error = estimate + 0.3 * rng.standard_normal((count, 3)) - mean
+    size = np.linalg.norm(error, axis=1)
+    told = score + pull
+    inside = (error**2 @ a) / size**2
+    for field, divergence in (
+        (a * error, np.full(count, a.sum())),
+        (a * error / np.sqrt(size)[:, None], (a.sum() - inside / 2) / np.sqrt(size)),
+    ):
+        gap = (field * told).sum(axis=1) - divergence
+        assert abs(gap.mean()) < 5 * gap.std() / math.sqrt(count)
+    assert (inside <= a.max() * (1 + 1e-12)).all()
+    cross = (a**2 * score * pull).sum(axis=1)
+    assert abs(cross.mean()) < 5 * cross.std() / math.sqrt(count)
+    squares = ((a * pull) ** 2).sum(axis=1).mean()
+    assert squares == pytest.approx(prior_information(3, 1.0) * float(a @ a) / 3, rel=0.03)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5, 1.0, 2.5])
+def test_without_privacy_the_floor_of_a_normal_law_is_what_the_plain_mean_errs(
+    decay: float,
+) -> None:
+    at = falling(setting("gaussian", 1000, 15, 2.0, ZCDP(rho=1e5), radius=1e4), decay)
+    assert at.law is not None
+    attained = at.law.variance_trace / at.n
+    assert bound("lower.mean.floor-cdp-squared").value(at) == pytest.approx(attained, rel=2e-3)
+
+
+def weighted_mean(x: Vector, law: Gaussian, rho: float, rng: np.random.Generator) -> Vector:
+    """Estimate the mean by a method that knows the law: clipped in units of the scales' roots."""
+    n, _ = x.shape
+    weights = np.sqrt(law.scales)
+    sigma = math.sqrt(law.moment(2.0)) / law.lead
+    centre = np.zeros(law.d)
+    for share, radius in (
+        (0.1, 12.0),
+        (0.1, 6.0),
+        (0.8, 1.15 * sigma * math.sqrt(weights @ weights)),
+    ):
+        z = (x - centre) / weights
+        z *= np.minimum(1, radius / np.linalg.norm(z, axis=1, keepdims=True))
+        noise = 2 * radius / n / math.sqrt(2 * share * rho)
+        centre = centre + weights * (z.mean(axis=0) + noise * rng.standard_normal(law.d))
+    return np.asarray(centre)
+
+
+def test_a_method_that_knows_shape_and_scales_stays_above_and_comes_near() -> None:
+    law, rho = Gaussian(d=40, moment_order=2.0, decay=1.0, offset=0.5), 0.0005
+    rng = np.random.default_rng(12)
+    squares = [
+        float(np.sum((weighted_mean(law.sample(20_000, rng).x, law, rho, rng) - law.mean) ** 2))
+        for _ in range(40)
+    ]
+    at = replace(setting("gaussian", 20_000, 40, 2.0, ZCDP(rho=rho), offset=0.5), law=law)
+    least = bound("lower.mean.floor-cdp-squared").value(at)
+    mean, error = float(np.mean(squares)), float(np.std(squares)) / math.sqrt(40)
+    assert mean + 5 * error > least  # false alarms 1e-6
+    assert mean / least < 2.6  # 1.6 in length; the shares and kappa are not sharp
+    sampling = law.variance_trace / 20_000
+    assert mean > 4 * sampling  # privacy is most of it, so that its term is what is compared
+
+
+def test_what_is_proven_for_equal_scales_alone_says_so() -> None:
+    at = Scenario(decay=0.5)
+    for slug in ("lower.mean.floor-near-cdp", "lower.mean.floor-near-approx"):
+        which = bound(slug)
+        assert which.failures(bound_setting(at, which)) == (UNEQUAL,)
+    assert two_shifts(bound_setting(at, bound("lower.mean.floor-cdp")), "zcdp") == 0.0
+    linear = Scenario(decay=0.5, problem="linear", methods=("sco.sgd",), offset=1.0)
+    assert no_floor(linear) == UNEQUAL
+    assert no_floor(at) == ""
+    assert floor_proof(at, "zcdp") is None and floor_proof(replace(at, decay=0.0), "zcdp")
+
+
+def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling() -> None:
+    values = []
+    for decay in (0.0, 0.3, 0.7, 1.2, 2.0):
+        at = falling(setting("gaussian", 2000, 30, 2.0, ZCDP(rho=0.05), radius=50.0), decay)
+        squared = bound("lower.mean.floor-cdp-squared").value(at)
+        assert at.law is not None
+        assert squared >= at.law.variance_trace / at.n * 0.97
+        values.append(squared)
+    assert values == sorted(values, reverse=True)
