@@ -62,7 +62,7 @@ docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warn
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "Open build/site/index.html"
 
-# PYODIDE=FOLDER takes the engine from there; otherwise shared/pyodide beside a checkout, or the release.
+# PYODIDE=FOLDER (or the address of a mirror) takes the engine from there; otherwise shared/pyodide beside a checkout, or the release.
 site: $(VENV)/.app ## the live page without a server, in build/live: any host of files serves it
 	$(ONE_THREAD) $(BIN)/python -m deploy.live
 

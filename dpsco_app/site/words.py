@@ -12,7 +12,7 @@ STEPS = {
     "library": "loading the algorithms",
     "figure": "first numbers",
 }
-WAITING = "The engine is starting, then your change is run: {step}."
+WAITING = "The engine is starting, then your settings are run: {step}."
 RESTARTED = "The engine had stopped, and is starting again: {step}."
 LIVE = "Live: {runs} runs in {seconds} s, in this browser"
 PICTURE_LIVE = "Live: your n, ε and p, in this browser"

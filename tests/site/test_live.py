@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpsco_app.front.links import query, read
+from dpsco_app.site.visit import Visit
 from dpsco_core.cli.main import main
 from tests.site.conftest import axe, numbers, state
 from tests.site.test_views import drag
@@ -139,6 +140,10 @@ def test_the_prepared_figure_is_there_and_axe_finds_nothing(
     with browser.new_context(viewport=size, color_scheme=scheme) as context:
         page = context.new_page()
         page.add_init_script("delete window.WebAssembly")
+        visit = Visit()
+        visit.start("hardest-input")
+        page.goto(f"{live}/?{visit.address}")  # a reload: its own figure is there again
+        expect(page.locator("#notes")).to_contain_text("hard instance")
         page.goto(live)
         state(page, "none")
         expect(page.locator("#head h2")).to_contain_text("error")

@@ -68,6 +68,7 @@ const showCurves = (next) => {
 const showPicture = ({ head, sample, picture }) => {
   become(at("picture-head"), head)
   become(at("sample"), sample)
+  at("hand").hidden = false
   startPicture({ data: picture, parentElement: at("hand").shadowRoot })
 }
 const status = (text) => { at("status").textContent = text }
@@ -94,7 +95,7 @@ let engine, starts = 0, timer, step = "engine", failed = null
 let waiting = [] // what was asked before the engine was there
 const tell = () => {
   if (failed) return status(words.only.replace("{why}", failed))
-  const text = starts > 1 ? words.restarted : waiting.length ? words.waiting : words.prepared
+  const text = starts > 1 ? words.restarted : waiting.length || !screen ? words.waiting : words.prepared
   status(text.replace("{step}", words.steps[step]))
 }
 const watch = () => {
@@ -245,16 +246,15 @@ const open = () => {
   seen = `${kind()} ${dark.matches}`
   const asked = location.search.slice(1)
   const known = asked ? Object.keys(addresses).find((slug) => addresses[slug] === asked) : first
-  const there = known ? prepare(known) : Promise.resolve()
-  if (typeof WebAssembly === "object") {
-    // The figure first: both want the machine.
-    if (window.Plotly) there.finally(begin)
-    else at("plotly").addEventListener("load", () => there.finally(begin), { once: true })
-  }
-  else {
+  if (typeof WebAssembly !== "object") {
     failed = "WebAssembly"
     document.body.dataset.engine = "none"
-    prepare(first).then(tell)
+    prepare(known ?? first).then(tell)
+    return
   }
+  const there = known ? prepare(known) : Promise.resolve()
+  // The figure first: both want the machine.
+  if (window.Plotly) there.finally(begin)
+  else at("plotly").addEventListener("load", () => there.finally(begin), { once: true })
 }
 open()

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
+from html import escape, unescape
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 
 from dpsco_app.front import links
 from dpsco_app.front.view import ADDRESS
+from dpsco_app.pages.why.words import TO_CURVES
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
+from dpsco_app.parts.touch.picture import picture_data, sample_words
+from dpsco_app.shell.names import VIEWS, WHY
+from dpsco_app.site.picture import PICTURE
+from dpsco_app.site.story import story_parts, views
 from dpsco_app.site.visit import Visit, handled, shown, theme_of
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
 
 SMALL = "problem=mean&methods=mean.sample,mean.clipped&axis=n&grid=500,1000&n=1000&d=5&trials=2"
 WIDE = theme_of(1200, dark=False)
+VIEW_NAMES = {slug: name for row in VIEWS for slug, name in row.items()}
 
 
 @pytest.fixture
@@ -98,11 +108,61 @@ def test_a_screen_is_json_without_a_number_that_is_none(visit: Visit, width: int
     assert ("<table class='ladder'>" in screen["table"]) == (width == 360)
 
 
+def seen(visit: Visit) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(shown(visit, WIDE, PICTURE))
+    return made
+
+
+def test_the_picture_is_the_dashboards_for_the_same_settings(visit: Visit) -> None:
+    visit.change("epsilon", 2.0)
+    made = seen(visit)
+    assert made["picture"] == json.loads(json.dumps(picture_data(visit.scenario, dark=False)))
+    assert made["picture"]["samples"][0]["epsilon"] == 2.0
+    assert made["sample"] == escape(sample_words(visit.scenario)) and "<p>" not in made["head"]
+    assert (made["address"], made["done"], made["wrong"]) == (visit.address, True, [])
+    dark = visit.picture(theme_of(1200, dark=True))["picture"]
+    assert dark["colours"] != made["picture"]["colours"] and dark["id"] == made["picture"]["id"]
+
+
+def test_what_the_picture_is_not_about_gives_way_in_words(visit: Visit) -> None:
+    visit.start("a-whole-user-hidden")
+    made = seen(visit)
+    assert "m = 1 (yours: 10,000). The picture is about a mean" in made["head"]
+    assert made["picture"]["samples"][0]["n"] == visit.scenario.n and made["wrong"] == []
+
+
+def test_what_stops_the_curves_does_not_stop_the_picture(visit: Visit) -> None:
+    visit.change("methods", [])
+    assert visit.wrong and seen(visit)["wrong"] == [] and "picture" in seen(visit)
+    visit.open("problem=mean&d=-3")
+    assert "d must be" in seen(visit)["wrong"][0] and "picture" in seen(visit)
+
+
+def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
+    link = r"href='([^']*)' data-view='([^']*)'( aria-current='page')?>([^<]*)<"
+    here = re.findall(link, views(WHY))
+    assert here == [
+        ("index.html#curves", "explore", "", VIEW_NAMES["explore"]),
+        ("index.html#picture", "private-mean", "", VIEW_NAMES["private-mean"]),
+        ("story.html", "why", " aria-current='page'", VIEW_NAMES["why"]),
+    ]
+
+
+def test_the_links_of_the_story_open_what_the_dashboard_opens() -> None:
+    addresses = re.findall("href='([^']*)'", story_parts()["next"])
+    for address, (_, scenario, view) in zip(addresses, TO_CURVES, strict=False):
+        given = dict(parse_qsl(unescape(address).partition("?")[2]))
+        assert links.read(given) == (scenario.validate(DASHBOARD), [])
+        assert ADDRESS.from_query(given) == (view, [])
+    assert addresses[len(TO_CURVES) :] == ["index.html#picture"]
+
+
 def test_the_visit_needs_neither_streamlit_nor_plotly_nor_pandas() -> None:
     script = (
         "import sys; from dpsco_app.site.visit import *; v = Visit(); v.open(sys.argv[1])\n"
         "while v.step(9): pass\n"
         "shown(v, theme_of(1200, dark=False)), v.python()\n"
+        "shown(v, theme_of(1200, dark=False), PICTURE)\n"
         "print(*sorted({'streamlit', 'plotly', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run(
