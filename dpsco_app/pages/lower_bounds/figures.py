@@ -55,10 +55,6 @@ def sweep_figure(
     floors = {k: [s.windows[k].floor for s in standings] for k in here.windows}
     at = float(getattr(here.point, field))
 
-    def hover(name: str, y: Sequence[float]) -> list[str]:
-        where = zip(x, y, strict=True)
-        return [f"{name}<br>{SYMBOLS[field]} = {short_text(a)}: {brief(b)}" for a, b in where]
-
     def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
         return Line(
             key=name,
@@ -69,7 +65,10 @@ def sweep_figure(
             kind="proven",
             width=2,
             dash=dash,
-            hover=hover(name, y),
+            hover=[
+                f"{name}<br>{SYMBOLS[field]} = {short_text(a)}: {brief(b)}"
+                for a, b in zip(x, y, strict=True)
+            ],
         )
 
     region = Region(

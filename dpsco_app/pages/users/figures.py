@@ -72,9 +72,7 @@ def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None, m: int)
     title = f"At m = {short_text(measured)}{nearest}"
     ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[at])) for c in curves])
     last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
-    guide = replace(
-        thin("1/m", [last, last / 100], [error, 100 * error]), dash="dot", away=(-9, -9)
-    )
+    guide = thin("1/m", [last, last / 100], [error, 100 * error])
     crossed = [] if crossing is None else [upright(crossing.items, low, high, "they cross")]
     return Figure(
         panels=[
