@@ -36,7 +36,7 @@ from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_parts, draw_wrong, link, opened, slider, to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.parts.touch.modules import component
+from dpsco_app.parts.touch.components import component
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import (
