@@ -16,7 +16,7 @@ from deploy.live.library import PACKAGES, ROOT, engine
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
-from dpsco_app.pages.private_mean.words import WITHOUT
+from dpsco_app.front.picture import WITHOUT
 from dpsco_app.parts.options import AGAINST, MEASURE
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import modules, scroll

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from dpsco_app.pages.private_mean.words import WHY, fit
+from dpsco_app.front.picture import WHY, fit
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.touch import picture
 from dpsco_app.shell import names

@@ -6,8 +6,7 @@ from urllib.parse import urlencode
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
-from dpsco_app.front.view import ADDRESS
-from dpsco_app.pages.why.words import (
+from dpsco_app.front.story import (
     INTRODUCTION,
     NEXT,
     TITLE,
@@ -16,6 +15,7 @@ from dpsco_app.pages.why.words import (
     setting,
     story,
 )
+from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.touch import picture, scroll
 from dpsco_app.shell import names
 from dpsco_app.site.picture import CURVES, PICTURE

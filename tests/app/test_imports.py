@@ -8,7 +8,7 @@ from tests.test_architecture import imported, modules, target
 
 PAGES = "dpsco_app.pages"
 # What the shell offers to pages and parts: addresses, the visit, a page's state, its window.
-OFFERED = {"page_state", "places", "teaching", "visit", "window"}
+OFFERED = {"names", "page_state", "places", "teaching", "visit", "window"}
 
 
 def page_of(module: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.pages.why.words import TITLE, short, story
+from dpsco_app.front.story import TITLE, short, story
 from dpsco_app.parts.touch.scroll import scroll_page
 from dpsco_core.explain.why import why
 from tests.browser.responsive import PHONE, Ready

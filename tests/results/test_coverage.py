@@ -21,8 +21,8 @@ def test_runs_over_an_axis_with_data_of_their_own_are_pooled_and_others_have_no_
     (row,) = coverages(SWEEP, outcomes)
     assert (row.method, row.trials) == ("mean.clipped", 8)
     radius = {x: interval(point, "mean.clipped").radius for x, point in SWEEP.points()}  # type: ignore[union-attr]
-    held = [o.error <= radius[o.x] for o in outcomes if o.method == "mean.clipped"]
-    assert row.inside == sum(held)
+    inside = [o.error <= radius[o.x] for o in outcomes if o.method == "mean.clipped"]
+    assert row.inside == sum(inside)
 
 
 def test_an_error_outside_the_ball_is_counted_as_outside() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpsco_app.pages.why.words import TITLE, steps
+from dpsco_app.front.story import TITLE, steps
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.explain.why import why

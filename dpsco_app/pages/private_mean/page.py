@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpsco_app.pages.private_mean.words import WHY, WITHOUT, fit
+from dpsco_app.front.picture import WHY, WITHOUT, fit
 from dpsco_app.parts.page import draw_apart, opened_with_scenario
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.drawing import draw_picture

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpsco_app.pages.why.words import (
+from dpsco_app.front.story import (
     INTRODUCTION,
     NEXT,
     TITLE,

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from dpsco_app.pages.why.words import AGAINST_N, AGAINST_P, TITLE, short, steps, story
+from dpsco_app.front.story import AGAINST_N, AGAINST_P, TITLE, short, steps, story
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit

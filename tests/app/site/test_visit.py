@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.front import links
+from dpsco_app.front.story import TO_CURVES
 from dpsco_app.front.view import ADDRESS
-from dpsco_app.pages.why.words import TO_CURVES
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY

@@ -188,8 +188,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"method there are data with p = {short(heavy.p)} on which its mean error is at "
                 f"least {short(heavy.floor)}. Ours is typically {short(best.error)} off, so no "
                 f"method can be more than {short(best.error / heavy.floor)} times better in the "
-                "worst case. The figure shows the bound as a price, too: what is proven is "
-                "cautious, and with few records it may lie below 1.",
+                "worst case. The figure shows the bound as a price, too, "
+                f"{short(heavy.floor_prices[0])}: what is proven is cautious, and can lie below 1.",
                 f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",
