@@ -230,6 +230,51 @@ def test_the_checks_and_the_deliberate_faults_see_it(folder: Path) -> None:
     assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= 10
 
 
+# The page's estimator with another release: the means of two halves, each with its own noise.
+HALVES = """    def release(self, rows, plan, ledger, rng):
+        value, sensitivity = np.zeros(rows.d), 2 * plan.radius / (rows.n // 2)
+        parts = zip(halves(rows, plan.radius), ledger.disjoint(2), strict=True)
+        for mean, part in parts:
+            value += part.gaussian(mean, l2_sensitivity=sensitivity, rho=plan.rho, rng=rng) / 2
+        return Release(value=value, ledger=ledger)
+
+
+def halves(rows, radius):
+    safe, weights = clip_to_ball(np.concatenate(list(rows.blocks())), radius)
+    clipped = weights[:, None] * safe
+    size = rows.n // 2
+    return np.stack([clipped[:size].mean(axis=0), clipped[size : 2 * size].mean(axis=0)])
+
+
+METHODS = (Recentred,)
+"""
+SPLITS = """    reads = "whole"
+    stage = Stage(splits=(Split(function=f"{__name__}.halves", told="blocks"),))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("says", [True, False])
+def test_how_it_divides_its_records_is_broken_and_must_be_said(says: bool, tmp_path: Path) -> None:
+    text = BLOCKS[OWN[0]].partition("    def release")[0] + HALVES
+    if says:
+        text = text.replace('    reads = "ordered"\n', SPLITS)
+    line = "from dpsco_core.methods.stage import Split, Stage\n"
+    own = tmp_path / "halves.py"
+    own.write_text(text.replace("\n\n\n@dataclass", f"\n{line}\n\n@dataclass", 1), encoding="utf-8")
+    chosen = f"{METHOD} and (reused or reuses)"
+    place = "tests/trust/test_mutants.py"
+    done = run(
+        ROOT, "-m", "pytest", "-q", "-p", "no:cacheprovider", place, f"--with={own}", f"-k={chosen}"
+    )
+    if says:  # the seed, the split, and that there is a split
+        assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout[-2000:]
+    else:
+        failed = re.findall(r"^FAILED .*::(\w+)", done.stdout, re.MULTILINE)
+        blocks = "test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them"
+        assert failed == [blocks], done.stdout[-2000:]
+
+
 CLUSTER = """
 import sys
 from distributed import LocalCluster
