@@ -68,14 +68,19 @@ def ranged(low: float, high: float) -> str:
 
 
 def at_most(share: float) -> str:
-    """Return a share in whole percents that it does not pass.
+    """Return a share in percents that it does not pass: rounded up, but never to certainty.
 
     Examples
     --------
-    >>> at_most(0.5025), at_most(0.5)
-    ('51 %', '50 %')
+    >>> at_most(0.5025), at_most(0.5), at_most(0.9931), at_most(1.0)
+    ('51 %', '50 %', '99.4 %', '100 %')
     """
-    return f"{math.ceil(100 * share - 1e-9)} %"
+    for digits in range(10):
+        unit: int = 10**digits
+        value = math.ceil(100 * share * unit - 1e-9) / unit
+        if value < 100:
+            return f"{value:.{digits}f} %"
+    return "100 %" if share >= 1 else "nearly 100 %"
 
 
 def separated(parts: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ def test_a_visit_to_users_and_back_keeps_the_page_as_it_was(
     page.goto(dashboard + "/geometry?part=width&geometry=simplex&seed=3")
     ready(page)
     page.get_by_role("link", name="Users", exact=True).first.click()
-    expect(page.get_by_role("heading", name="does a filter pay").first).to_be_visible()
+    expect(page.get_by_role("heading", name="do filtered gradients pay").first).to_be_visible()
     page.get_by_role("link", name="Sets and noise", exact=True).first.click()
     expect(page.get_by_role("heading", name="How far does the set").first).to_be_visible()
     ready(page)

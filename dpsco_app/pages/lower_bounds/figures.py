@@ -30,7 +30,7 @@ from dpsco_app.pages.lower_bounds.words import (
     brief,
     sweep_title,
 )
-from dpsco_app.parts.options import short_text
+from dpsco_app.parts.options import at_most, short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
@@ -206,7 +206,7 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
             key=ALLOWED,
             name=ALLOWED,
             colour=IMPOSSIBLE.ink,
-            values=[f"{100 * most:.0f} %"],
+            values=[at_most(most)],
             end=most,
             swatch="edge",
         )

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dpsco_app.parts.options import SYMBOL, budget_text, inside, number_text, separated, short_text
+from dpsco_app.parts.options import (
+    SYMBOL,
+    at_most,
+    budget_text,
+    inside,
+    number_text,
+    separated,
+    short_text,
+)
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
@@ -264,7 +272,7 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
     )
     return (
         f"With false alarms for 5 % of the records that were not used, she finds {parts} "
-        f"of those that were. Privacy at {budget_text(budget)} allows at most {100 * most:.0f} %."
+        f"of those that were. Privacy at {budget_text(budget)} allows at most {at_most(most)}."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dpsco_app.pages.privacy.state import View
-from dpsco_app.parts.options import budget_text, number_text
+from dpsco_app.parts.options import at_most, budget_text, number_text
 from dpsco_core.audit.engine import Audit, Found
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
@@ -152,7 +152,7 @@ def said_odds(point: Point) -> str:
     verdict = next(words for most, words in VERDICTS if right <= most)
     text = (
         f"If a spy knows all other records and thinks your two possible records equally likely "
-        f"(50 %), a guess after the release is right at most {percent(right)} of the time, "
+        f"(50 %), a guess after the release is right at most {at_most(right)} of the time, "
         f"whatever the method: {verdict}."
     )
     if promise.delta:
@@ -169,20 +169,9 @@ def said_neighbours(point: Point) -> str:
     delta = f", δ = {number_text(full.delta)}" if full.delta else ""
     return (
         f"Replaced: ε = **{full.epsilon:.4g}**{delta}, a guess is right at most "
-        f"{percent(full.guess)} of the time. Taken out: ε = **{less.epsilon:.4g}**{delta}, "
-        f"{percent(less.guess)}."
+        f"{at_most(full.guess)} of the time. Taken out: ε = **{less.epsilon:.4g}**{delta}, "
+        f"{at_most(less.guess)}."
     )
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, never rounded up to certainty."""
-    if share >= 1:
-        return "100 %"
-    for digits in range(10):
-        text = f"{100 * share:.{digits}f}"
-        if float(text) < 100 and (share < 0.99 or 100 - float(text) <= 1.1 * 100 * (1 - share)):
-            return f"{text} %"
-    return "nearly 100 %"
 
 
 def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:

@@ -45,8 +45,11 @@ DASHES: dict[str, Dash] = {
 }
 
 
-def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None, m: int) -> Figure:
-    """Return the measured mean excess risks over m, and where the first two cross."""
+def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None) -> Figure:
+    """Return the measured mean excess risks over m, and where the first two cross.
+
+    The numbers beside the names are those of the largest m, where the lines end.
+    """
     lines = [
         Line(
             key=c.method,
@@ -66,11 +69,8 @@ def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None, m: int)
         for c in curves
     ]
     low, high = ends_of(lines)
-    at = int(np.abs(np.log(curves[0].items / m)).argmin())
-    measured = curves[0].items[at]
-    nearest = "" if measured == m else f", the nearest to {short_text(m)}"
-    title = f"At m = {short_text(measured)}{nearest}"
-    ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[at])) for c in curves])
+    title = f"At m = {short_text(curves[0].items[-1])}"
+    ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[-1])) for c in curves])
     last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
     guide = thin("1/m", [last, last / 100], [error, 100 * error])
     crossed = [] if crossing is None else [upright(crossing.items, low, high, "they cross")]

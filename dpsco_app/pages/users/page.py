@@ -114,7 +114,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     crossed = crossing(curves[0], curves[1])
     slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
-    figure = crossing_figure(curves, crossed, scenario.m)
+    figure = crossing_figure(curves, crossed)
     small = words.crossing_small(crossed, curves, slope)
     screen.say(words.QUESTIONS["crossing"], figure.alt, small)
     screen.draw(figure)

@@ -16,7 +16,7 @@ from dpsco_core.results.slopes import FittedSlope
 from dpsco_core.scenario import Scenario
 
 QUESTIONS = {
-    "crossing": "From how many items per user on does a filter pay?",
+    "crossing": "From how many items per user on do filtered gradients pay?",
     "map": "Which user-level method is best where?",
     "feasibility": "How many users does a filter need?",
     "gradients": "How many gradients does it take?",

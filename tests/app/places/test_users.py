@@ -127,14 +127,14 @@ def test_a_map_of_which_nothing_is_known_says_so() -> None:
 def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None:
     crossed = crossing(FALLING, FLAT)
     assert crossed is not None
-    drawn = lines(crossing_figure([FALLING, FLAT], crossed, 100))
+    drawn = lines(crossing_figure([FALLING, FLAT], crossed))
     for curve in (FALLING, FLAT):
         assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
     assert drawn["they cross"].x == pytest.approx([crossed.items] * 2)
     guide = drawn["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
-    assert "they cross" not in lines(crossing_figure([FLAT, FALLING], None, 100))
+    assert "they cross" not in lines(crossing_figure([FLAT, FALLING], None))
     assert f"{crossed.items:.2g}" in crossing_answer(crossed)
     assert "stay above" in crossing_answer(None)
     said = crossing_small(crossed, [FALLING, FLAT], fitted_slope(FALLING, 10.0))
