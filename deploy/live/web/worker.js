@@ -2,12 +2,10 @@
 // that the next move ends what it makes useless.
 
 // The file system is in memory, and what is imported needs its file no more.
-const FREE = `
+const IMPORTED = `
 import os, sys
-for module in list(sys.modules.values()):
-    file = getattr(module, "__file__", None) or ""
-    if file.endswith((".so", ".pyc")) and os.path.isfile(file):
-        os.unlink(file)
+files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+[file for file in files if file.endswith((".so", ".pyc")) and os.path.isfile(file)]
 `
 const SLICE = 0.12 // seconds of cells between two looks at the questions
 const questions = []
@@ -28,7 +26,7 @@ const start = async ({ packages, lock }) => {
   const bytes = async (file) => (await fetch(`engine/${file}`)).arrayBuffer()
   const unpack = (content, ...how) => {
     python.unpackArchive(content, ...how)
-    content.transfer?.(0) // gives the memory back at once
+    content.transfer?.(0) // gives its memory back at once
   }
   const zip = bytes("dpsco.zip"), wheels = packages.map((name) => bytes(`${name}.whl`))
   python = await loadPyodide({ indexURL: "./engine/" })
@@ -38,7 +36,11 @@ const start = async ({ packages, lock }) => {
   say("step", "library")
   unpack(await zip, "zip", { extractDir: "/home/pyodide" })
   visit = python.pyimport("dpsco_app.site.visit")
-  python.runPython(FREE)
+  for (const file of python.runPython(IMPORTED).toJs()) {
+    const { buffer } = python.FS.lookupPath(file).node.contents
+    python.FS.unlink(file)
+    buffer.transfer?.(0) // gives its memory back at once
+  }
   say("step", "figure")
   python.globals.set("visit", visit.Visit())
   say("ready")
