@@ -173,18 +173,7 @@ def cells_of(place: PanelBox) -> list[Part]:
         )
     )
     ink = place.theme.colour(INK)
-    if cells.texts:
-        written = [text for row in cells.texts for text in row]
-        font = {"size": place.theme.px(12.5 if place.theme.size.ladder else 9), "color": ink}
-        x, y = zip(*every, strict=True)
-        traces.append(trace(place, x=x, y=y, mode="text", text=written, textfont=font))
-    size = 30 if cells.texts else 16  # around what is written
-    look = {
-        "symbol": "circle-open" if cells.texts else "circle-x-open",
-        "size": size,
-        "color": ink,
-        "line": {"width": 2.5},
-    }
+    look = {"symbol": "circle-x-open", "size": 16, "color": ink, "line": {"width": 2.5}}
     x, y = cells.chosen
     more = {"cliponaxis": False, "name": "chosen point"}
     return [*traces, trace(place, x=[x], y=[y], mode="markers", marker=look, **more)]

@@ -78,7 +78,6 @@ class Cells:
     hatched: Sequence[Sequence[bool]]
     hover: Sequence[Sequence[str]]
     chosen: tuple[float, float]
-    texts: Sequence[Sequence[str]] = ()  # in the cells
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@ AXIS_NAMES = {
     "p": "Tail index p",
 }
 SYMBOLS = SYMBOL | {"rho": "ρ"}
-BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
+BOUND_LINE, NO_DATA = "Best proven upper bound", "Without data, worst case"
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP", "approx": "(ε, δ)"}
 INTRODUCTION = (
     "A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: "
@@ -118,8 +118,8 @@ def standing_words(here: Standing) -> tuple[str, str]:
     if first.upper is None or first.ceiling >= here.start:
         hopeless = f"{where} nothing is proven below the answer 0, {brief(here.start)}."
         return answer, f"{hopeless}{zcdp}." if several else hopeless
-    name = inside(method_card(first.upper.card.method).name)
-    small = f"{where}, by {name}: {short_text(here.ratio(first.notion), 2)} times the floor."
+    name = method_card(first.upper.card.method).name
+    small = f"{where}, by “{name}”: {short_text(here.ratio(first.notion), 2)} times the floor."
     if several:
         possible = f", and {brief(here.chosen(last.notion))} is proven possible"
         also = possible if last.ceiling != first.ceiling else ""
