@@ -28,6 +28,7 @@ from dpsco_app.front.titles import (
     panel_about,
     panel_title,
     ratio_text,
+    unequal,
 )
 from dpsco_app.parts.evaluations import (
     evaluations,
@@ -119,8 +120,9 @@ class FrontPanel:
             )
 
     def _bounds(self) -> list[Line]:
-        true = self._fano_is_true_here()
-        slugs = [fano(self.scenario)] if fano(self.scenario) and (true or self.alone) else []
+        known, true = fano(self.scenario), self._fano_is_true_here()
+        own = known and bound(known).card.instance_problem == self.scenario.problem
+        slugs = [known] if true or (own and self.alone and not unequal(self.scenario)) else []
         more = (s for s in shown(self.scenario, self.asked.views) if not bound(s).card.of_law)
         slugs += [s for s in more if s not in slugs]  # the floor of these data is the region
         if self.asked.bound and self.asked.bound not in slugs:
@@ -130,7 +132,7 @@ class FrontPanel:
             curve = [e for e in evaluations(self.scenario, (slug,)) if 0 < e.value < math.inf]
             if curve:
                 line = bound_line(curve)
-                worst = slug == fano(self.scenario) and not true
+                worst = slug == known and not true
                 lines.append(replace(line, name=f"{line.name}, worst case") if worst else line)
         names = formula_names(self.asked.formulas)
         for i, text in enumerate(self.asked.formulas):

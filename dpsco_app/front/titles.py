@@ -91,7 +91,7 @@ def axis_title(scenario: Scenario) -> str:
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
     """Return why there is no window, in the words that stand in its place; empty where one is."""
-    if scenario.decay or scenario.axis == "decay":
+    if unequal(scenario):
         return (
             "<b>No window here</b>: the bounds are worst cases",
             "over coordinates of equal scale.",
@@ -111,6 +111,11 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
         "<b>No window here</b>: no proven upper bound",
         "is below an answer without data.",
     )
+
+
+def unequal(scenario: Scenario) -> bool:
+    """Whether coordinates differ in scale, so that a worst case over equal ones says little."""
+    return scenario.decay > 0 or scenario.axis == "decay"
 
 
 def data_word(scenario: Scenario) -> str:

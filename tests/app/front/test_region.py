@@ -109,6 +109,7 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         (panel,) = front_figure([Study(scenario=other)], Asked()).panels
         assert "window" not in [r.key for r in panel.regions]
         assert why in " ".join(line for words in panel.words for line in words.lines)
+        assert not any("worst case" in line.name for line in panel.lines)
 
 
 def test_what_no_data_would_err_has_a_row() -> None:
