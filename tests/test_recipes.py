@@ -233,7 +233,7 @@ RECIPES = (
                 before("from dpsco_app.pages.bounds", "from dpsco_app.pages import budget"),
                 before('    "why": why.page', '    "budget": budget.page,'),
             ),
-            "dpsco_app/shell/places.py": before('    "geometry": "G', '    "budget": "Budget",'),
+            "dpsco_app/shell/names.py": before('    "geometry": "G', '    "budget": "Budget",'),
         },
         whole=(*LINT, "tests/app/test_imports.py", "tests/app/parts/test_glossary.py"),
         named=("tests/app/places/test_walked.py",),
