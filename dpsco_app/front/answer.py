@@ -55,10 +55,11 @@ def answer(studies: Sequence[Study]) -> Answer:
     if first.price is None:
         return _without_price(told)
     costs: list[str] = []
-    for one in told:
-        if one.price is not None:
-            costs.append(one.cost(again=any(first.about in cost for cost in costs)))
-    wheres = [one.where() for one in told if one.price is not None]
+    priced = [one for one in told if one.price is not None]
+    for one in priced:
+        costs.append(one.cost(again=any(first.about in cost for cost in costs)))
+    wheres = [one.where() for one in priced]
+    worse = [o for o, cost in zip(priced, costs, strict=True) if o.useless and cost != USELESS]
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
     elif costs == [USELESS, USELESS]:
@@ -66,7 +67,8 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
     small = _no_better(first) if set(costs) == {USELESS} else _whose(told)
-    return Answer(headline=headline, small=small + _idle(told) + _along(first) + _outside(first))
+    small += _idle(told, worse) + _along(first) + _outside(first)
+    return Answer(headline=headline, small=small)
 
 
 class _Told:
@@ -239,14 +241,16 @@ def _no_better(told: _Told) -> Words:
     )
 
 
-def _idle(told: Sequence[_Told]) -> Words:
-    """Say on which data an answer without data does as well."""
-    wheres = [
-        "hardest case" if one.study.role == "hardest" else one.where()
-        for one in told
-        if one.idle and not one.lost
-    ]
-    return ((f" {_capital(' and '.join(wheres))}: no better than no data.", ""),) if wheres else ()
+def _idle(told: Sequence[_Told], worse: Sequence[_Told]) -> Words:
+    """Say on which data an answer without data does as well, or better, where it is not said."""
+    words = []
+    for how, of_these in (
+        ("no better than no data", [one for one in told if one.idle and not one.lost]),
+        ("worse than no data", worse),
+    ):
+        wheres = ["hardest case" if o.study.role == "hardest" else o.where() for o in of_these]
+        words += [(f" {_capital(' and '.join(wheres))}: {how}.", "")] * bool(wheres)
+    return tuple(words)
 
 
 def _outside(told: _Told) -> Words:
@@ -300,7 +304,7 @@ def _without_price(told: Sequence[_Told]) -> Answer:
         (_named(told[0].lead), told[0].lead),
         (f". Choose the {public}, too, to see what privacy costs.", ""),
     )
-    return Answer(headline=headline, small=small + _idle(told))
+    return Answer(headline=headline, small=small + _idle(told, [o for o in told if o.useless]))
 
 
 def _without(study: Study) -> Answer:

@@ -1,6 +1,6 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
-from dpsco_app.front.titles import data_word
+from dpsco_app.front.titles import data_word, no_window
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.presets import PRESETS
@@ -22,8 +22,11 @@ LIGHT_DATA = (
 FLOOR = (
     "**No private algorithm can be in the red region**, even one that is told the exact shape of "
     "these data, on average over all positions of the mean. The page Lower bounds proves it with "
-    "your numbers. The window above it is about **all** data with this tail: on easier data, such "
-    "as these, a line may well run below it."
+    "your numbers."
+)
+ABOVE = (
+    " The window above it is about **all** data with this tail: on easier data, such as these, a "
+    "line may well run below it."
 )
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
@@ -38,13 +41,15 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     alone = view.panel == "second" and view.against == "hardest"
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
     missing = no_floor(scenario)
-    if hard is not None:
+    if view.measure == "price":  # no bound is drawn there
+        pass
+    elif hard is not None:
         texts += [HARD] if region(hard) else []
     elif missing:
         law = distribution_card(scenario.distribution).name
         texts.append(f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}")
     else:
-        texts.append(FLOOR)
+        texts.append(FLOOR + ABOVE * (not no_window(scenario)))
     if scenario.axis == "p":
         texts.append(SCALED)
     if scenario.distribution == Gaussian.card.slug:

@@ -83,11 +83,11 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="d is a worst case",
-        look_for="200 coordinates whose scales fall like j^-a at the same total variance, so that "
-        "the plain mean errs the same at every a. Adaptive clipping adds the same noise to wide "
-        "and narrow coordinates and keeps paying for all 200. PLAN finds out privately which ones "
-        "are wide: once the scales fall it pays for the few that are, and comes down towards the "
-        "grey line. The dimension in a bound is that of the worst case.",
+        look_for="200 coordinates whose scales fall like j^-a at the same total variance, so "
+        "that the plain mean errs about the same at every a. Adaptive clipping adds the same "
+        "noise to wide and narrow coordinates and keeps paying for all 200. PLAN finds out "
+        "privately which ones are wide: once the scales fall it pays for the few that are, and "
+        "comes down towards the grey line. The dimension in a bound is that of the worst case.",
         against=NO_SET,
         scenario=replace(
             SWEEP,
@@ -207,7 +207,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="The hard convex loss",
         look_for="Loss and data are the hard instance of the lower bound. On average over the "
-        "trials no private line may enter the red region, and the best one stays within 1.5 "
+        "trials no private line may enter the red region, and the best one stays within 1.6 "
         "times its edge: hardly better than the dashed line, which uses no data.",
         scenario=replace(
             CONVEX,

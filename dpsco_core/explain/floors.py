@@ -52,9 +52,7 @@ def no_floor(point: Scenario) -> str:
         return "On a hard instance the floor is the lower bound that is proven on its own prior."
     law = known_law(point)
     if law is None:
-        return (
-            "The floor on these data is proven for means in an l2 ball, and here the set is none."
-        )
+        return "The floor on these data is proven for means in an ℓ₂ ball, and this set is another."
     name = distribution_card(point.distribution).name
     if law.lead > 1 and point.problem == Linear.card.slug:
         return UNEQUAL

@@ -284,4 +284,4 @@ def _changes(result: Result) -> None:
         factors = {x: f"× {factor:.2f}" for x, factor in changed}
         rows.append(" | ".join((method_card(m).name, *(factors.get(x, "") for x in points))))
     st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
-    st.caption(f"{symbol} is itself an exponent: the error is not a power of it, and has no slope.")
+    st.caption(f"The error is no power of {symbol}, and has no slope.")

@@ -24,7 +24,7 @@ UNEQUAL = (
     "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
 )
 ALTHOUGH = (
-    "It binds the worst position, and the average over the prior below. No bound can bind one "
+    "It binds the worst position, and the average over the prior. No bound can bind one "
     "position alone: the algorithm that always answers the true mean has no error there."
 )
 

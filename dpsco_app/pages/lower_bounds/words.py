@@ -138,8 +138,8 @@ def shares_sentence(here: Standing) -> str:
         for name, share in sorted(window.shares.items(), key=lambda item: -item[1])
     )
     return (
-        f"**{window.widest.capitalize()}** makes the window wide: the best proven upper bound, "
-        f"“{window.upper.card.name}”, would be smaller by {parts}."
+        f"The best proven upper bound, “{window.upper.card.name}”, would be smaller by {parts}: "
+        f"**{window.widest}** makes the window wide."
     )
 
 
@@ -182,18 +182,19 @@ def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str
 
 def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
     """Say which of the two costs is the larger one: that of privacy or that of sampling."""
-    *_, own = (curve.best for curve in best.values())
+    *_, (notion, curve) = best.items()
+    own, whose = curve.best, f"the largest {CLASS_NAMES[notion]} bound"
     if own <= VOID:
         return "The private bounds say nothing here."
     private, sampling = brief(own), brief(floors.sampling)
     if own > floors.sampling:
         return (
-            f"**Privacy bites**: the largest bound, {private}, is "
+            f"**Privacy bites**: {whose}, {private}, is "
             f"{_times(own / floors.sampling, 'what')} sampling alone costs anyone, {sampling}."
         )
     return (
         f"**Statistics bites**: sampling alone costs anyone {sampling}, "
-        f"{_times(floors.sampling / own, 'as much')} as the largest private bound, {private}."
+        f"{_times(floors.sampling / own, 'as much')} as {whose}, {private}."
     )
 
 
@@ -237,8 +238,8 @@ def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
         why = "all sign patterns are hidden there, not a packing of them"
     times = f", {short_text(best.best / own.best, 2)} times this one," if own.best > VOID else ""
     return (
-        f"The largest bound at these settings, {brief(best.best)}{times} is that of {best.name}: "
-        f"{why}."
+        f"The largest {CLASS_NAMES[own.binds]} bound at these settings, {brief(best.best)}{times} "
+        f"is that of {best.name}: {why}."
     )
 
 

@@ -31,8 +31,8 @@ GUIDE = """
    projects gains something: the set cuts noise off. On a cube no norm helps.
 5. **Whose data is it?** If a person gave many records, protect the person. {filters} test that the
    users agree, which lets them add less noise if users have many records each; the test must hide
-   a user, and needs thousands of users at ε = 1. {any_users} run with any number of users. Which of
-   them leads at your settings is measured above.
+   a user, and needs hundreds of users at ε = 1, or thousands where the paper's phases are kept.
+   {any_users} run with any number of users.
 6. **What is special about it?**
    - People with several records each, and a mean: {user_mean_adaptive}.
    - Coordinates of unequal scale, as most real data have: {mean_plan}.

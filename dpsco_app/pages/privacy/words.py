@@ -72,11 +72,12 @@ ABOUT = {
     "(Canonne, Kamath and Steinke), and by the exact curve of Gaussian noise (Balle and Wang). The "
     "gap between the lines is noise that can be saved, without a new algorithm.",
     "compose": "k releases of the same data, each at the same budget. **Basic** composition adds "
-    "their ε and their δ; **advanced** composition (Dwork, Rothblum and Vadhan) is here for "
-    "reference; **zCDP** adds ρ and converts once. The fourth line is **exact**: for Gaussian "
-    "releases the curve of Gaussian noise at the sum of ρ, for releases of pure DP the optimal "
-    "composition (Kairouz, Oh and Viswanath). All four are true: the lowest is the best proof of "
-    "the same thing. Basic composition grows like k; adding ρ grows like √k until ρ·k is large.",
+    "their ε, each taken at a k-th part of δ, where it is larger; **advanced** composition "
+    "(Dwork, Rothblum and Vadhan) is here for reference; **zCDP** adds ρ and converts once. The "
+    "fourth line is **exact**: for Gaussian releases the curve of Gaussian noise at the sum of "
+    "ρ, for releases of pure DP the optimal composition (Kairouz, Oh and Viswanath). All four "
+    "are true: the lowest is the best proof of the same thing. Basic composition grows like k; "
+    "adding ρ grows like √k until ρ·k is large.",
     "shuffle": "Every record gets noise of its own, and nobody learns in which order the records "
     "came. Hiding among the others, each record may use less noise. Four arguments for how much "
     "less, at the (ε, δ) of all of them together: the formula that Zhao et al. print; that of the "

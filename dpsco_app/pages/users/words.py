@@ -34,12 +34,13 @@ LOOK_AT = {
     "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
     "the least noise and the smallest test that the proof allows. All need about 1/ε users; "
     "between printed and calibrated lie two to three powers of ten.",
-    "gradients": "How often the gradient of the loss at one item is evaluated: the paper's Figure "
-    "1, at n = d users and ε = 1, constants and logarithms dropped. Dashed: any Lipschitz losses; "
-    "solid: smooth ones. Dotted: an assumption of the method fails there; raise βR/L or m, and "
-    "those of Bassily and Sun do. Filtered gradients have slope 9/8, the earlier optimal methods "
-    "3/2 (smooth) and 3 (any loss), the linear-time methods, whose risk is not optimal, 1. Ghazi "
-    "et al. (2023) take more than polynomial time and Levy et al. (2021) state no count.",
+    "gradients": "How often the gradient of the loss at one item is evaluated: the paper's "
+    "Figure 1, at n = d users and ε = 1, constants and logarithms dropped. Dashed: any Lipschitz "
+    "losses; solid: smooth ones. Dotted: an assumption of the method fails there; raise βR/L or "
+    "m, and those of Bassily and Sun do. Filtered gradients have slope 9/8 (smooth losses), the "
+    "earlier optimal methods 3/2 (smooth) and 3 (any loss), the linear-time methods, whose risk "
+    "is not optimal, 1. Ghazi et al. (2023) take more than polynomial time and Levy et al. "
+    "(2021) state no count.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "

@@ -115,6 +115,10 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     said = say(blind)
     assert said.headline[0] == "No private algorithm here beats not looking at the data"
     assert re.search(r", the best one: [\d.]+; without data 0\.0100 \(n", small(said))
+    beside = say(of(SWEEP), replace(blind, role="pin"))
+    assert small(beside).count("In the pinned run: worse than no data.") == (
+        "not looking" not in beside.plain
+    )
     both = say(blind, replace(blind, role="pin"))
     assert both.plain.lower().count("no private") == 1
     assert "not looking" not in say(of(replace(at, offset=0.0))).plain

@@ -58,7 +58,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     )
     assert below(page) == (
         "Coordinate-wise, Gaussian, best private algorithm here, against the sample mean "
-        "(n = 5,000, d = 20, ε = 1)."
+        "(n = 5,000, d = 20, ε = 1). Hardest case: worse than no data."
     )
     brackets = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
     for text, price in zip(brackets, prices, strict=True):

@@ -293,7 +293,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     assert ": 2.2 times the floor. " in below(page)
     assert f"can promise less than {brief(windows['zcdp'].floor)}: 1.9 times" in below(page)
     assert "0 may err by 2." in below(page)
-    assert "**Privacy noise** makes the window wide" in texts(page)
+    assert "**privacy noise** makes the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
 
