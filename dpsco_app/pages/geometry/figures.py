@@ -146,7 +146,10 @@ def growth_figure(
 
 
 def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
-    """Return the squared dual norm of both kinds of noise against q, measured and bounded."""
+    """Return the squared dual norm of both kinds of noise against q, measured and bounded.
+
+    `q` is one of those that were measured: the one whose numbers stand beside the names.
+    """
     lines = []
     for noise, name in NOISE_NAMES.items():
         mine = sorted((r for r in rows if r.noise == noise), key=lambda r: -r.q)
@@ -174,14 +177,14 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
         )
         lines += [measured, bound]
     high = 1.2 * max(max(r.bound, r.high) for r in rows)
-    values = [rounded(line.y[-1]) for line in lines]
-    ticks = [(q, f"{q:g}") for q in (1.0, 1.2, 1.4, 1.6, 1.8, 2.0)]
+    values = [rounded(line.y[list(line.x).index(q)]) for line in lines]
+    ticks = [(x, f"{x:g}") for x in (1.0, 1.2, 1.4, 1.6, 1.8, 2.0)]
     # q = 1 on the right, where the lines end apart and have room for their names.
     axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
     return Figure(
         panels=[Panel(title="", x=axis, lines=[*lines, upright(q, 0.55, high, f"q = {q:g}")])],
         y=log_axis("Squared dual norm, in d s²/2ρ", 0.55, high),
-        ladder=ladder_of("At q = 1", "squared norm", lines, values),
+        ladder=ladder_of(f"At q = {q:g}", "squared norm", lines, values),
         alt=alt,
     )
 

@@ -115,7 +115,8 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     crossed = crossing(curves[0], curves[1])
     slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
     figure = crossing_figure(curves, crossed)
-    small = words.crossing_small(crossed, curves, slope)
+    start = without_data(asked.at(asked.grid[-1]))  # the same at every m
+    small = f"{words.crossing_small(crossed, curves, slope)} {words.no_data_small(start)}"
     screen.say(words.QUESTIONS["crossing"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure, lambda: crossing_table(curves))
@@ -126,7 +127,7 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
     stages = _measured(scenario) if measured else iter([_bounds(view, scenario)])
-    small = words.map_small(without_data(_cells(scenario)[0].point)) if measured else ""
+    small = words.no_data_small(without_data(_cells(scenario)[0].point)) if measured else ""
     draw_contest(
         screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
     )

@@ -58,11 +58,11 @@ LOOK_AT_MAP: dict[Reading, str] = {
 }
 
 
-def map_small(start: float) -> str:
-    """Say what an answer without data errs on the data of the measured map."""
+def no_data_small(start: float) -> str:
+    """Say what an answer without data errs on the data that are measured here."""
     return (
-        f"The mean of these data is so near 0 that always answering 0 errs {rounded(start)}: the "
-        "map compares the methods with one another. "
+        f"The mean of these data is so near 0 that always answering 0 errs {rounded(start)}: "
+        "compare the methods with one another. "
     )
 
 

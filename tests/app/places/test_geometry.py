@@ -36,6 +36,7 @@ from dpsco_app.pages.geometry.words import (
     set_answer,
     set_name,
 )
+from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
 from dpsco_core.explain.geometry import (
     NOISES,
@@ -177,13 +178,17 @@ def test_the_widths_are_drawn_with_the_chosen_set_in_colour() -> None:
 def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     assert set(NOISE_NAMES) == set(NOISE_COLOURS) == set(NOISES)
     rows = sweep(10, 0)
-    drawn = lines(sweep_figure(rows, 1.25, ""))
+    q = sorted({row.q for row in rows})[1]
+    figure = sweep_figure(rows, q, "")
+    drawn = lines(figure)
+    here = {NOISE_NAMES[row.noise]: rounded(row.mean) for row in rows if row.q == q}
+    assert {r.name: r.values[0] for r in figure.ladder.rows}.items() >= here.items()
     for noise, name in NOISE_NAMES.items():
         mine = sorted((row for row in rows if row.noise == noise), key=lambda row: -row.q)
         assert drawn[name].y == pytest.approx([r.mean for r in mine])
         assert drawn[name].x == pytest.approx([r.q for r in mine])
         assert drawn[f"{name}, bound"].y == pytest.approx([r.bound for r in mine])
-    assert drawn["q = 1.25"].x == [1.25, 1.25]
+    assert drawn[f"q = {q:g}"].x == [q, q]
 
 
 # -- the page -----------------------------------------------------------------------------------

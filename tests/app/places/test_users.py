@@ -35,7 +35,7 @@ from dpsco_app.pages.users.words import (
     crossing_answer,
     crossing_small,
     frontier_small,
-    map_small,
+    no_data_small,
     stretches,
 )
 from dpsco_app.parts import controls
@@ -112,9 +112,9 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     assert cell.point.distribution == "hypercube"
     first = next(_measured(SCENARIO))
     assert (first.shown == first.smallest).all()
-    assert rounded(without_data(cell.point)) in map_small(without_data(cell.point))
+    assert rounded(without_data(cell.point)) in no_data_small(without_data(cell.point))
     page = open_at("users", part="map")
-    assert f"errs {rounded(without_data(cell.point))}: the map compares" in below(page)
+    assert f"errs {rounded(without_data(cell.point))}: compare" in below(page)
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
