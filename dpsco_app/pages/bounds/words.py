@@ -128,7 +128,10 @@ def title(rows: Sequence[Row]) -> str:
     if least is not None:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
-        parts.append(f"{who} can guarantee less than {in_digits(least.value)} in the worst case")
+        kind = least.bound.card.loss_class
+        over = "" if kind.curvature == "mean" else f" over {kind} losses"
+        value = in_digits(least.value)
+        parts.append(f"{who} can guarantee less than {value} in the worst case{over}")
     if parts:
         return "; ".join(parts)
     return "No theorem about a private method holds here: the values are outside their theorems"
