@@ -129,9 +129,9 @@ def title(rows: Sequence[Row]) -> str:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
         kind = least.bound.card.loss_class
-        over = "" if kind.curvature == "mean" else f" over {kind} losses"
+        over = "in the worst case" if kind.curvature == "mean" else f"for all {kind} losses"
         value = in_digits(least.value)
-        parts.append(f"{who} can guarantee less than {value} in the worst case{over}")
+        parts.append(f"{who} can guarantee less than {value} {over}")
     if parts:
         return "; ".join(parts)
     return "No theorem about a private method holds here: the values are outside their theorems"
