@@ -130,10 +130,10 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     assert all(float(row["error"]) > 0 for row in rows)
     page.keyboard.press("Escape")
 
-    before = page.locator("table.ladder").inner_text()
+    before = page.locator("table.ladder").first.inner_text()
     dimension.press("ArrowLeft")
     wait_for_address(page, "d=5")
-    expect(page.locator("table.ladder")).not_to_contain_text(before, timeout=20_000)
+    expect(page.locator("table.ladder").first).not_to_contain_text(before, timeout=20_000)
     expect(status(page)).to_have_text(re.compile("40 runs in "), timeout=20_000)
     expect(headline(page)).not_to_contain_text("Before: ")
 
