@@ -1,5 +1,6 @@
 """The parts of the bounds that are drawn: pointed at, the stretch that one governs lights up."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -47,7 +48,9 @@ def draw_governing(shown: Shown) -> None:
     if scenario.axis is None or len(scenario.grid) < 2 or not asked:
         return
     slugs = drawn_slugs(scenario)
-    bounds = [parts_of(evaluations(scenario, (slug,)), scenario.axis) for slug in slugs]
+    # A bound that is infinite, as with Gaussian noise at a pure budget, is not drawn.
+    curves = [[e for e in evaluations(scenario, (s,)) if 0 < e.value < math.inf] for s in slugs]
+    bounds = [parts_of(curve, scenario.axis) for curve in curves if curve]
     bounds = [bound for bound in bounds if bound.parts]
     if bounds:
         st.markdown("**Which part of a bound is the largest**")

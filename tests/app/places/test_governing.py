@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
+
 import pytest
 
+from dpsco_app.pages.explore import governing
 from dpsco_app.pages.explore.governing import BoundParts, parts_of
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import VIEWS
@@ -84,3 +88,17 @@ def test_a_value_without_a_place_on_the_axis_has_no_handle(q: str, hands: int) -
     drawn = [str(component.proto) for component in page.get("bidi_component")]
     assert result(page).scenario.q == float(q)
     assert sum("dpsco_touch_hand" in text for text in drawn) == hands
+
+
+def test_what_is_sent_to_the_browser_is_json_where_a_bound_is_infinite(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At a pure budget bounds of Gaussian noise are."""
+    sent: list[object] = []
+    monkeypatch.setattr(governing, "component", lambda *_: lambda **given: sent.append(given))
+    page = open_page(delta="0", show="lower bounds,rates,upper bounds")
+    scenario = result(page).scenario
+    values = [e.value for s in shown(scenario, VIEWS) for e in evaluations(scenario, (s,))]
+    assert math.inf in values
+    (given,) = sent
+    json.dumps(given, allow_nan=False)
