@@ -290,7 +290,8 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
     of_map = [c for c in asked if c.x is None]
     assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
-    start = "The smallest measured error at m = 1,000, n = 3,000: Clipped user gradients"
+    start = "The smallest measured error at m = 1,000, n = 3,000, the nearest cell: "
+    start += "Clipped user gradients"
     assert headline(page) == f"{start}, as on 100 % of the map"
 
 
