@@ -90,8 +90,9 @@ def reaching(scenario: Scenario) -> Scenario:
     A sweep of one's own stays as it is.
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
-    grid = set(scenario.grid)
-    if not usual or not grid >= set(usual) or len(grid) > len(usual) + 1:
+    more = set(scenario.grid) - set(usual)
+    inside = [x for x in more if usual and usual[0] <= x <= usual[-1]]
+    if not usual or inside or len(more) > 1 or not set(usual) <= set(scenario.grid):
         return scenario
     own = getattr(scenario, str(scenario.axis))
     beyond = own is not None and math.isfinite(own) and not usual[0] <= own <= usual[-1]

@@ -41,15 +41,15 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     alone = view.panel == "second" and view.against == "hardest"
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
     missing = no_floor(scenario)
-    if view.measure == "price":  # no bound is drawn there
-        pass
-    elif hard is not None:
-        texts += [HARD] if region(hard) else []
+    if hard is not None:
+        bound = HARD if region(hard) else ""
     elif missing:
         law = distribution_card(scenario.distribution).name
-        texts.append(f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}")
+        bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
-        texts.append(FLOOR + ABOVE * (not no_window(scenario)))
+        bound = FLOOR + ABOVE * (not no_window(scenario))
+    if bound and view.measure != "price":  # no bound is drawn there
+        texts.append(bound)
     if scenario.axis == "p":
         texts.append(SCALED)
     if scenario.distribution == Gaussian.card.slug:

@@ -206,6 +206,8 @@ def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
     assert links.read({"n": "100"})[0].grid == (100, *usual)
     own, _ = changed(replace(DEFAULT.scenario, grid=(500, 1000)), "n", 100)
     assert own.grid == (500, 1000)
+    more = replace(DEFAULT.scenario, grid=tuple(sorted((*usual, 3000))))
+    assert changed(more, "n", 200)[0].grid == more.grid
     assert links.read({"n": "1000000"})[0].grid == usual
     assert changed(DEFAULT.scenario, "epsilon", 0.01)[0].grid == usual
 
