@@ -74,11 +74,11 @@ BOUNDED = LawClass(
     worst="Worst case, bounded gradients",
     constants=("lipschitz",),
 )
-# Lipschitz constants of the records' losses on the set: second and p-th moments as large as this
-# law's (Asi, Liu and Tian 2024).
+# Lipschitz constants of the records' losses on the set: second and p-th moments up to what is
+# proven of this law's, which need not be sharp (Asi, Liu and Tian 2024).
 LIPSCHITZ_MOMENTS = LawClass(
     name="Lipschitz moments",
-    words="all data whose losses have Lipschitz constants with these moments",
+    words="all data whose losses have Lipschitz constants with moments up to these",
     short="these Lipschitz moments",
     worst="Worst case, Lipschitz moments",
     constants=("lipschitz_second", "lipschitz_moment"),

@@ -153,18 +153,19 @@ _UPPER = BoundCard(
 _LETTERS = (
     Letter(
         "G_2",
-        "root of the second moment of a record's Lipschitz constant",
+        "bound on the root of the second moment of a record's Lipschitz constant",
         lambda s: s.constants.lipschitz_second,
     ),
     Letter(
         "G_p",
-        "root of the p-th moment of a record's Lipschitz constant",
+        "bound on the root of the p-th moment of a record's Lipschitz constant",
         lambda s: s.constants.lipschitz_moment,
     ),
 )
 _LOSSES = (
-    "A worst case over smooth convex losses and laws whose Lipschitz constants have these second "
-    "and p-th moments, proven with the linear loss: on another loss a measured line may run below."
+    "A worst case over smooth convex losses and laws whose Lipschitz constants have second and "
+    "p-th moments up to these, proven with the linear loss: on another loss a measured line may "
+    "run below."
 )
 _WHAT = (
     "The rate that Asi et al. (2024) nearly attain, with every constant proven: rare spikes for "

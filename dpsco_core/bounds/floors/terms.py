@@ -264,27 +264,32 @@ BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
 
 
 def floor_letters(notion: Notion) -> tuple[Letter, ...]:
-    """Return the letters of a floor's formula."""
+    """Return the letters of a floor's formula, which is for coordinates of one scale.
+
+    At unequal scales its constants are weighted sums (theory/instance-floors.md, 16), and no
+    number stands for C_d and J.
+    """
+
+    def constant(setting: Setting) -> float:
+        unequal = setting.law is not None and setting.law.lead > 1
+        return math.nan if unequal else mean_constant(setting.d)
 
     def information(setting: Setting) -> float:
         known = stretched(setting)
         return math.nan if known is None else known[1].information
 
     def prior(setting: Setting) -> float:
-        return (
-            math.nan
-            if stretched(setting) is None
-            else prior_information(setting.d, mean_radius(setting))
-        )
+        known = shape(setting) is not None
+        return prior_information(setting.d, mean_radius(setting)) if known else math.nan
 
     return (
-        Letter("C_d", "constant of the mean error", lambda s: mean_constant(s.d)),
+        Letter("C_d", "constant of the mean error, at equal scales", constant),
         Letter(r"\lambda", "Fisher information of a shift of a coordinate", information),
         Letter(r"\kappa", "what a record may reveal", partial(kappa_at, notion=notion)),
         Letter("R", "norm of the mean, or the public bound on it", mean_radius),
         Letter("j", "first zero of the Bessel function of order d/2 - 1"),
         Letter("G", "what the output tells of the mean, at most"),
-        Letter("J", "what the prior tells", prior),
+        Letter("J", "what the prior tells, at equal scales", prior),
         Letter(r"\theta", "a shift of every coordinate, the best one"),
         Letter("B", "number of records that differ, at random"),
         Letter("a", "what the outputs have in common, at least"),

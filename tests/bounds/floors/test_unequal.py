@@ -172,3 +172,13 @@ def test_the_floor_falls_with_the_decay_and_the_squared_one_never_below_sampling
         assert squared >= at.law.variance_trace / at.n * 0.97
         values.append(squared)
     assert values == sorted(values, reverse=True)
+
+
+def test_the_constants_of_equal_scales_have_no_number_at_unequal_ones() -> None:
+    """With them the printed formula would be 40 % too high at a decay of 1."""
+    at = setting("student-t", 3000, 12, 2.5, BUDGETS[0], radius=1.5)
+    letters = {letter.token: letter for letter in bound("lower.mean.floor-cdp").letters}
+    for token in ("C_d", "J"):
+        assert letters[token].value(at) > 0
+        assert math.isnan(letters[token].value(falling(at, 1.0)))
+    assert letters[r"\lambda"].value(at) == letters[r"\lambda"].value(falling(at, 1.0))
