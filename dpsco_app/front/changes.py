@@ -9,6 +9,7 @@ from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.options import OPTIONS
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import Level
+from dpsco_core.base.limits import Limits
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     default_methods,
@@ -19,8 +20,10 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import smallest_set
+from dpsco_core.runs.allowed import smallest_set, with_fitting_grid
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
+
+Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
 
 
 def level_of(scenario: Scenario) -> Level:
@@ -46,13 +49,21 @@ def listed(scenario: Scenario) -> list[str]:
     return [m for m in METHOD_SLUGS if m in known]
 
 
-def changed(scenario: Scenario, field: str, value: Any) -> tuple[Scenario, str]:
+def changed(
+    scenario: Scenario, field: str, value: Any, sweep: Sweep, limits: Limits
+) -> tuple[Scenario, Sweep, str]:
     """Return a scenario with another value of a field, all others fitting it, and what gave way.
 
-    Not validated: its sizes may be too large for where it is run. The words name algorithms and a
-    law that were replaced; they are empty where none was.
+    Points of its sweep that a place refuses go, as nobody has asked for them, and come back where
+    they fit: `sweep` is what fitted before, and all that was asked for. Not validated. The words
+    name algorithms and a law that were replaced; they are empty where none was.
     """
-    return fitted(replace(scenario, **{field: value}), field)
+    fitting, whole = sweep
+    if scenario.grid == fitting:
+        scenario = replace(scenario, grid=whole)
+    asked, words = fitted(replace(scenario, **{field: value}), field)
+    made = with_fitting_grid(asked, limits)
+    return made, (made.grid, asked.grid), words
 
 
 def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
-from dpsco_app.front.changes import fitted, level_of, listed, offered
+from dpsco_app.front.changes import changed, level_of, listed, offered
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
@@ -25,7 +24,6 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
@@ -195,11 +193,9 @@ def choose(field: str, value: float) -> None:
 def follow(field: str) -> None:
     """Make the other controls fit a field that has changed; say what gave way; a callback."""
     before = read()
-    short, whole = st.session_state.get(SWEEP, ((), ()))
-    asked, words = fitted(replace(before, grid=whole) if before.grid == short else before, field)
-    # Nobody has asked for its largest points; they come back where they fit.
-    after = with_fitting_grid(asked, DASHBOARD)
-    st.session_state[SWEEP] = after.grid, asked.grid
+    sweep = st.session_state.get(SWEEP, ((), ()))
+    value = getattr(before, field)
+    after, st.session_state[SWEEP], words = changed(before, field, value, sweep, DASHBOARD)
     for name in (c.field for c in ALL_CONTROLS):
         value = getattr(after, name)
         if value != getattr(before, name):

@@ -1,6 +1,6 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -47,25 +47,6 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
     if scenario is not None:
         state.remember(view, scenario)
     return view, scenario, refused
-
-
-def opened_with_scenario(
-    state: PageState[V], title: str, change: Callable[[V, Scenario], V] = lambda view, _: view
-) -> tuple[V, Scenario] | None:
-    """Begin a page; return what it shows, or None where there is only a sentence to be said."""
-    wrong = state.restore()
-    scenario, refused = draw_controls(state)
-    st.title(title)
-    draw_wrong(wrong)
-    try:
-        if scenario is not None:
-            view = change(state.current(), scenario)
-            state.remember(view, scenario)
-            return view, scenario
-    except InvalidInput as problem:
-        refused = str(problem)
-    st.error(refused)
-    return None
 
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:

@@ -35,7 +35,7 @@ from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import run_script
-from dpsco_core.runs.allowed import refusal, with_fitting_grid
+from dpsco_core.runs.allowed import refusal
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 
@@ -101,14 +101,8 @@ class Visit:
             value = tuple(m for m in METHOD_SLUGS if m in value)
         if field == "axis" and value not in links.FIELDS:
             value = None
-        (short, whole), before = self.sweep, self.scenario
-        if before.grid == short:
-            before = replace(before, grid=whole)
-        scenario, words = changed(before, field, value)
-        # Nobody has asked for its largest points; they come back where they fit.
-        fitting = with_fitting_grid(scenario, self.limits)
-        self.sweep = fitting.grid, scenario.grid
-        self._set(fitting, self.view)
+        scenario, self.sweep, words = changed(self.scenario, field, value, self.sweep, self.limits)
+        self._set(scenario, self.view)
         self.wrong += [words] if words else []
 
     def _set(self, scenario: Scenario, view: View) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpsco_app.front.picture import WHY, WITHOUT, fit
-from dpsco_app.parts.page import draw_apart, opened_with_scenario
+from dpsco_app.parts.page import draw_apart, opened_at
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.drawing import draw_picture
 from dpsco_app.parts.touch.picture import TITLE, sample_words
@@ -25,10 +25,11 @@ STATE = PageState(
 
 def page() -> None:
     draw_views("private-mean")
-    opened = opened_with_scenario(STATE, TITLE)
-    if opened is None:
+    _, scenario, refused = opened_at(STATE)
+    st.title(TITLE)
+    if scenario is None:
+        st.error(refused)
         return
-    scenario = opened[1]
     draw_apart(STATE, scenario)
     draw_picture(scenario, "private_mean")
     st.caption(sample_words(scenario))

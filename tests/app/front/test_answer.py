@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_app.front import links
 from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, loose_ends
-from dpsco_app.front.changes import changed
+from dpsco_app.front.changes import fitted
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Role, Study, chosen_point
 from dpsco_app.front.titles import panel_names, ratio_text
@@ -196,20 +196,25 @@ def test_a_comma_in_a_name_does_not_make_two_methods_of_one() -> None:
     assert method_names(("mean.sample", "mean.clipped")) == "Sample mean, Simple clipping"
 
 
+def moved(scenario: Scenario, **change: float) -> Scenario:
+    """Return a scenario after a slider has moved."""
+    return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
+
+
 def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
     """One that somebody has typed stays as it is, and one that cannot run is not reached."""
     usual = DEFAULT.scenario.grid
-    few, _ = changed(DEFAULT.scenario, "n", 100)
+    few = moved(DEFAULT.scenario, n=100)
     assert few.grid == (100, *usual) and chosen_point(few) == 100
-    assert changed(few, "n", 200)[0].grid == (200, *usual)
-    assert changed(few, "n", 1000)[0].grid == usual
+    assert moved(few, n=200).grid == (200, *usual)
+    assert moved(few, n=1000).grid == usual
     assert links.read({"n": "100"})[0].grid == (100, *usual)
-    own, _ = changed(replace(DEFAULT.scenario, grid=(500, 1000)), "n", 100)
+    own = moved(replace(DEFAULT.scenario, grid=(500, 1000)), n=100)
     assert own.grid == (500, 1000)
     more = replace(DEFAULT.scenario, grid=tuple(sorted((*usual, 3000))))
-    assert changed(more, "n", 200)[0].grid == more.grid
+    assert moved(more, n=200).grid == more.grid
     assert links.read({"n": "1000000"})[0].grid == usual
-    assert changed(DEFAULT.scenario, "epsilon", 0.01)[0].grid == usual
+    assert moved(DEFAULT.scenario, epsilon=0.01).grid == usual
 
 
 def test_an_error_of_zero_has_its_number_though_no_place_on_the_axis() -> None:
