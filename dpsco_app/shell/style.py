@@ -31,6 +31,7 @@ kbd {{ opacity: 0.85 !important; }}
 /* Streamlit gives a menu the room below its button, however little. As high as it is, it turns. */
 [data-testid=stPopoverBody] {{ max-height: 70vh !important; }}
 .st-key-views {{ gap: 0.25rem; }}
+[data-testid=stButtonGroup] > div {{ flex-wrap: wrap !important; }}
 @media (max-width: 1000px) {{
   [data-testid=stMarkdownContainer] table {{ display: block; overflow-x: auto; }}
 }}

@@ -48,6 +48,7 @@ RULES = {
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
 HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # the figure for the other kind of window
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
+CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
 
 
 def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
@@ -125,6 +126,8 @@ def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
             page.wait_for_timeout(100)
             wide.append(target.evaluate(SIDEWAYS))
         assert wide[-1] <= 0, (name, wide)
+    # What cannot be seen is not chosen.
+    assert not any(page.locator(CHOICES).evaluate_all(f"all => all.map({SIDEWAYS})")), name
 
 
 def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
