@@ -1,7 +1,7 @@
 """`dpsco page`: a study with sliders as one HTML file, which needs no engine and no network.
 
-What was measured and every bound are in the file for each place of its sliders, drawn as SVG; a
-move puts another drawing in place.
+What was measured and every bound are in the file for each place of its sliders, with Plotly; a move
+draws another figure.
 """
 
 import argparse
@@ -18,8 +18,7 @@ from typing import Any
 
 from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.figure.svg import SvgDrawing, in_both_themes, variables
-from dpsco_app.figure.theme import COMPACT, FONT, NARROW, WIDE, Size, Theme
+from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
@@ -37,20 +36,10 @@ from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
 MOST_BYTES = 4_000_000
-SIZES = {"wide": WIDE, "compact": COMPACT}
+SCHEMES = ("light", "dark")
+NARROW_PANELS = ("first", "second")  # a phone has them below one another
 SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
 STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
-
-
-class Pool:
-    """Texts that many drawings share, each once."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, int] = {}
-
-    def of(self, parts: Sequence[str]) -> list[int]:
-        """Return the numbers of texts."""
-        return [self.texts.setdefault(part, len(self.texts)) for part in parts]
 
 
 def places(scenario: Scenario, over: Sequence[str]) -> dict[str, list[float]]:
@@ -91,7 +80,7 @@ def sliders_page(
     if not over:
         over = ("epsilon",) if scenario.epsilon and scenario.axis != "epsilon" else ("d",)
     sliders = places(scenario, over)
-    visit, pool, names = Visit(LIBRARY), Pool(), dict[str, str]()
+    visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
     screens = []
     every = list(itertools.product(*sliders.values()))
     for i, values in enumerate(every):
@@ -101,45 +90,40 @@ def sliders_page(
         if visit.wrong:
             raise InvalidInput(visit.wrong[0])
         visit.step(float("inf"))
-        screens.append({name: pool.of(parts) for name, parts in _parts(visit, names).items()})
-    data = {
-        "texts": list(pool.texts),
-        "screens": screens,
-        "lengths": [len(values) for values in sliders.values()],
-    }
-    packed = gzip.compress(json.dumps(data, ensure_ascii=False).encode(), 9, mtime=0)
-    page = _page(scenario, sliders, base64.b64encode(packed).decode(), names)
+        screens.append(
+            {
+                name: [texts.setdefault(part, len(texts)) for part in parts]
+                for name, parts in _parts(visit, view).items()
+            }
+        )
+    lengths = [len(values) for values in sliders.values()]
+    data = {"texts": list(texts), "screens": screens, "lengths": lengths}
+    page = _page(scenario, sliders, json.dumps(data, ensure_ascii=False))
     size = len(page.encode())
     require(size <= MOST_BYTES, "over", "so few values that the page has at most 4 MB", size)
     return page
 
 
-def _parts(visit: Visit, names: dict[str, str]) -> dict[str, list[str]]:
-    """Return what is drawn at one place of the sliders, by where it stands."""
-    parts: dict[str, list[str]] = {}
-    screens = {name: visit.screen(Theme(size=size)) for name, size in SIZES.items()}
-    for name, size in SIZES.items():
-        for panel in [name] if name == "wide" else _panels(visit):
-            shown = screens[name] if panel != "second" else _second(visit, size)
-            drawing = SvgDrawing(shown["figure"], size.width)
-            names |= drawing.names
-            parts[panel] = drawing.elements
-    parts["head"] = [in_both_themes(screens["wide"]["head"], names)]
-    parts["table"] = [in_both_themes(screens["compact"]["table"], names)]
-    parts["bounds"] = _bounds(visit.scenario)
+def _parts(visit: Visit, view: View) -> dict[str, list[str]]:
+    """Return what is shown at one place of the sliders, by where it stands and in which theme."""
+    parts = {"bounds": _bounds(visit.scenario)}
+    for dark, scheme in enumerate(SCHEMES):
+        wide = visit.screen(Theme(dark=bool(dark)))
+        parts[f"head {scheme}"] = [wide["head"]]
+        parts[f"wide {scheme}"] = _figure(wide)
+        for panel in NARROW_PANELS[: len(visit.parts)]:
+            visit.view = replace(view, panel=panel)
+            narrow = visit.screen(Theme(dark=bool(dark), size=COMPACT))
+            parts[f"{panel} {scheme}"] = _figure(narrow)
+            parts[f"table {scheme}"] = [narrow["table"]]
+        visit.view = view
     return parts
 
 
-def _panels(visit: Visit) -> list[str]:
-    return ["first", "second"][: len(visit.parts)]
-
-
-def _second(visit: Visit, size: Size) -> dict[str, Any]:
-    own = visit.view
-    visit.view = replace(own, panel="second")
-    shown = visit.screen(Theme(size=size))
-    visit.view = own
-    return shown
+def _figure(screen: dict[str, Any]) -> list[str]:
+    """Return a drawn figure as texts: its layout, then each of its lines."""
+    layout, lines = screen["figure"]["layout"], screen["figure"]["data"]
+    return [json.dumps(part, ensure_ascii=False) for part in (layout, *lines)]
 
 
 def _bounds(scenario: Scenario) -> list[str]:
@@ -155,9 +139,13 @@ def _bounds(scenario: Scenario) -> list[str]:
     ]
 
 
-def _page(
-    scenario: Scenario, sliders: dict[str, list[float]], packed: str, names: dict[str, str]
-) -> str:
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
+    from plotly.offline import get_plotlyjs  # the rest of this folder does without
+
     labels = {control.field: control for control in ALL_CONTROLS}
     inputs = "".join(
         slider(
@@ -173,26 +161,27 @@ def _page(
     sheets = []
     for dark in (False, True):
         mine = "".join(f"{name}: {pair[dark]}; " for name, pair in own.items())
-        sheets.append(f":root {{ {mine}{variables(names, dark=dark)}}}{words_style(dark=dark)}")
+        sheets.append(f":root {{ {mine}}}{words_style(dark=dark)}")
     style = f"{sheets[0]}@media (prefers-color-scheme: dark) {{ {sheets[1]} }}{STYLE}"
     style = style.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
     script = SCRIPT.replace("NARROW", f"{NARROW}px")
-    views = {
-        name: f"<svg id='{name}' viewBox='0 0 {size.width} {size.height}' role='img' "
-        f"aria-label='{ALL_BOUNDS}'></svg>"
-        for name, size in (("wide", WIDE), ("first", COMPACT), ("second", COMPACT))
-    }
+    figures = "".join(
+        f"<div class='figure' id='{name}' role='img' aria-label='{ALL_BOUNDS}'></div>"
+        for name in ("wide", *NARROW_PANELS)
+    )
     heads = "".join(f"<th scope='col'>{name}</th>" for name in HEADS)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{TITLE}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        f"<div id='head'></div>\n<form>{inputs}</form>\n{''.join(views.values())}\n"
+        f"<div id='head'></div>\n<form>{inputs}</form>\n{figures}\n"
         f"<div id='table'></div>\n<details><summary>{ALL_BOUNDS}</summary><div class='scrolled' "
         f"tabindex='0'><table><thead><tr>{heads}</tr></thead><tbody id='bounds'></tbody></table>"
         f"</div></details>\n<p>{MADE_BY}</p>\n</main>\n"
-        f"<script type='text/plain' id='packed'>{packed}</script>\n<script>{script}</script>\n"
+        f"<script type='text/plain' id='packed'>{_packed(data)}</script>\n"
+        f"<script type='text/plain' id='plotly'>{_packed(get_plotlyjs())}</script>\n"
+        f"<script>{script}</script>\n"
         "</body>\n</html>\n"
     )
 
