@@ -3,15 +3,14 @@
 import math
 from typing import Any
 
-from dpsco_app.figure.colours import QUIET, translucent
+from dpsco_app.figure.colours import INK, QUIET, translucent
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import (
     CLEAR,
     STEP,
     Box,
-    Path,
+    Point,
     border,
-    clearance,
     free_place,
     level_at,
     moved_apart,
@@ -32,25 +31,7 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     type_size = theme.px((13.5 if theme.size.ladder else 12) - 1.5 * words.small)
     plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
-    edge = _edge(place, words.below)
-
-    def allowed(box: Box) -> bool:
-        left, bottom, width, height = box
-        if bottom < words.least * place.height:
-            return False
-        if edge is None:
-            return True
-        top = bottom + height + 5
-        return top < min(level_at(edge, left), level_at(edge, left + width))
-
-    want = (
-        words.want[0] * (place.width - size[0]),
-        words.want[1] * (place.height - size[1]),
-    )
-    if words.on:
-        corner = _on_line(place, words.on, size) or _near_end(place, words.on, size)
-    else:
-        corner = free_place(size, (place.width, place.height), place.paths, want, allowed)
+    corner = _beside_line(place, words.on, size) if words.on else _inside(place, words, size)
     if corner is None:
         return None  # the ladder says it
     place.paths.append(border((*corner, *size)))
@@ -65,36 +46,40 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     }
 
 
-def _on_line(place: PanelBox, key: str, size: tuple[float, float]) -> tuple[float, float] | None:
-    """Return the corner of words that stand on a line, as far right as they keep clear."""
+def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
+    """Return the corner of words in a panel, inside their region if they have one."""
+    edge = [r for r in place.panel.regions if r.key == words.below and words.below]
+    below = place.pixels(edge[0].x, edge[0].upper) if edge else []
+
+    def allowed(box: Box) -> bool:
+        left, bottom, width, height = box
+        ends = [level_at(below, x) for x in (left, left + width) if below]
+        return bottom >= words.least * place.height and bottom + height + 5 < min(
+            ends, default=math.inf
+        )
+
+    want = (words.want[0] * (place.width - size[0]), words.want[1] * (place.height - size[1]))
+    return free_place(size, (place.width, place.height), place.paths, want, allowed)
+
+
+def _beside_line(place: PanelBox, key: str, size: Point) -> Point | None:
+    """Return the corner of words on a line, else near its end; None if they would be far off."""
     line = next(line for line in place.panel.lines if line.key == key)
-    x, y = place.extended(line.x, line.y)
-    own = [(place.across(a), place.up(b)) for a, b in zip(x, y, strict=True)]
+    own = place.pixels(line.x, line.y)
     others = [path for path in place.paths if list(path) != own]
-    for across in range(int(place.width - size[0] - 2), 3, -STEP):
-        up = max(level_at(own, across), level_at(own, across + size[0])) + 1
-        box = (float(across), up, *size)
-        if up + size[1] < place.height + 12 and clearance(box, others, CLEAR) >= CLEAR - 3:
-            return box[:2]
-    return None
+    panel, end = (place.width, place.height), place.across(line.x[-1]) - size[0]
+    on = end, level_at(own, end) + 1
+    near = end, place.up(line.y[-1]) - size[1] - NEAR / 2
 
+    def is_on(box: Box) -> bool:
+        return 0 < box[1] - max(level_at(own, box[0]), level_at(own, box[0] + size[0])) <= STEP + 1
 
-def _near_end(place: PanelBox, key: str, size: tuple[float, float]) -> tuple[float, float] | None:
-    """Return the corner of words beside the end of a line; None if they would be far from it."""
-    line = next(line for line in place.panel.lines if line.key == key)
-    end = place.across(line.x[-1]) - size[0], place.up(line.y[-1]) - size[1] - NEAR / 2
-    corner = free_place(size, (place.width, place.height), place.paths, end, enough=CLEAR)
-    if corner is None or math.dist(corner, end) > NEAR * 4:
-        return None
-    return corner
+    def is_near(box: Box) -> bool:
+        return math.dist(box[:2], near) <= NEAR * 4
 
-
-def _edge(place: PanelBox, key: str) -> Path | None:
-    for region in place.panel.regions:
-        if key and region.key == key:
-            x, y = place.extended(region.x, region.upper)
-            return [(place.across(a), place.up(b)) for a, b in zip(x, y, strict=True)]
-    return None
+    return free_place(size, panel, others, on, is_on, CLEAR) or free_place(
+        size, panel, place.paths, near, is_near, CLEAR
+    )
 
 
 def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
@@ -104,7 +89,7 @@ def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
     left = -theme.px(theme.size.left) if first else 0
     above = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "align": "left"}
     at = {"xref": "paper", "x": place.domain[0], "xanchor": "left", "xshift": left} | above
-    ink, quiet = theme.colour(figure.ink), theme.colour(QUIET)
+    ink, quiet = theme.colour(INK), theme.colour(QUIET)
     notes = []
     if place.panel.title:
         font = {"size": theme.px(14 if compact else 15), "color": ink}

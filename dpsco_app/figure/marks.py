@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
-from dpsco_app.figure.place import (
-    border,
-    clearance,
-)
-from dpsco_app.figure.values import Cells, Figure, Gap, Line, Region
+from dpsco_app.figure.place import border, clearances
+from dpsco_app.figure.values import Cells, Figure, Gap, Line
 
 HALO = 0.75  # opacity behind the factor
 FADED = 0.4  # opacity of lines of settings that have changed
@@ -24,53 +23,21 @@ def regions_of(place: PanelBox) -> list[Part]:
         lower = [place.y.low / 10] * len(x)
         if region.lower:
             lower = place.extended(region.x, region.lower)[1]
-        traces.append(_filled(place, region, x, upper, lower))
+        own = {"name": region.name, "meta": region.key}
+        fill = {"fillcolor": place.theme.colour(region.look.fill), "line": {"width": 0}}
+        around = {"x": [*x, *reversed(x)], "y": [*upper, *reversed(lower)], "fill": "toself"}
+        traces.append(trace(place, **around, **fill, **own))
         for y in [upper, lower] if region.lower else [upper]:
             colour = place.theme.colour(region.look.edge)
             line = {"color": colour, "width": place.theme.px(region.edge)}
-            traces.append(trace(place, x=x, y=y, line=line, name=region.name, meta=region.key))
+            traces.append(trace(place, x=x, y=y, line=line, **own))
             place.keep_clear(x, y)
-        if region.hover:
-            traces.append(_told(place, region))
+        if region.hover:  # on points that are not seen
+            points = {"x": list(region.x), "y": list(region.upper), "mode": "markers"}
+            hidden = {"marker": {"size": 12, "opacity": 0}, "name": region.name}
+            told = {"hoverinfo": "text", "hovertext": list(region.hover)}
+            traces.append(trace(place, **points, **hidden, **told))
     return traces
-
-
-def _filled(
-    place: PanelBox,
-    region: Region,
-    x: Sequence[float],
-    upper: Sequence[float],
-    lower: Sequence[float],
-) -> Part:
-    fill: Part = {"fillcolor": place.theme.colour(region.look.fill)}
-    if any(region.hatched):
-        edge = place.theme.colour(region.look.edge)
-        pattern = {"shape": "/", "size": 7, "solidity": 0.2, "fgcolor": edge}
-        fill = {"fillpattern": pattern | {"bgcolor": fill["fillcolor"]}}
-    return trace(
-        place,
-        x=[*x, *reversed(x)],
-        y=[*upper, *reversed(lower)],
-        fill="toself",
-        line={"width": 0},
-        name=region.name,
-        meta=region.key,
-        **fill,
-    )
-
-
-def _told(place: PanelBox, region: Region) -> Part:
-    """Return unseen points on a region's edge that say what it is."""
-    return trace(
-        place,
-        x=list(region.x),
-        y=list(region.upper),
-        mode="markers",
-        marker={"size": 12, "opacity": 0},
-        hoverinfo="text",
-        hovertext=list(region.hover),
-        name=region.name,
-    )
 
 
 def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
@@ -249,11 +216,13 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     x, theme = place.panel.chosen, place.theme
     if x is None:
         return [], []
-    here = [(line, _at(line, x)) for line in place.panel.lines if line.kind == "measured"]
+    lines = [line for line in place.panel.lines if line.kind == "measured"]
+    here = [(line, y) for line in lines for a, y in zip(line.x, line.y, strict=True) if a == x]
     here = [(line, y) for line, y in here if y > 0]
-    tops = [y for _, y in here]
-    tops += [_level(region, x) for region in place.panel.regions if region.lower]
-    ink = theme.colour(figure.ink)
+    windows = [region for region in place.panel.regions if region.lower]
+    tops = [y for r in windows for a, y in zip(r.x, r.upper, strict=True) if a == x]
+    tops += [y for _, y in here]
+    ink = theme.colour(INK)
     traces = []
     if tops:
         top = min(max(tops), place.y.high)
@@ -284,14 +253,6 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     return traces, notes
 
 
-def _at(line: Line, x: float) -> float:
-    return next((y for a, y in zip(line.x, line.y, strict=True) if a == x), 0.0)
-
-
-def _level(region: Region, x: float) -> float:
-    return next((y for a, y in zip(region.x, region.upper, strict=True) if a == x), 0.0)
-
-
 def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     """Return the stroke between two points and the factor beside it, where it keeps clear."""
     if gap is None:
@@ -317,15 +278,11 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     column = [centre, centre]
     others = [path for path in place.paths if [path[0][0], path[-1][0]] != column]
     inside = [s for s in spots if 0 <= s[0] <= place.width - width] or spots
-    spot = max(
-        inside,
-        key=lambda s: clearance((*s, width, height), others, 12) - 0.1 * inside.index(s),
-    )
+    panel = (place.width, place.height)
+    clear = clearances(np.array(inside), (width, height), panel, others, 12)
+    spot = inside[int(np.argmax(clear - 0.1 * np.arange(len(inside))))]
     place.paths.append(border((*spot, width, height)))
     text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
     at = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
     halo = {"bgcolor": translucent(theme.colour(PAGE), HALO), "borderpad": 0}
     return traces, [at | text | halo | {"name": gap.key}]
-
-
-# -- words ------------------------------------------------------------------------------------

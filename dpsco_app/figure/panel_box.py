@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from dpsco_app.figure.place import Path
+from dpsco_app.figure.place import Path, Point, extended
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Axis, Panel
 
@@ -66,17 +66,11 @@ class PanelBox:
 
     def extended(self, x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
         """Return a curve that goes on, straight, to both edges of the panel."""
-        if len(x) < 2:
-            return [self.to_x(self.low), self.to_x(self.high)], [y[0], y[0]]
+        return extended(x, y, (self.to_x(self.low), self.to_x(self.high)), log=self.panel.x.log)
 
-        def beyond(i: int, j: int, place: float) -> float:
-            a, b = self.on_axis(x[i]), self.on_axis(x[j])
-            slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
-            return y[i] * math.exp(slope * (place - a))
-
-        ends = [(self.to_x(self.low), beyond(0, 1, self.low))]
-        ends.append((self.to_x(self.high), beyond(-1, -2, self.high)))
-        return [ends[0][0], *x, ends[1][0]], [ends[0][1], *y, ends[1][1]]
+    def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
+        """Return the pixels of a curve that goes on to both edges of the panel."""
+        return [(self.across(a), self.up(b)) for a, b in zip(*self.extended(x, y), strict=True)]
 
 
 def trace(place: PanelBox, **more: Any) -> Part:

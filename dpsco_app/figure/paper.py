@@ -2,7 +2,6 @@
 
 import io
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from matplotlib import rc_context
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
 from dpsco_app.figure.colours import Area
-from dpsco_app.figure.place import moved_apart
+from dpsco_app.figure.place import extended, moved_apart
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
 WIDTH, HEIGHT = 3.35, 2.05  # sizes of the column and of a panel, in inches
@@ -129,27 +128,12 @@ def _ticks(axis: Any, known: Axis) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _beyond(
-    x: Sequence[float], y: Sequence[float], ends: tuple[float, float], log: bool
-) -> tuple[list[float], list[float]]:
-    """Return a curve that goes on, straight, to both ends of the axis."""
-    if len(x) < 2:
-        return list(ends), [y[0], y[0]]
-
-    def at(i: int, j: int, end: float) -> float:
-        a, b, c = (math.log(v) if log else v for v in (x[i], x[j], end))
-        slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
-        return y[i] * math.exp(slope * (c - a))
-
-    return [ends[0], *x, ends[1]], [at(0, 1, ends[0]), *y, at(-1, -2, ends[1])]
-
-
 def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
-    x, upper = _beyond(area.x, area.upper, ends, log)
+    x, upper = extended(area.x, area.upper, ends, log=log)
     lower = [y.low] * len(x)
     look: Area = area.look
     if area.lower:
-        lower = _beyond(area.x, area.lower, ends, log)[1]
+        lower = extended(area.x, area.lower, ends, log=log)[1]
         ax.fill_between(x, lower, upper, color="0.9", lw=0, zorder=0)
         ax.plot(x, lower, color=look.edge[0], lw=0.5, zorder=1)
     else:
@@ -160,7 +144,7 @@ def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any
 def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
     x, y = list(line.x), list(line.y)
     if line.kind != "measured":
-        x, y = _beyond(x, y, ends, log)
+        x, y = extended(x, y, ends, log=log)
     colour = line.colour[0]
     is_open = line.symbol.endswith("-open")
     marks = {

@@ -12,8 +12,8 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, bottom, width, height; up is positive
 Path = Sequence[Point]
 
-CLEAR = 5.0  # the least distance of words from a line
-ENOUGH = 13.0  # no place is better for being farther away
+CLEAR = 5  # the least distance of words from a line
+ENOUGH = 13  # no place is better for being farther away
 STEP = 6  # the step of the search
 PIECE = 5.0  # a piece of a line, when its distance is measured
 
@@ -44,26 +44,17 @@ def moved_apart(wanted: Sequence[float], sizes: Sequence[float], ceiling: float)
     return centres
 
 
-def clearance(box: Box, paths: Sequence[Path], enough: float = math.inf) -> float:
-    """Return the least distance from a box to lines, 0 if one crosses it; at most `enough`."""
-    left, bottom, width, height = box
-    least = enough
-    for path in paths:
-        for (ax, ay), (bx, by) in pairwise(path):
-            if (
-                max(ax, bx) < left - least
-                or min(ax, bx) > left + width + least
-                or max(ay, by) < bottom - least
-                or min(ay, by) > bottom + height + least
-            ):
-                continue
-            pieces = max(2, int(max(abs(bx - ax), abs(by - ay)) / PIECE))
-            for k in range(pieces + 1):
-                x, y = ax + (bx - ax) * k / pieces, ay + (by - ay) * k / pieces
-                across = max(left - x, 0.0, x - left - width)
-                up = max(bottom - y, 0.0, y - bottom - height)
-                least = min(least, math.hypot(across, up))
-    return least
+def clearances(
+    corners: NDArray[np.float64], size: Point, panel: Point, paths: Sequence[Path], enough: int
+) -> Ints:
+    """Return how many pixels boxes keep clear of all lines, at most `enough`."""
+    inside = _counter(panel, paths, enough)
+    left, bottom = np.floor(corners).astype(int).T
+    right, top = np.ceil(corners + size).astype(int).T
+    clear = np.zeros(len(corners), dtype=np.int64)
+    for away in range(1, enough + 1):
+        clear[inside(left - away, bottom - away, right + away, top + away) == 0] = away
+    return clear
 
 
 def free_place(
@@ -71,28 +62,21 @@ def free_place(
     panel: Point,
     paths: Sequence[Path],
     want: Point,
-    allowed: Callable[[Box], bool] = lambda _: True,
-    enough: float = ENOUGH,
+    allowed: Callable[[Box], bool],
+    enough: int = ENOUGH,
 ) -> Point | None:
     """Return the lower left corner of a box inside a panel that keeps clear of all lines.
 
     The nearest one to the wished place, all but as clear as can be up to `enough`; None if there is
     none.
     """
-    columns = np.arange(4, max(5, int(panel[0] - size[0] - 3)), STEP)
-    rows = np.arange(4, max(5, int(panel[1] - size[1] - 3)), STEP)
-    x, y = (grid.ravel() for grid in np.meshgrid(columns, rows, indexing="ij"))
-    inside = _counter(panel, paths, int(enough))
-    right, top = np.ceil(x + size[0]).astype(int), np.ceil(y + size[1]).astype(int)
-    clear = np.zeros(len(x))
-    for away in range(1, int(enough) + 1):
-        clear[inside(x - away, y - away, right + away, top + away) == 0] = away
-    score = np.where(clear >= CLEAR, clear - 0.02 * np.hypot(x - want[0], y - want[1]), -np.inf)
+    columns, rows = (np.arange(4, max(5, int(panel[i] - size[i] - 3)), STEP) for i in (0, 1))
+    corners = np.stack([g.ravel() for g in np.meshgrid(columns, rows, indexing="ij")], axis=1)
+    clear = clearances(corners, size, panel, paths, enough)
+    score = clear - 0.02 * np.hypot(*(corners - want).T)
     for k in np.argsort(-score, kind="stable"):
-        corner = float(x[k]), float(y[k])
-        if score[k] == -np.inf:
-            return None
-        if allowed((*corner, *size)):
+        corner = float(corners[k, 0]), float(corners[k, 1])
+        if clear[k] >= CLEAR and allowed((*corner, *size)):
             return corner
     return None
 
@@ -136,3 +120,18 @@ def level_at(path: Path, x: float) -> float:
         if x <= bx:
             return by if bx == ax else ay + (by - ay) * (x - ax) / (bx - ax)
     return path[-1][1]
+
+
+def extended(
+    x: Sequence[float], y: Sequence[float], ends: tuple[float, float], *, log: bool
+) -> tuple[list[float], list[float]]:
+    """Return a curve that goes on, straight, to both ends of an axis; a point as a level line."""
+    if len(x) < 2:
+        return list(ends), [y[0], y[0]]
+
+    def beyond(i: int, j: int, end: float) -> float:
+        a, b, c = (math.log(v) if log else v for v in (x[i], x[j], end))
+        slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
+        return y[i] * math.exp(slope * (c - a))
+
+    return [ends[0], *x, ends[1]], [beyond(0, 1, ends[0]), *y, beyond(-1, -2, ends[1])]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpsco_app.figure.colours import FAINT, GRID, PAGE, QUIET
+from dpsco_app.figure.colours import FAINT, GRID, INK, PAGE, QUIET
 from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words, room_of
 from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
@@ -84,7 +84,7 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
             "bgcolor": theme.colour(PAGE),
             "bordercolor": theme.colour(FAINT),
             "align": "left",
-            "font": {"size": theme.px(13), "color": theme.colour(figure.ink)},
+            "font": {"size": theme.px(13), "color": theme.colour(INK)},
         },
         "annotations": notes,
     }

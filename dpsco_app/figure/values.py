@@ -5,10 +5,10 @@ about stands in its `key`: the same key in the ladder, so that pointing at one f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from dpsco_app.figure.colours import INK, Area, Pair
+from dpsco_app.figure.colours import Area, Pair
 
 Dash = Literal["solid", "dot", "dash", "dashdot", "longdash"]
 Kind = Literal["measured", "proven", "guide"]
@@ -61,7 +61,6 @@ class Region:
     lower: Sequence[float] = ()
     look: Area
     edge: float = 1.3  # width of its edges
-    hatched: Sequence[bool] = ()  # at which points a hypothesis fails
     hover: Sequence[str] = ()
 
 
@@ -152,5 +151,3 @@ class Figure:
     alt: str
     square: bool = False  # whether a unit is as long on both axes
     faded: bool = False  # what is measured is of settings that have changed since
-    ink: Pair = INK
-    fields: dict[str, float] = field(default_factory=dict)

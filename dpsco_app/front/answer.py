@@ -4,7 +4,7 @@ No Streamlit, no Plotly and no pandas: the page without a server speaks with the
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_app.front.study import Role, Study, chosen_point, compared
@@ -20,9 +20,8 @@ from dpsco_core.runs.allowed import refusal
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
+LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
-LOOSE = 2.5  # the same ratio, beyond which only the lower end is said
-ABOVE_ONE = 1.1  # a lower end below it is said as one
 OPEN = 10.0  # the ratio of the ends of an interval that says next to nothing
 MOST = 100.0
 NOTHING = "no measurable cost"
@@ -59,7 +58,6 @@ def answer(studies: Sequence[Study]) -> Answer:
     for one in priced:
         costs.append(one.cost(again=any(first.about in cost for cost in costs)))
     wheres = [one.where() for one in priced]
-    worse = [o for o, cost in zip(priced, costs, strict=True) if o.useless and cost != USELESS]
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
     elif costs == [USELESS, USELESS]:
@@ -67,7 +65,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
     small = _no_better(first) if set(costs) == {USELESS} else _whose(told)
-    small += _idle(told, worse) + _along(first) + _outside(first)
+    small += _idle([one for one in told if not one.useless]) + _along(first) + _outside(first)
     return Answer(headline=headline, small=small)
 
 
@@ -91,29 +89,24 @@ class _Told:
         return without_data(point)
 
     @property
-    def useless(self) -> bool:
-        """Whether the best private method errs more than an answer that sees no data."""
-        return self.row is not None and 0 < self.start < self.row.mean - self.row.half
-
-    @property
     def idle(self) -> bool:
-        """Whether an answer that sees no data errs as much, as far as the trials can tell."""
-        row = self.row
-        return row is not None and 0 < self.start <= row.mean + row.half and not self.useless
+        """Whether an answer that sees no data errs no more, as far as the trials can tell."""
+        return self.row is not None and 0 < self.start <= self.row.mean + self.row.half
 
     @property
-    def lost(self) -> bool:
-        """Whether that is all that the trials can tell of it."""
+    def useless(self) -> bool:
+        """Whether it errs less, or that is all that the trials can tell of the private method."""
+        if self.row is None or not self.idle:
+            return False
         price = self.price
-        return self.idle and price is not None and price.high > OPEN * max(price.low, 0.0)
+        wide = price is not None and price.high > OPEN * max(price.low, 0.0)
+        return wide or self.start < self.row.mean - self.row.half
 
     def cost(self, *, again: bool) -> str:
         """Return the cost in words; the second time "the error" is understood."""
         assert self.price is not None
-        if not again and (self.useless or self.lost):
-            return USELESS
-        if self.lost:
-            return "no better than no data"
+        if self.useless:
+            return "no better than no data" if again else USELESS
         return cost_words(self.price, "" if again else f" the {self.about}")
 
     def where(self) -> str:
@@ -137,25 +130,22 @@ def cost_words(price: Ratio, about: str) -> str:
     --------
     >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), " the error")
     '1.9 times the error'
-    >>> cost_words(Ratio(value=2.7, low=2.1, high=3.5), " the error")
+    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), " the error")
     'about 2.7 times the error'
-    >>> cost_words(Ratio(value=7.0, low=4.2, high=12.0), " the error")
-    'at least 4 times the error'
+    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), " the error")
+    '1.5 to 4 times the error'
     >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
     'no measurable cost'
-    >>> cost_words(Ratio(value=1.4, low=0.6, high=2.9), " the error")
-    'between 1 and 3 times the error'
     """
     if price.high < 1 or (price.within_noise and not price.high > UNSURE):
         return NOTHING
     if (price.value if math.isnan(price.low) else price.low) > MOST:
         return f"more than {MOST:.0f} times{about}"
     ends = loose_ends(price)
-    if ends is None:
-        exact = "" if price.high <= CLOSE * price.low else "about "
-        return f"{exact}{ratio_text(price.value)} times{about}"
-    low, high = ends
-    return f"between 1 and {high} times{about}" if low == "1" else f"at least {low} times{about}"
+    if ends is not None:
+        return f"{' to '.join(ends)} times{about}"
+    exact = "" if price.high <= CLOSE * price.low else "about "
+    return f"{exact}{ratio_text(price.value)} times{about}"
 
 
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
@@ -172,21 +162,13 @@ def loose_ends(price: Ratio) -> tuple[str, str] | None:
     known = math.isnan(price.low) or price.high < 1 or price.high <= LOOSE * price.low
     if known and not price.within_noise:
         return None
-    return _floored(price.low) if price.low >= ABOVE_ONE else "1", _ceiled(price.high)
+    return _whole(max(price.low, 1.0), math.floor), _whole(price.high, math.ceil)
 
 
-def _floored(value: float) -> str:
-    """Return a number with one figure, rounded down; of 1 to 2 with a digit behind the point."""
-    if value < 2:
-        return f"{math.floor(value * 10) / 10:.1f}"
-    unit = 10 ** math.floor(math.log10(value))
-    return f"{math.floor(value / unit) * unit:,}"
-
-
-def _ceiled(value: float) -> str:
-    """Return a number above 1 with one figure, rounded up."""
-    unit = 10 ** math.floor(math.log10(value))
-    return f"{math.ceil(value / unit) * unit:,}"
+def _whole(value: float, cut: Callable[[float], int]) -> str:
+    """Return a number above 1 with one figure, or in halves below 5, rounded up or down."""
+    unit = 0.5 if value < 5 else 10 ** math.floor(math.log10(value))
+    return f"{cut(value / unit) * unit:,g}"
 
 
 def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
@@ -196,10 +178,9 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     if told.study.role != "hardest" or public is None or not floor:
         return (f"{_capital(cost)}", where)
     value = next((e.value for x, e in floor if x == told.x), 0.0)
-    least = value / public.mean
-    whom = "zCDP" if floor[0][1].bound.card.privacy == "zcdp" else "private"
-    if least <= 1:
+    if value <= public.mean:
         return (f"{_capital(cost)}", where)
+    whom = "zCDP" if floor[0][1].bound.card.privacy == "zcdp" else "private"
     return (
         f"{_capital(cost)} {where};",
         f"no {whom} algorithm can err less than {rounded(value)}",
@@ -241,16 +222,13 @@ def _no_better(told: _Told) -> Words:
     )
 
 
-def _idle(told: Sequence[_Told], worse: Sequence[_Told]) -> Words:
-    """Say on which data an answer without data does as well, or better, where it is not said."""
-    words = []
-    for how, of_these in (
-        ("no better than no data", [one for one in told if one.idle and not one.lost]),
-        ("worse than no data", worse),
-    ):
-        wheres = ["hardest case" if o.study.role == "hardest" else o.where() for o in of_these]
-        words += [(f" {_capital(' and '.join(wheres))}: {how}.", "")] * bool(wheres)
-    return tuple(words)
+def _idle(told: Sequence[_Told]) -> Words:
+    """Say on which data an answer without data does as well, or better."""
+    wheres = [
+        "hardest case" if one.study.role == "hardest" else one.where() for one in told if one.idle
+    ]
+    text = f" {_capital(' and '.join(wheres))}: no better than no data."
+    return ((text, ""),) if wheres else ()
 
 
 def _outside(told: _Told) -> Words:
@@ -275,19 +253,13 @@ def _along(told: _Told) -> Words:
     scenario = told.study.scenario
     if scenario.axis in (None, "n"):
         return ()
-    ends = [told.study.at(told.lead, x) for x in (scenario.grid[0], scenario.grid[-1])]
-    prices = [row.price for row in ends if row is not None]
-    if len(prices) < 2 or prices[0] is None or prices[1] is None:
+    ends = scenario.grid[0], scenario.grid[-1]
+    rows = [told.study.at(told.lead, x) for x in ends]
+    costs = [cost_words(row.price, "") for row in rows if row is not None and row.price is not None]
+    if len(costs) < 2:
         return ()
-    symbol = SYMBOL[str(scenario.axis)]
-    first, last = (cost_words(price, "") for price in prices if price is not None)
-    return (
-        (
-            f" At {symbol} = {number_text(scenario.grid[0])}: {first}; "
-            f"at {number_text(scenario.grid[-1])}: {last}.",
-            "",
-        ),
-    )
+    first, last = (f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True))
+    return ((f" At {SYMBOL[scenario.axis]} = {first}; at {last}.", ""),)
 
 
 def _without_price(told: Sequence[_Told]) -> Answer:
@@ -304,7 +276,7 @@ def _without_price(told: Sequence[_Told]) -> Answer:
         (_named(told[0].lead), told[0].lead),
         (f". Choose the {public}, too, to see what privacy costs.", ""),
     )
-    return Answer(headline=headline, small=small + _idle(told, [o for o in told if o.useless]))
+    return Answer(headline=headline, small=small + _idle(told))
 
 
 def _without(study: Study) -> Answer:

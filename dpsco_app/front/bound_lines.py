@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, short_names
-from dpsco_app.figure.values import (
-    Line,
-)
+from dpsco_app.figure.values import Line
 from dpsco_app.front.study import place
+from dpsco_app.front.titles import at_point
 from dpsco_app.parts.options import in_print, rounded
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.explain.window import Span
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
+
+HUNDREDTH = 0.01
+Floor = Sequence[tuple[float | None, Evaluation]]  # at every point
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
@@ -91,6 +93,32 @@ def floor_hover(e: Evaluation) -> str:
     return f"<b>{card.name}</b>: {rounded(e.value)}<br>{card.paper}, {card.statement}"
 
 
-def every_private(scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]]) -> bool:
-    """Whether the region binds every private algorithm, and not those of zCDP alone."""
-    return scenario.rho is None and all(e.bound.card.privacy != "zcdp" for _, e in floor)
+def floor_name(scenario: Scenario, e: Evaluation) -> str:
+    """Return whose floor it is: of algorithms of a kind, or of sampling, which binds all others."""
+    if by_sampling(e):
+        return "sampling floor"
+    return f"{kind_bound(scenario, e)} floor"
+
+
+def kind_bound(scenario: Scenario, e: Evaluation) -> str:
+    """Return the kind of algorithms that a floor binds."""
+    return "zCDP" if scenario.rho is not None or e.bound.card.privacy == "zcdp" else "private"
+
+
+def by_sampling(e: Evaluation) -> bool:
+    """Whether sampling alone has this floor, to a hundredth."""
+    sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
+    power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares
+    alone = sampling > 0 and (privacy / sampling) ** power < HUNDREDTH
+    return alone and e.value < (1 + HUNDREDTH) * sampling
+
+
+def floor_words(scenario: Scenario, floor: Floor, x: float | None) -> tuple[str, ...]:
+    """Return what stands in the region below a floor."""
+    if all(by_sampling(e) for _, e in floor):
+        return ("no algorithm, private or not,", "can be here")
+    private = f"no {kind_bound(scenario, floor[0][1])} algorithm"
+    if by_sampling(dict(floor)[x]):
+        at = at_point(scenario, x).removeprefix(", ")
+        return (private, "can be here, and no other", f"one at {at}")
+    return (private, "can be here")

@@ -1,16 +1,11 @@
 """The front figure: its panels on a common axis, and the ladder of named numbers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
-from dpsco_app.figure.colours import IMPOSSIBLE, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import SIGNS
-from dpsco_app.figure.values import (
-    Axis,
-    Figure,
-    Ladder,
-    LadderRow,
-)
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.study import Asked, Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
@@ -18,6 +13,9 @@ from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import MEAN, words_for
 
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
+START = "answer without data"
+# What the table says below a row's name.
+NOTES = {"window": WINDOW_NOTE, "start": "the error of one fixed answer, on the data of the column"}
 DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
 
 
@@ -43,7 +41,7 @@ def front_figure(
     return Figure(
         panels=[panel.made(low) for panel in visible],
         y=y,
-        ladder=_ladder(panels, asked, low),
+        ladder=_ladder(panels, asked),
         alt=alt,
         faded=asked.faded,
     )
@@ -78,45 +76,21 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(v, number_text(v)) for v in powers]
 
 
-def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
+def _ladder(panels: Sequence[FrontPanel], asked: Asked) -> Ladder:
     """Return a row for the window, each method with a name, the floor and each bound."""
-    last, single = panels[-1], len(panels) == 1
-    price = asked.measure == "price"
+    last, single, price = panels[-1], len(panels) == 1, asked.measure == "price"
+    named = {line.key for panel in panels for line in panel.lines if line.symbol}
+    own = [_rows(panel, named, price=price) for panel in panels]
     rows = []
-    keys: dict[str, tuple[str, Pair, bool]] = {}
-    signs = {line.key: SIGNS.get(line.symbol, "") for panel in panels for line in panel.lines}
-    notes = dict.fromkeys((panel.study.public for panel in panels), "not private")
-    notes |= {"window": WINDOW_NOTE}
-    for panel in panels:
-        for line in panel.lines:
-            if line.symbol:
-                keys.setdefault(line.key, (line.name, line.colour, True))
-        for line in panel.guides:
-            if line.kind == "proven":
-                keys.setdefault(line.key, (line.name, line.colour, False))
-            elif line.key == "start" and not price:
-                keys.setdefault(line.key, ("without data", QUIET, False))
-        for area in panel.region:
-            keys.setdefault(area.key, (area.name, IMPOSSIBLE.ink, False))
-        for area in panel.window:
-            keys.setdefault(area.key, (area.name, WINDOW.ink, False))
-    for key, (name, colour, bold) in keys.items():
-        end = _end(last, key) or _end(panels[0], key)
-        if end is None:
-            continue
-        rows.append(
-            LadderRow(
-                key=key,
-                name=name,
-                colour=colour,
-                bold=bold,
-                end=end,
-                values=_values(panels, key, single=single, price=price),
-                swatch="area" if key == "window" else "edge" if key == "impossible" else "line",
-                sign=signs.get(key, ""),
-                note=notes.get(key, ""),
-            )
-        )
+    for key in dict.fromkeys(key for known in own for key in known):
+        known = [mine[key] for mine in own if key in mine]
+        texts = [_text(panel, mine, key) for panel, mine in zip(panels, own, strict=True)]
+        if single and not price:
+            texts.append(_price(last, key))
+        elif key == "window" and texts[0] == texts[-1]:
+            texts[0] = ""
+        best = next((row for row in known if row.sign), known[0])
+        rows.append(replace(best, end=known[-1].end, values=texts))
     about = "Price" if price else "Error" if last.scenario.problem == MEAN else "Excess risk"
     at = at_point(last.scenario, last.x).removeprefix(", ")
     columns = [panel.column for panel in panels]
@@ -128,37 +102,52 @@ def _ladder(panels: Sequence[FrontPanel], asked: Asked, low: float) -> Ladder:
     return Ladder(title=title, columns=columns, rows=rows)
 
 
-def _end(panel: FrontPanel, key: str) -> float | None:
-    for line in (*panel.lines, *panel.guides):
-        if line.key == key:
-            return line.y[-1]
-    for area in (*panel.region, *panel.window):
-        if area.key == key:
-            return area.upper[-1]
-    return None
-
-
-def _span(panel: FrontPanel, key: str) -> str:
-    low, high = panel.low_end(key), panel.value(key)
-    return "" if low is None or high is None else ranged(low, high)
-
-
-def _values(panels: Sequence[FrontPanel], key: str, *, single: bool, price: bool) -> list[str]:
+def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str, LadderRow]:
+    """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
-    if key == "window":
-        spans = [_span(panel, key) for panel in panels]
-        alike = spans[:-1] == spans[1:]
-        return [*spans, ""] if single else ["", spans[-1]] if alike else spans
-    values = [panel.value(key) for panel in panels]
-    texts = ["" if v is None else show(v) for v in values]
-    if not price:  # an error of 0 has no place on the axis
-        rows = [panel.study.table.get((key, panel.x)) for panel in panels]
-        texts = ["0" if r and r.mean == 0 else t for r, t in zip(rows, texts, strict=True)]
-    if not single or price:
-        return texts
-    row = panels[0].study.at(key, panels[0].x)
+    lines = [line for line in panel.lines if line.key in named]
+    lines += [g for g in panel.guides if g.kind == "proven" or (g.key == "start" and not price)]
+    rows = [
+        LadderRow(
+            key=line.key,
+            name=START if line.key == "start" else line.name,
+            colour=line.colour,
+            bold=line.kind == "measured",
+            end=line.y[-1],
+            values=[show(value) for value in panel.at(line.x, line.y)],
+            sign=SIGNS.get(line.symbol, ""),
+            note=NOTES.get(line.key, "not private" if line.key == panel.study.public else ""),
+        )
+        for line in lines
+    ]
+    for area in (*panel.region, *panel.window):
+        ends = [*panel.at(area.x, area.lower), *panel.at(area.x, area.upper)]
+        rows.append(
+            LadderRow(
+                key=area.key,
+                name=area.name,
+                colour=area.look.ink,
+                end=area.upper[-1],
+                values=[ranged(*ends) if area.lower else rounded(*ends)],
+                swatch="area" if area.lower else "edge",
+                note=NOTES.get(area.key, ""),
+            )
+        )
+    return {row.key: row for row in rows}
+
+
+def _text(panel: FrontPanel, rows: Mapping[str, LadderRow], key: str) -> str:
+    """Return the number of a row in one panel; an error of 0 has one, but no place on the axis."""
+    if key in rows and rows[key].values:
+        return rows[key].values[0]
+    measured = panel.study.table.get((key, panel.x))
+    return "0" if measured is not None and measured.mean == 0 else ""
+
+
+def _price(panel: FrontPanel, key: str) -> str:
+    row = panel.study.at(key, panel.x)
     if row is None:
-        return [*texts, ""]
-    if key == panels[0].study.public:
-        return [*texts, "1×"]
-    return [*texts, "" if row.price is None else f"{ratio_text(row.price.value)}×"]
+        return ""
+    if key == panel.study.public:
+        return "1×"
+    return "" if row.price is None else f"{ratio_text(row.price.value)}×"

@@ -15,7 +15,13 @@ from dpsco_app.figure.values import (
     Words,
 )
 from dpsco_app.front.answer import loose_ends
-from dpsco_app.front.bound_lines import bound_line, every_private, floor_hover, window_hover
+from dpsco_app.front.bound_lines import (
+    bound_line,
+    floor_hover,
+    floor_name,
+    floor_words,
+    window_hover,
+)
 from dpsco_app.front.study import MIDDLE, Asked, Study, chosen_point, place
 from dpsco_app.front.titles import (
     START_NOTE,
@@ -44,7 +50,6 @@ from dpsco_core.catalogue import bound, method_card
 from dpsco_core.fields import is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
-from dpsco_core.results.report import Evaluation
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
@@ -92,10 +97,11 @@ class FrontPanel:
             )
         floor = region(self.scenario)
         if floor:
+            name = floor_name(self.scenario, dict(floor)[self.x])
             self.region.append(
                 Region(
-                    key="impossible",
-                    name=f"{self._whom(floor)} floor",
+                    key=name,
+                    name=name,
                     x=[place(x) for x, _ in floor],
                     upper=[e.value for _, e in floor],
                     look=IMPOSSIBLE,
@@ -274,10 +280,10 @@ class FrontPanel:
         if self.region:
             words.append(
                 Words(
-                    lines=[f"no {self._whom(region(self.scenario))} algorithm", "can be here"],
+                    lines=floor_words(self.scenario, region(self.scenario), self.x),
                     colour=IMPOSSIBLE.ink,
                     want=(0.03, 0.02),
-                    below="impossible",
+                    below=self.region[0].key,
                 )
             )
         if self.first and self.asked.measure == "error":
@@ -306,13 +312,14 @@ class FrontPanel:
 
     def _public_below(self) -> bool:
         """Whether the line without privacy goes through the region: there it says that it may."""
-        x = place(self.x)
-        floors = [_at(r.x, r.upper, x) for r in self.region]
-        own = [_at(e.x, e.y, x) for e in self.lines if e.key == self.study.public]
-        return any(a and b and a < b for a in own for b in floors)
+        floors = [y for r in self.region for y in self.at(r.x, r.upper)]
+        own = [y for e in self.lines if e.key == self.study.public for y in self.at(e.x, e.y)]
+        return any(0 < a < b for a in own for b in floors)
 
-    def _whom(self, floor: Sequence[tuple[float | None, Evaluation]]) -> str:
-        return "private" if every_private(self.scenario, floor) else "zCDP"
+    def at(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
+        """Return the height of a curve at the chosen point, if it has one there."""
+        here = place(self.x)
+        return [b for a, b in zip(x, y, strict=False) if a == here]
 
     def _in_order(self) -> list[Line]:
         """Return the measured lines: grey ones first, the best one on top."""
@@ -344,26 +351,6 @@ class FrontPanel:
             colour=colour_of(self.lead),
             key=self.lead,
         )
-
-    def value(self, key: str) -> float | None:
-        """Return the number of a row at the chosen point."""
-        for line in (*self.lines, *self.guides):
-            if line.key == key:
-                return _at(line.x, line.y, place(self.x))
-        for area in (*self.region, *self.window):
-            if area.key == key:
-                return _at(area.x, area.upper, place(self.x))
-        return None
-
-    def low_end(self, key: str) -> float | None:
-        for area in self.window:
-            if area.key == key:
-                return _at(area.x, area.lower, place(self.x))
-        return None
-
-
-def _at(x: Sequence[float], y: Sequence[float], where: float) -> float | None:
-    return next((b for a, b in zip(x, y, strict=True) if a == where), None)
 
 
 def _factor(best: Measurement, public: Measurement) -> str:

@@ -11,6 +11,7 @@ import pytest
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Asked, Study
 from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
+from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
@@ -112,9 +113,40 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         assert not any("worst case" in line.name for line in panel.lines)
 
 
-def test_what_no_data_would_err_has_a_row() -> None:
-    study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped")))
-    rows = {row.name: row.values for row in front_figure([study], Asked()).ladder.rows}
-    assert rows["without data"][0] == "1.00"
+def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
+    study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
+    hard = hardest(study.scenario)
+    assert hard is not None
+    panels = [study, Study(scenario=hard, role="hardest")]
+    ladder = front_figure(panels, Asked()).ladder
+    (row,) = [row for row in ladder.rows if row.key == "start"]
+    assert (ladder.columns, row.name) == (["Student t", "hardest"], "answer without data")
+    assert row.values == [rounded(starting_risks(one.scenario)[0][1]) for one in panels]
+    assert len(set(row.values)) == 2 and "on the data of the column" in row.note
     priced = front_figure([study], Asked(measure="price")).ladder.rows
-    assert "without data" not in [row.name for row in priced]
+    assert "start" not in [row.key for row in priced]
+
+
+def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
+    """Without privacy it is the same to a hundredth; where privacy adds more it is private."""
+    usual = Scenario(axis="n", grid=(500, 10_000), n=10_000)
+    for scenario, name, words in (
+        (usual, "sampling floor", "one at n = 10,000"),
+        (replace(usual, n=500), "private floor", "can be here"),
+        (replace(usual, grid=(10_000,)), "sampling floor", "no algorithm, private or not,"),
+        (replace(usual, epsilon=0.05), "private floor", "no private algorithm"),
+        (replace(usual, n=500, rho=0.5), "zCDP floor", "no zCDP algorithm"),
+    ):
+        figure = front_figure([Study(scenario=scenario)], Asked())
+        (area,) = [r for r in figure.panels[0].regions if r.key.endswith("floor")]
+        at = scenario.grid.index(scenario.n)
+        everybody = region(replace(scenario, rho=None, epsilon=1e6))[at][1].value
+        assert area.name == name
+        assert (area.upper[at] < 1.01 * everybody) is (name == "sampling floor")
+        assert words in [line for one in figure.panels[0].words for line in one.lines]
+    hard = hardest(usual)
+    assert hard is not None
+    panels = [Study(scenario=usual), Study(scenario=hard, role="hardest")]
+    rows = {row.key: row.values for row in front_figure(panels, Asked()).ladder.rows}
+    assert rows["sampling floor"][1] == rows["private floor"][0] == ""
+    assert rows["sampling floor"][0] and rows["private floor"][1]
