@@ -23,9 +23,9 @@ from dpsco_app.parts.touch import modules, scroll
 from dpsco_app.shell.names import WHY
 from dpsco_app.site import words
 from dpsco_app.site.controls import presets
-from dpsco_app.site.picture import CURVES, PICTURE
 from dpsco_app.site.story import VIEWS, story_data, story_parts, views
 from dpsco_app.site.visit import Visit, shown
+from dpsco_app.site.words import CURVES, PICTURE
 
 WEB = Path(__file__).parent / "web"
 ALL = tuple(preset.slug for preset in PRESETS)

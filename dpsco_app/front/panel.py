@@ -42,8 +42,8 @@ from dpsco_app.parts.evaluations import (
     starting_risks,
     window,
 )
-from dpsco_app.parts.options import number_text, rounded
-from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.options import inside, number_text, rounded
+from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.shown_bounds import fano, shown
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, method_card
@@ -63,67 +63,66 @@ class FrontPanel:
     def __init__(self, study: Study, asked: Asked, studies: Sequence[Study]) -> None:
         self.study, self.asked, self.first = study, asked, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
-        self.alone = len(studies) == 1
-        self.scenario = study.scenario
+        self.alone, self.price = len(studies) == 1, asked.measure == "price"
+        self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        self.window: list[Region] = []
-        self.region: list[Region] = []
-        self.guides: list[Line] = []
-        if asked.measure == "error":
-            self._prove()
-        self.lead = study.lead
-        self.named = self._named()
-        self.lines = self._measured(study)
-        if study.overlay is not None:
-            self.lines += self._measured(study.overlay)
-        if asked.measure == "price":
-            self.guides.append(self._one())
+        self.window = [] if self.price or no_window(self.scenario) else self._window()
+        self.floor = [] if self.price else region(self.scenario)
+        self.region = self._region() if self.floor else []
+        self.guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
+        order = (self.lead, study.public, *self.scenario.methods)
+        self.named = [m for m in dict.fromkeys(order) if study.rows(m)][:MOST_NAMED]
+        shown = [study, *([] if study.overlay is None else [study.overlay])]
+        self.lines = [
+            self._line(one, method, rows)
+            for one in shown
+            for method in one.scenario.methods
+            if (rows := self._rows(one, method))
+        ]
 
     # -- what is proven ---------------------------------------------------------------------
 
-    def _prove(self) -> None:
-        spans = [] if no_window(self.scenario) else window(self.scenario)
-        if spans:
-            self.window.append(
-                Region(
-                    key="window",
-                    name="the window",
-                    x=[place(x) for x, _ in spans],
-                    upper=[s.high for _, s in spans],
-                    lower=[s.low for _, s in spans],
-                    look=WINDOW,
-                    hover=[window_hover(s) for _, s in spans],
-                )
-            )
-        floor = region(self.scenario)
-        if floor:
-            name = floor_name(self.scenario, dict(floor)[self.x])
-            self.region.append(
-                Region(
-                    key=name,
-                    name=name,
-                    x=[place(x) for x, _ in floor],
-                    upper=[e.value for _, e in floor],
-                    look=IMPOSSIBLE,
-                    edge=2.2,
-                    hover=[floor_hover(e) for _, e in floor],
-                )
-            )
-        self.guides += self._bounds()
-        start = [(place(x), risk) for x, risk in starting_risks(self.scenario)]
-        if all(0 < risk < math.inf for _, risk in start):
-            self.guides.append(
-                Line(
-                    key="start",
-                    name="Answer without data",
-                    kind="guide",
-                    x=[x for x, _ in start],
-                    y=[risk for _, risk in start],
-                    colour=QUIET,
-                    width=1,
-                    dash="dot",
-                )
-            )
+    def _window(self) -> list[Region]:
+        spans = window(self.scenario)
+        area = Region(
+            key="window",
+            name="the window",
+            x=[place(x) for x, _ in spans],
+            upper=[s.high for _, s in spans],
+            lower=[s.low for _, s in spans],
+            look=WINDOW,
+            hover=[window_hover(s) for _, s in spans],
+        )
+        return [area] if spans else []
+
+    def _region(self) -> list[Region]:
+        name = floor_name(self.scenario, dict(self.floor)[self.x])
+        area = Region(
+            key=name,
+            name=name,
+            x=[place(x) for x, _ in self.floor],
+            upper=[e.value for _, e in self.floor],
+            look=IMPOSSIBLE,
+            edge=2.2,
+            hover=[floor_hover(e) for _, e in self.floor],
+        )
+        return [area]
+
+    def _start(self) -> list[Line]:
+        """Return what costs are compared with: no privacy, or errors of an answer without data."""
+        known = starting_risks(self.scenario)
+        risks = [1.0 if self.price else risk for _, risk in known]
+        line = Line(
+            key="start",
+            name="Without privacy" if self.price else "Answer without data",
+            kind="guide",
+            x=[place(x) for x, _ in known],
+            y=risks,
+            colour=GREY if self.price else QUIET,
+            width=1.2 if self.price else 1,
+            dash="solid" if self.price else "dot",
+        )
+        return [line] if all(0 < risk < math.inf for risk in risks) else []
 
     def _bounds(self) -> list[Line]:
         known, true = fano(self.scenario), self._fano_is_true_here()
@@ -140,24 +139,29 @@ class FrontPanel:
                 line = bound_line(curve)
                 worst = slug == known and not true
                 lines.append(replace(line, name=f"{line.name}, worst case") if worst else line)
-        names = formula_names(self.asked.formulas)
-        for i, text in enumerate(self.asked.formulas):
-            points = own_line(self.scenario, parse_formula(text))
-            if points:
-                lines.append(
-                    Line(
-                        key=f"formula {i}",
-                        name=names[i],
-                        kind="proven",
-                        x=[x for x, _ in points],
-                        y=[y for _, y in points],
-                        colour=METHODS["magenta"],
-                        width=1.6,
-                        dash=FORMULA_DASHES[i % len(FORMULA_DASHES)],
-                        hover=[f"{text}<br>{number_text(x)}: {y:.3g}" for x, y in points],
-                    )
-                )
         return lines
+
+    def _own(self) -> list[Line]:
+        """Return the formulas of one's own."""
+        texts = self.asked.formulas
+        curves = [own_line(self.scenario, parse_formula(text)) for text in texts]
+        return [
+            Line(
+                key=f"formula {i}",
+                name=name,
+                kind="proven",
+                x=[x for x, _ in points],
+                y=[y for _, y in points],
+                colour=METHODS["magenta"],
+                width=1.6,
+                dash=FORMULA_DASHES[i % len(FORMULA_DASHES)],
+                hover=[f"{text}<br>{number_text(x)}: {y:.3g}" for x, y in points],
+            )
+            for i, (text, name, points) in enumerate(
+                zip(texts, formula_names(texts), curves, strict=True)
+            )
+            if points
+        ]
 
     def _fano_is_true_here(self) -> bool:
         """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
@@ -167,33 +171,21 @@ class FrontPanel:
         """
         if not fano(self.scenario):
             return False
-        here = dict(region(self.scenario))
+        here = dict(self.floor)
         worst = evaluations(self.scenario, (fano(self.scenario),))
         return all(e.x in here and e.value <= here[e.x].value for e in worst)
 
     # -- what is measured -------------------------------------------------------------------
 
-    def _named(self) -> list[str]:
-        """Return the methods with a colour and a row: the best one, the public one, the next."""
-        there = [m for m in self.scenario.methods if self.study.rows(m)]
+    def _rows(self, study: Study, method: str) -> list[Measurement]:
+        """Return the points of a method that are drawn."""
+        rows = study.rows(method)
+        if self.price:
+            return [r for r in rows if r.price is not None and math.isfinite(r.price.value)]
+        return rows
 
-        def rank(method: str) -> tuple[bool, bool, int]:
-            other = method != self.lead, method != self.study.public
-            return (all(other), other[0], self.scenario.methods.index(method))
-
-        return sorted(there, key=rank)[:MOST_NAMED]
-
-    def _measured(self, study: Study) -> list[Line]:
-        """Return the lines of what is measured: of the panel's own study, or of a pinned one."""
-        lines = (self._line(study, method) for method in study.scenario.methods)
-        return [line for line in lines if line is not None]
-
-    def _line(self, study: Study, method: str) -> Line | None:
-        rows, price = study.rows(method), self.asked.measure == "price"
-        if price:
-            rows = [r for r in rows if r.price is not None and math.isfinite(r.price.value)]
-        if not rows:
-            return None
+    def _line(self, study: Study, method: str, rows: Sequence[Measurement]) -> Line:
+        """Return the line of a method, of the panel's own study or of a pinned one."""
         overlay = study is not self.study
         named = method in self.named or overlay
         hero = method == self.lead and not overlay
@@ -201,13 +193,8 @@ class FrontPanel:
         symbol = symbol_of(method)
         if overlay and not symbol.endswith("-open"):
             symbol = f"{symbol}-open"
-        y, half, down = [r.mean for r in rows], [min(r.half, 0.95 * r.mean) for r in rows], []
-        if price:
-            ratios = [r.price for r in rows if r.price is not None]
-            y = [p.value for p in ratios]
-            half = [_sized(p.high - p.value) for p in ratios]
-            down = [_sized(p.value - p.low) for p in ratios]
-        proven = () if price or not named or overlay else self._own_bound(method)
+        y, half, down = zip(*map(self._bar, rows), strict=True)
+        proven = () if self.price or not named or overlay else self._own_bound(method)
         end = ", pinned" if overlay else ""
         return Line(
             key=method + end,
@@ -222,10 +209,19 @@ class FrontPanel:
             half=half if named else (),
             down=down if named else (),
             hover=[self._hover(study, r, dict(proven)) for r in rows],
-            low=[r.low for r in rows] if named and not price else (),
-            high=[r.high for r in rows] if named and not price else (),
+            low=[r.low for r in rows] if named and not self.price else (),
+            high=[r.high for r in rows] if named and not self.price else (),
             bound=proven,
         )
+
+    def _bar(self, row: Measurement) -> tuple[float, float, float]:
+        """Return the height of a point, and how far its interval reaches up and down."""
+        if not self.price or row.price is None:
+            half = min(row.half, 0.95 * row.mean)
+            return row.mean, half, half
+        ends = row.price.high - row.price.value, row.price.value - row.price.low
+        up, down = (0.0 if math.isnan(length) else length for length in ends)
+        return row.price.value, up, down
 
     def _is_second(self, method: str) -> bool:
         """Whether a line is dashed, as another one beside it has its hue."""
@@ -234,44 +230,29 @@ class FrontPanel:
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
         """Return what is proven of the mean error of this very run, where it holds."""
-        for slug in shown(self.scenario, ("upper bounds",)):
-            if bound(slug).card.method == method:
-                curve = evaluations(self.scenario, (slug,))
-                points = [(place(e.x), e.value) for e in curve if not e.failures]
-                return tuple((x, v) for x, v in points if v < math.inf)
-        return ()
+        upper = shown(self.scenario, ("upper bounds",))
+        own = tuple(slug for slug in upper if bound(slug).card.method == method)[:1]
+        curve = evaluations(self.scenario, own)
+        return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
-        words = words_for(study.scenario.problem)
-        lines = [f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}"]
-        about = "error" if words.quantity != "excess risk" else "excess risk"
-        lines.append(f"mean {about} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}")
+        about = "excess risk" if self.scenario.problem != MEAN else "error"
+        lines = [
+            f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
+            f"mean {about} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}",
+        ]
         if row.price is not None:
             public = method_card(study.public).name if study.public else "no privacy"
-            lines.append(f"{ratio_text(row.price.value)} times {_inside(public)}")
-        ends = f"{rounded(row.low)} to {rounded(row.high)}"
-        lines.append(f"8 of 10 runs: {ends}")
+            lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
+        lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
             lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
         ball = study.interval(row)
         if ball is not None:
             share = f"{100 * ball.privacy:.0f} % of it privacy"
-            runs = f"{ball.inside} of {ball.trials} runs"
             lines.append(f"95 % interval: ± {rounded(ball.radius)} ({share})")
-            lines.append(f"it held the mean in {runs}")
+            lines.append(f"it held the mean in {ball.inside} of {ball.trials} runs")
         return "<br>".join(lines)
-
-    def _one(self) -> Line:
-        return Line(
-            key="start",
-            name="Without privacy",
-            kind="guide",
-            x=list(self.scenario.grid or (MIDDLE,)),
-            y=[1.0] * max(1, len(self.scenario.grid)),
-            colour=GREY,
-            width=1.2,
-            dash="solid",
-        )
 
     # -- the panel ----------------------------------------------------------------------------
 
@@ -280,13 +261,13 @@ class FrontPanel:
         if self.region:
             words.append(
                 Words(
-                    lines=floor_words(self.scenario, region(self.scenario), self.x),
+                    lines=floor_words(self.scenario, self.floor, self.x),
                     colour=IMPOSSIBLE.ink,
                     want=(0.03, 0.02),
                     below=self.region[0].key,
                 )
             )
-        if self.first and self.asked.measure == "error":
+        if self.first and not self.price:
             text = no_window(self.scenario) or WINDOW_WORDS
             words.append(
                 Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), align="right", least=0.5)
@@ -295,8 +276,8 @@ class FrontPanel:
             note = Words(lines=["not private"], colour=GREY, want=(1, 0), on=self.study.public)
             words.append(replace(note, small=True))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
-        if start and (self.first or self.asked.measure == "error"):
-            text = START_NOTE if self.asked.measure == "error" else "no cost"
+        if start and (self.first or not self.price):
+            text = "no cost" if self.price else START_NOTE
             note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start", small=True)
             words.insert(0, note)
         return Panel(
@@ -304,7 +285,8 @@ class FrontPanel:
             about=panel_about(self.study),
             x=self._axis(),
             regions=[*self.region, *self.window],
-            lines=[*self.guides, *self._in_order()],
+            # The measured lines that are thick, the best one above all, are on top.
+            lines=[*self.guides, *sorted(self.lines, key=lambda line: line.width)],
             words=words,
             gap=self._gap(),
             chosen=place(self.x),
@@ -321,10 +303,6 @@ class FrontPanel:
         here = place(self.x)
         return [b for a, b in zip(x, y, strict=False) if a == here]
 
-    def _in_order(self) -> list[Line]:
-        """Return the measured lines: grey ones first, the best one on top."""
-        return sorted(self.lines, key=lambda line: line.width)
-
     def _axis(self) -> Axis:
         axis, grid = str(self.scenario.axis), self.scenario.grid
         if self.scenario.axis is None:
@@ -337,7 +315,7 @@ class FrontPanel:
         )
 
     def _gap(self) -> Gap | None:
-        if not self.lead or self.asked.measure == "price":
+        if not self.lead or self.price:
             return None
         best = self.study.at(self.lead, self.x)
         public = self.study.at(self.study.public, self.x) if self.study.public else None
@@ -362,11 +340,3 @@ def _factor(best: Measurement, public: Measurement) -> str:
         return "≈ ×1"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"
-
-
-def _sized(length: float) -> float:
-    return 0.0 if math.isnan(length) else length
-
-
-def _inside(name: str) -> str:
-    return f"the {name[0].lower()}{name[1:]}"

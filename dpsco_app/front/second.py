@@ -5,7 +5,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
-from dpsco_app.parts.differences import SYMBOLS, differences, method_names
+from dpsco_app.parts.differences import SYMBOLS, differences
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, TAIL, inside
 from dpsco_app.parts.problem_words import geometry_name, words_for
@@ -101,20 +101,7 @@ def in_short(there: Scenario, here: Scenario) -> str:
     """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
     texts = []
     for difference in differences(here, there):
-        if difference.field == "methods":
-            kind = words_for(there.problem).method
-            more = tuple(m for m in there.methods if m not in here.methods)
-            fewer = tuple(m for m in here.methods if m not in there.methods)
-            parts = [f"with {method_names(more)}"] * bool(more)
-            parts += [f"without {method_names(fewer)}"] * bool(fewer)
-            alike = set(there.methods) & set(here.methods)
-            texts.append(" and ".join(parts) if alike else f"other {kind}s")
-        elif difference.field in SYMBOLS:
-            texts.append(f"{difference.name} = {difference.there}")
-        elif difference.field == "trials":
-            texts.append(f"{difference.there} trials")
-        elif difference.field in ("problem", "distribution", "geometry"):
-            texts.append(inside(difference.there))
-        else:
-            texts.append(f"{difference.name.lower()} {difference.there}")
+        sign = " =" if difference.field in SYMBOLS else ""
+        name = difference.name if sign else inside(difference.name)
+        texts.append(f"{name}{sign} {difference.there}")
     return ", ".join(texts)

@@ -4,13 +4,12 @@ What was measured and every bound are in the file for each place of its sliders,
 draws another figure.
 """
 
-import argparse
 import base64
 import gzip
 import itertools
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -67,12 +66,7 @@ def _own(scenario: Scenario, name: str) -> float:
     return value or 0.0
 
 
-def sliders_page(
-    scenario: Scenario,
-    over: Sequence[str] = (),
-    view: View = ADDRESS.default,
-    tell: Callable[[int, int], None] = lambda done, all_of_them: None,
-) -> str:
+def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDRESS.default) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
     Without `over`: over the budget, or where that is the axis or not set, over the dimension.
@@ -82,9 +76,7 @@ def sliders_page(
     sliders = places(scenario, over)
     visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
     screens = []
-    every = list(itertools.product(*sliders.values()))
-    for i, values in enumerate(every):
-        tell(i, len(every))
+    for values in itertools.product(*sliders.values()):
         moved = replace(scenario, **dict(zip(sliders, values, strict=True)))
         visit.show(moved, view)
         if visit.wrong:
@@ -189,20 +181,15 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
 HEADS = ("Bound", "Kind", "Value", "Constant", "Statement", "Fails here because")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="dpsco page", description=__doc__)
-    parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
-    parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
-    words = "a field that gets a slider beside the axis; may be given twice (default: epsilon)"
-    parser.add_argument("--over", action="append", default=[], metavar="FIELD", help=words)
-    parser.add_argument("--with", dest="own", metavar="FILE", action="append", default=[])
-    chosen = parser.parse_args(arguments)
+def main(given: str) -> int:
+    """Run `dpsco page`, whose arguments come as JSON; return its exit status."""
+    chosen = json.loads(given)
     try:
-        for path in chosen.own:
+        for path in chosen["own"]:
             extend.load(path)
-        scenario = read_scenario(Path(chosen.file), {}).validate()
-        page = sliders_page(scenario, tuple(chosen.over), tell=_tell)
-        with whole_file(chosen.out) as part:
+        scenario = read_scenario(Path(chosen["file"]), {}).validate()
+        page = sliders_page(scenario, chosen["over"])
+        with whole_file(chosen["out"]) as part:
             part.write_text(page, encoding="utf-8")
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
@@ -210,10 +197,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _tell(done: int, every: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done:,} of {every:,} places of the sliders", end="", file=sys.stderr)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

@@ -8,7 +8,8 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -20,15 +21,17 @@ from dpsco_app.front import links
 from dpsco_app.front.answer import QUESTION, answer
 from dpsco_app.front.changes import changed, none_chosen
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.second import beside, overlays
-from dpsco_app.front.study import Role, Study
+from dpsco_app.front.study import Study
 from dpsco_app.front.view import ADDRESS, View
+from dpsco_app.parts.differences import apart
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT, PRESETS
+from dpsco_app.parts.touch import picture
 from dpsco_app.site.controls import controls
-from dpsco_app.site.picture import CURVES, PICTURE, picture_screen
-from dpsco_app.site.screen import notes, panel_switch
-from dpsco_app.site.words import LIMITS, LIVE, PICTURE_LIVE, RUNNING
+from dpsco_app.site.screen import bold, notes, panel_switch
+from dpsco_app.site.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
@@ -48,23 +51,13 @@ OF_VIEW = ("against", "measure", "panel")
 SAME_DATA = ("problem", "distribution", "geometry")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PanelRuns:
-    """What one panel runs: a scenario and the cells that it takes."""
-
-    scenario: Scenario
-    role: Role
-    cells: tuple[Cell, ...]
-    over: "PanelRuns | None" = None  # a pinned run, in the same panel
-
-
 class Visit:
     """What somebody has set, with every cell that has run since the page was opened."""
 
     def __init__(self, limits: Limits = PAGE) -> None:
         self.limits = limits
         self.known: dict[Cell, Outcome] = {}
-        self.before: list[PanelRuns] = []  # what was drawn before the last change
+        self.before: list[Study] = []  # what was drawn before the last change
         self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
@@ -113,19 +106,18 @@ class Visit:
         self.refused = [problem] if problem else []
         self.wrong = [*self.refused]
         if problem:
-            self.parts: list[PanelRuns] = []
+            self.parts: list[Study] = []
             self.todo: list[Cell] = []
             return
         alone = is_hard(scenario) and hardest(scenario) is None
-        over = None if others.overlay is None else _part(others.overlay, "pin")
-        self.parts = [replace(_part(scenario, "hardest" if alone else "own"), over=over)]
+        over = None if others.overlay is None else Study(scenario=others.overlay, role="pin")
+        self.parts = [Study(scenario=scenario, role="hardest" if alone else "own", overlay=over)]
         if others.second is not None and view.panel != "first":
             role: Any = others.role
-            self.parts.append(_part(others.second, role))
-        every = [c for part in self.parts for c in part.cells]
-        every += [] if over is None else over.cells
-        missing = dict.fromkeys(c for c in every if c not in self.known)
+            self.parts.append(Study(scenario=others.second, role=role))
+        every = [c for part in (*self.parts, *([over] if over else [])) for c in _cells(part)]
         self.all = len(every)
+        missing = dict.fromkeys(c for c in every if c not in self.known)
         self.todo = sorted(missing, key=lambda c: c.trial)
 
     # -- the runs ---------------------------------------------------------------------------
@@ -153,32 +145,26 @@ class Visit:
     def address(self) -> str:
         return urlencode(links.query(self.scenario) | ADDRESS.to_query(self.view), safe=",")
 
-    def _study(self, part: PanelRuns, scenario: Scenario | None = None) -> Study:
-        over = part.over
-        return Study(
-            scenario=scenario or part.scenario,
-            outcomes=[self.known[c] for c in part.cells if c in self.known],
-            role=part.role,
-            overlay=None if over is None else self._study(over),
-        )
-
-    def _is_there(self) -> bool:
-        """Whether a trial of every point has run, which is enough to be drawn."""
-        firsts = (c for part in self.parts for c in part.cells if c.trial == 0)
-        return bool(self.parts) and all(c in self.known for c in firsts)
+    def _measured(self, part: Study) -> Study:
+        """Return a panel with what has run of it."""
+        over = None if part.overlay is None else self._measured(part.overlay)
+        outcomes = [self.known[c] for c in _cells(part) if c in self.known]
+        return replace(part, outcomes=outcomes, overlay=over)
 
     def _studies(self) -> tuple[list[Study], list[Study], bool]:
         """Return the panels, those that the answer is about, and whether these are older."""
-        if self._is_there():
+        firsts = [c for part in self.parts for c in _cells(part) if c.trial == 0]
+        if firsts and all(c in self.known for c in firsts):  # enough to be drawn
             self.before = self.parts
-            made = [self._study(part) for part in self.parts]
+            made = [self._measured(part) for part in self.parts]
             return made, made, False
-        old = [self._study(part) for part in self.before]
-        parts = self.parts or [replace(_part(self.scenario, "own"), cells=())]
+        old = [self._measured(part) for part in self.before]
+        parts = self.parts or [Study(scenario=self.scenario)]
         if not old or not overlays(parts[0].scenario, old[0].scenario):
-            made = [self._study(part) for part in parts]
+            made = [self._measured(part) for part in self.parts] or parts
             return made, made, False
-        return [_moved(self._study(replace(p, cells=())), old) for p in parts], old, True
+        bare = [replace(self._measured(part), outcomes=()) for part in parts]
+        return [_moved(part, old) for part in bare], old, True
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
@@ -206,7 +192,13 @@ class Visit:
         wrong = [sentence for sentence in self.wrong if sentence not in self.refused]
         made: dict[str, Any] = {}
         try:
-            made = picture_screen(self.scenario, self.limits, dark=theme.dark)
+            scenario = fit(self.scenario).validate(self.limits)
+            remark = bold(apart(scenario, self.scenario, WHY))
+            made = {
+                "picture": picture.picture_data(scenario, dark=theme.dark),
+                "head": f"<h1>{escape(picture.TITLE)}</h1>" + f"<p>{remark}</p>" * bool(remark),
+                "sample": escape(picture.sample_words(scenario)),
+            }
         except InvalidInput as problem:
             wrong.append(str(problem))
         return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
@@ -227,13 +219,13 @@ class Visit:
             return ""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        every = (c for part in self.parts for c in part.cells)
+        every = (c for part in self.parts for c in _cells(part))
         seconds = sum(self.known[c].seconds for c in every if c in self.known)
         return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
-        made = [self._study(part) for part in self.parts]
+        made = [self._measured(part) for part in self.parts]
         documents = [run_json(one.scenario, list(one.outcomes)) for one in made]
         more = {"beside": documents[1]} if len(documents) > 1 else {}
         return json.dumps(documents[0] | more, indent=2) if documents else "{}"
@@ -243,8 +235,8 @@ class Visit:
         return run_script([part.scenario for part in self.parts])
 
 
-def _part(scenario: Scenario, role: Role) -> PanelRuns:
-    return PanelRuns(scenario=scenario, role=role, cells=tuple(cells(scenario)))
+def _cells(part: Study) -> list[Cell]:
+    return list(cells(part.scenario))
 
 
 def _moved(study: Study, old: Sequence[Study]) -> Study:

@@ -1,5 +1,9 @@
 """What the page without a server says that the dashboard does not."""
 
+from dpsco_app.shell.names import EXPLORE
+
+# Its views; that of the story is a page of its own.
+CURVES, PICTURE = EXPLORE, "private-mean"
 TITLE = "DP-SCO Explorer"
 PREPARED = "Prepared figure. The engine is starting: {step}."
 PREPARED_ONLY = (

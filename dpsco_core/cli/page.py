@@ -1,6 +1,7 @@
 """The command `dpsco page`: a study with sliders as one HTML file, which the dashboard draws."""
 
 import argparse
+import json
 import subprocess
 import sys
 from typing import Any
@@ -17,7 +18,6 @@ def add_page(commands: Any) -> None:
 
 def make_page(chosen: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    command = [sys.executable, "-m", "dpsco_app.site.sliders", chosen.file, "--out", chosen.out]
-    command += [f"--over={field}" for field in chosen.over]
-    command += [f"--with={path}" for path in chosen.own]
+    given = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
+    command = [sys.executable, "-m", "dpsco_app.site.sliders", json.dumps(given)]
     return subprocess.run(command, check=False).returncode

@@ -213,11 +213,11 @@ def test_what_differs_is_said_in_words() -> None:
     assert in_short(KEPT, KEPT) == ""
     assert in_short(KEPT, replace(KEPT, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
     fewer = replace(KEPT, methods=("mean.sample",))
-    assert in_short(KEPT, fewer) == "with Simple clipping"
-    assert in_short(fewer, KEPT) == "without Simple clipping"
+    assert in_short(KEPT, fewer) == "algorithms Sample mean, Simple clipping"
+    assert in_short(fewer, KEPT) == "algorithms Sample mean"
     other = replace(KEPT, problem="quadratic", methods=("sco.erm",))
-    assert "other estimators" in in_short(KEPT, other)
-    assert "10 trials" in in_short(replace(KEPT, trials=10), KEPT)
+    assert "problem Mean estimation" in in_short(KEPT, other)
+    assert "trials 10" in in_short(replace(KEPT, trials=10), KEPT)
     swept = replace(KEPT, n=500)
     assert differences(KEPT, swept) == ()  # n is on the axis
     assert overlays(KEPT, swept) and not overlays(KEPT, replace(KEPT, axis="d", grid=(5,)))

@@ -19,9 +19,9 @@ from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.parts.touch.picture import picture_data, sample_words
 from dpsco_app.shell.names import VIEWS, WHY
-from dpsco_app.site.picture import PICTURE
 from dpsco_app.site.story import story_parts, views
 from dpsco_app.site.visit import Visit, handled, shown, theme_of
+from dpsco_app.site.words import PICTURE
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.study import study
 
