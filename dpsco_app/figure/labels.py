@@ -28,19 +28,20 @@ MOST_ROOM = 64  # pixels that the panels give at most to names
 def placed_words(place: PanelBox, words: Words) -> Part | None:
     """Return words inside a panel, where they keep clear of every line; None if nowhere."""
     theme = place.theme
-    type_size = theme.px((13.5 if theme.size.ladder else 12) - 1.5 * words.small)
+    type_size = theme.px((13.5 if theme.size.ladder else 12) - 1.5 * bool(words.on))
     plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
     corner = _beside_line(place, words.on, size) if words.on else _inside(place, words, size)
     if corner is None:
         return None  # the ladder says it
     place.paths.append(border((*corner, *size)))
-    across = corner[0] + (size[0] if words.align == "right" else 0)
+    align = "right" if words.want[0] == 1 else "left"
+    across = corner[0] + (size[0] if align == "right" else 0)
     return place.at_pixel(across, corner[1]) | {
         "text": "<br>".join(words.lines),
-        "xanchor": words.align,
+        "xanchor": align,
         "yanchor": "bottom",
-        "align": words.align,
+        "align": align,
         "showarrow": False,
         "font": {"size": type_size, "color": theme.colour(words.colour)},
     }

@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.panel_box import PanelBox, Part, trace
-from dpsco_app.figure.place import border, clearances
+from dpsco_app.figure.place import Box, border, free_place
 from dpsco_app.figure.values import Cells, Figure, Gap, Line
 
 HALO = 0.75  # opacity behind the factor
@@ -66,9 +64,9 @@ def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
                 "line": {"width": place.theme.px(1.5) if open_mark else 0, "color": colour},
             }
         if line.half:
-            own["error_y"] = {"array": list(line.half), "color": colour, "thickness": 1, "width": 0}
-            if line.down:
-                own["error_y"] |= {"symmetric": False, "arrayminus": list(line.down)}
+            bars = {"array": list(line.half), "arrayminus": list(line.down or line.half)}
+            look = {"color": colour, "thickness": 1, "width": 0}
+            own["error_y"] = bars | look | {"symmetric": False}
         if line.hover:
             own |= {"hoverinfo": "text", "hovertext": list(line.hover)}
         traces.append(trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **own))
@@ -259,28 +257,23 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
         return [], []
     theme = place.theme
     colour = theme.colour(gap.colour)
-    low, high = place.up(gap.low), place.up(gap.high)
+    low, high = sorted((place.up(gap.low), place.up(gap.high)))
     traces = []
-    if abs(high - low) > 16:
+    if high - low > 16:
         stroke = {"x": [gap.x, gap.x], "y": [gap.low, gap.high]}
         line = {"color": colour, "width": theme.px(3)}
         traces.append(trace(place, line=line, opacity=0.9, meta=gap.key, **stroke))
-    type_size = theme.px(16 if theme.size.ladder else 14)
+    type_size, centre = theme.px(16 if theme.size.ladder else 14), place.across(gap.x)
     width, height = 0.58 * type_size * len(gap.text), type_size + 2
-    centre, right, left = (place.across(gap.x) + away for away in (0, 9, -9 - width))
-    top, bottom = max(low, high), min(low, high)
-    spots = [(right, top + 3), (left, bottom - height - 3)]
-    spots += [(right, bottom - height - 5), (left, top + 5)]
-    if traces:
-        shares = (0.42, 0.6, 0.25, 0.8)
-        heights = [low + share * (high - low) - height / 2 for share in shares]
-        spots = [(x, y) for y in heights for x in (right, left)] + spots
-    column = [centre, centre]
-    others = [path for path in place.paths if [path[0][0], path[-1][0]] != column]
-    inside = [s for s in spots if 0 <= s[0] <= place.width - width] or spots
-    panel = (place.width, place.height)
-    clear = clearances(np.array(inside), (width, height), panel, others, 12)
-    spot = inside[int(np.argmax(clear - 0.1 * np.arange(len(inside))))]
+    want = centre + 9, low + 0.42 * (high - low) - height / 2 if traces else high + 3
+
+    def beside(box: Box) -> bool:
+        away = max(box[0] - centre, centre - box[0] - width)
+        return 4 <= away <= 16 and low - height - 8 <= box[1] <= high + 8
+
+    others = [path for path in place.paths if {path[0][0], path[-1][0]} != {centre}]
+    panel = place.width, place.height
+    spot = free_place((width, height), panel, others, want, beside) or want
     place.paths.append(border((*spot, width, height)))
     text = {"text": f"<b>{gap.text}</b>", "font": {"size": type_size, "color": colour}}
     at = place.at_pixel(*spot) | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}

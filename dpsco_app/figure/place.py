@@ -44,19 +44,6 @@ def moved_apart(wanted: Sequence[float], sizes: Sequence[float], ceiling: float)
     return centres
 
 
-def clearances(
-    corners: NDArray[np.float64], size: Point, panel: Point, paths: Sequence[Path], enough: int
-) -> Ints:
-    """Return how many pixels boxes keep clear of all lines, at most `enough`."""
-    inside = _counter(panel, paths, enough)
-    left, bottom = np.floor(corners).astype(int).T
-    right, top = np.ceil(corners + size).astype(int).T
-    clear = np.zeros(len(corners), dtype=np.int64)
-    for away in range(1, enough + 1):
-        clear[inside(left - away, bottom - away, right + away, top + away) == 0] = away
-    return clear
-
-
 def free_place(
     size: Point,
     panel: Point,
@@ -72,7 +59,12 @@ def free_place(
     """
     columns, rows = (np.arange(4, max(5, int(panel[i] - size[i] - 3)), STEP) for i in (0, 1))
     corners = np.stack([g.ravel() for g in np.meshgrid(columns, rows, indexing="ij")], axis=1)
-    clear = clearances(corners, size, panel, paths, enough)
+    inside = _counter(panel, paths, enough)
+    left, bottom = corners.T
+    right, top = np.ceil(corners + size).astype(int).T
+    clear = np.zeros(len(corners))
+    for away in range(1, enough + 1):
+        clear[inside(left - away, bottom - away, right + away, top + away) == 0] = away
     score = clear - 0.02 * np.hypot(*(corners - want).T)
     for k in np.argsort(-score, kind="stable"):
         corner = float(corners[k, 0]), float(corners[k, 1])

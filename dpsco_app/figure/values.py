@@ -85,12 +85,11 @@ class Words:
 
     lines: Sequence[str]
     colour: Pair
-    want: tuple[float, float]  # the wished place, as shares of the panel's width and height
-    align: Literal["left", "right"] = "left"
+    # the wished place, as shares of the panel's width and height; at 1 they end at the right
+    want: tuple[float, float]
     below: str = ""  # the key of the region inside which they must stay
     least: float = 0.0  # the least height, as a share of the panel
-    on: str = ""  # the key of the line on which they stand
-    small: bool = False
+    on: str = ""  # the key of the line on which they stand, small
 
 
 @dataclass(frozen=True, kw_only=True)

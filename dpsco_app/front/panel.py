@@ -269,16 +269,14 @@ class FrontPanel:
             )
         if self.first and not self.price:
             text = no_window(self.scenario) or WINDOW_WORDS
-            words.append(
-                Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), align="right", least=0.5)
-            )
+            words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
         if self._public_below():
             note = Words(lines=["not private"], colour=GREY, want=(1, 0), on=self.study.public)
-            words.append(replace(note, small=True))
+            words.append(note)
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
         if start and (self.first or not self.price):
             text = "no cost" if self.price else START_NOTE
-            note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start", small=True)
+            note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start")
             words.insert(0, note)
         return Panel(
             title=self.title,

@@ -9,11 +9,11 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.changes import listed, offered
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
+from dpsco_app.parts.differences import READ
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
 from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, SYMBOL, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
-from dpsco_app.parts.problem_words import geometry_name
-from dpsco_core.catalogue import PROBLEM_SLUGS, distribution_card, distributions_for, problem_card
+from dpsco_core.catalogue import PROBLEM_SLUGS, distributions_for
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import Scenario
 
@@ -45,13 +45,11 @@ def _one(control: Control, scenario: Scenario, theme: Theme) -> str:
         case "slider":
             values = offered(field, scenario, value)
             return slider(label, field, values, values.index(value), control.known.ends)
-        case "problem":
-            return _select(label, field, [(s, problem_card(s).name) for s in PROBLEM_SLUGS], value)
-        case "distribution":
+        case "problem" | "distribution" | "geometry":
             laws = distributions_for(scenario.problem)
-            return _select(label, field, [(s, distribution_card(s).name) for s in laws], value)
-        case "geometry":
-            return _select(label, field, [(s, geometry_name(s)) for s in GEOMETRIES], value)
+            known = {"problem": PROBLEM_SLUGS, "distribution": laws, "geometry": GEOMETRIES}
+            names = [(slug, READ[field](slug)) for slug in known[control.kind]]
+            return _select(label, field, names, value)
         case "methods":
             return _methods(label, scenario, theme)
         case "integer":
