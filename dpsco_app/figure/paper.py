@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 from typing import Any
 
 from matplotlib import rc_context
@@ -76,18 +77,15 @@ def pdf(figure: Figure, setting: str) -> bytes:
 def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
     ax.set_xscale("log" if panel.x.log else "linear")
     ax.set_yscale("log")
-    span = (panel.x.high / panel.x.low) if panel.x.log else panel.x.high - panel.x.low
-    ends = (panel.x.low, panel.x.high)
-    if panel.x.log:
-        ends = (panel.x.low / span**0.03, panel.x.high * span**0.03)
-    else:
-        ends = (panel.x.low - 0.03 * span, panel.x.high + 0.03 * span)
+    low, high, log = panel.x.low, panel.x.high, panel.x.log
+    pad = (high / low) ** 0.03 if log else 0.03 * (high - low)
+    ends = (low / pad, high * pad) if log else (low - pad, high + pad)
     ax.set_xlim(*ends)
     ax.set_ylim(y.low, y.high)
     for area in panel.regions:
-        _region(area, ends, panel.x.log, y, ax)
+        _region(area, ends, log, y, ax)
     for line in panel.lines:
-        _line(line, ends, panel.x.log, ax)
+        _line(line, ends, log, ax)
     if panel.gap is not None and panel.gap.high > panel.gap.low:
         gap, close = panel.gap, panel.gap.high < 1.5 * panel.gap.low
         if not close:
@@ -118,8 +116,7 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
 def _sparse(axis: Axis) -> Axis:
     """Return an axis with every other number, from the last one, where there are many."""
     every = 1 + (len(axis.ticks) > 4)
-    ticks = [tick for i, tick in enumerate(reversed(axis.ticks)) if i % every == 0]
-    return Axis(title=axis.title, low=axis.low, high=axis.high, ticks=ticks, log=axis.log)
+    return replace(axis, ticks=list(reversed(axis.ticks))[::every])
 
 
 def _ticks(axis: Any, known: Axis) -> None:

@@ -10,8 +10,6 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.scenario import Scenario
 
-NONE = "none"  # an empty list, in the address
-
 
 def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
     """Return a field of a view: its default, and the check of what it may hold.
@@ -56,9 +54,7 @@ class Address(Generic[V]):
     def from_query(self, query: Mapping[str, str]) -> tuple[V, list[str]]:
         """Return what an address says, and a sentence for every value that is not allowed."""
         view, problems = self.default, []
-        for name in self.names:
-            if name not in query:
-                continue
+        for name in (name for name in self.names if name in query):
             try:
                 view = replace(view, **{name: self._parsed(name, query[name])}).validate()
             except InvalidInput as problem:
@@ -67,17 +63,14 @@ class Address(Generic[V]):
 
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
         """Return the state as parameters; what is at its default is left out."""
-        own = {
-            name: self._written(name, getattr(view, name))
-            for name in self.names
-            if getattr(view, name) != getattr(self.default, name)
-        }
+        held = {name: getattr(view, name) for name in self.names}
+        own = {n: _text(v) for n, v in held.items() if v != getattr(self.default, n)}
         return own if scenario is None else scenario.to_query(BASE) | own
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
         kind = type(getattr(self.default, name))
         if kind is str:
-            return "" if text == NONE and name in self.lists else text
+            return text
         if kind is bool:
             require(text in ("yes", "no"), name, "yes or no", shorten(text))
             return text == "yes"
@@ -93,7 +86,6 @@ class Address(Generic[V]):
         require(math.isfinite(value) and value == int(value), name, wanted, shorten(text))
         return int(value)
 
-    def _written(self, name: str, value: Any) -> str:
-        if name in self.lists and not value:
-            return NONE
-        return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)
+
+def _text(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)

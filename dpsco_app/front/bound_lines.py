@@ -30,7 +30,7 @@ def bound_line(curve: Sequence[Evaluation]) -> Line:
         colour=bound_colour(card),
         width=1.1 if lower else 1.4,
         dash="dash" if card.constant == "rate" else "solid",
-        hover=[_bound_hover(e) for e in curve],
+        hover=[bound_hover(e) for e in curve],
         opacity=0.33 if any(e.failures for e in curve) else 1.0,
     )
 
@@ -62,7 +62,7 @@ def class_name(curve: Sequence[Evaluation]) -> str:
     return f"{short_name(card).removesuffix(', proven')}, for {card.laws.short}"
 
 
-def _bound_hover(e: Evaluation) -> str:
+def bound_hover(e: Evaluation) -> str:
     card = e.bound.card
     lines = [f"<b>{card.name}</b>: {rounded(e.value)}", f"{card.paper}, {card.statement}"]
     lines += ["a rate, drawn with constant 1"] if card.constant == "rate" else []
@@ -86,11 +86,6 @@ def window_hover(span: Span) -> str:
     if span.lower is not None:
         lines.append(f"Largest proven lower bound: {span.lower.card.name}, {rounded(span.low)}.")
     return "<br>".join(lines)
-
-
-def floor_hover(e: Evaluation) -> str:
-    card = e.bound.card
-    return f"<b>{card.name}</b>: {rounded(e.value)}<br>{card.paper}, {card.statement}"
 
 
 def floor_name(scenario: Scenario, e: Evaluation) -> str:

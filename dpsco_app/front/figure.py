@@ -7,8 +7,9 @@ from dataclasses import replace
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
 from dpsco_app.front.panel import FrontPanel
-from dpsco_app.front.study import Asked, Study
+from dpsco_app.front.study import Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
+from dpsco_app.front.view import View
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import MEAN, words_for
 
@@ -20,19 +21,25 @@ DEEP = 30.0  # how far below the lowest measured error the axis may reach for a 
 
 
 def front_figure(
-    studies: Sequence[Study], asked: Asked, alt: str = "", only: int | None = None
+    studies: Sequence[Study],
+    view: View,
+    alt: str = "",
+    only: int | None = None,
+    *,
+    faded: bool = False,
 ) -> Figure:
     """Return the figure of one study, or of two side by side, along their common axis.
 
     `alt` is what it shows, in one sentence. With `only` one panel is drawn; the ladder has all.
+    `faded`: what was measured is of other settings.
     """
     first = studies[0].scenario
-    panels = [FrontPanel(study, asked, studies) for study in studies]
+    panels = [FrontPanel(study, view, studies) for study in studies]
     visible = panels if only is None else panels[only : only + 1]
-    low, high = _ends(visible, asked)
+    low, high = _ends(visible, price=view.measure == "price")
     y = Axis(
         title=words_for(first.problem).error_axis.removesuffix(" (log)")
-        if asked.measure == "error"
+        if view.measure == "error"
         else PRICE_AXIS,
         low=low,
         high=high,
@@ -41,30 +48,26 @@ def front_figure(
     return Figure(
         panels=[panel.made(low) for panel in visible],
         y=y,
-        ladder=_ladder(panels, asked),
+        ladder=_ladder(panels, price=view.measure == "price"),
         alt=alt,
-        faded=asked.faded,
+        faded=faded,
     )
 
 
-def _ends(panels: Sequence[FrontPanel], asked: Asked) -> tuple[float, float]:
+def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
-    lines = [line for panel in panels for line in panel.lines]
-    measured = [y for line in lines for y in line.y if y > 0]
-    if asked.measure == "price":
+    measured = [y for panel in panels for line in panel.lines for y in line.y if y > 0]
+    if price:
         return min([*measured, 1.0]) / 1.3, max([*measured, 1.0]) * 1.3
-    low, high = min(measured, default=math.inf), max(measured, default=0.0)
-    floors = [y for panel in panels for r in panel.region for y in r.upper]
-    thin = [y for panel in panels for g in panel.guides if g.kind == "proven" for y in g.y]
-    highest = [y for panel in panels for r in panel.window for y in r.upper]
-    starts = [y for panel in panels for g in panel.guides if g.key == "start" for y in g.y]
-    if not measured:
-        known = [*floors, *highest, *starts, *thin] or [0.01, 1.0]
-        low, high = min(known), max(known)
-    deepest = [y for y in (*floors, *thin) if y > low / DEEP]
-    low = min([low, *deepest])
-    near = [y for y in (*highest, *starts) if y < 10 * high]
-    return low * BELOW, max([high, *near]) * ABOVE
+    guides = [line for panel in panels for line in panel.guides]
+    deep = [y for panel in panels for area in panel.region for y in area.upper]
+    deep += [y for line in guides if line.kind == "proven" for y in line.y]
+    near = [y for panel in panels for area in panel.window for y in area.upper]
+    near += [y for line in guides if line.key == "start" for y in line.y]
+    known = measured or [*deep, *near] or [0.01, 1.0]
+    low, high = min(known), max(known)
+    lowest = min([low, *(y for y in deep if y > low / DEEP)])
+    return lowest * BELOW, max([high, *(y for y in near if y < 10 * high)]) * ABOVE
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
@@ -76,9 +79,9 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(v, number_text(v)) for v in powers]
 
 
-def _ladder(panels: Sequence[FrontPanel], asked: Asked) -> Ladder:
+def _ladder(panels: Sequence[FrontPanel], *, price: bool) -> Ladder:
     """Return a row for the window, each method with a name, the floor and each bound."""
-    last, single, price = panels[-1], len(panels) == 1, asked.measure == "price"
+    last, single = panels[-1], len(panels) == 1
     named = {line.key for panel in panels for line in panel.lines if line.symbol}
     own = [_rows(panel, named, price=price) for panel in panels]
     rows = []

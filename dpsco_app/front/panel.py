@@ -16,13 +16,13 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.front.answer import loose_ends
 from dpsco_app.front.bound_lines import (
+    bound_hover,
     bound_line,
-    floor_hover,
     floor_name,
     floor_words,
     window_hover,
 )
-from dpsco_app.front.study import MIDDLE, Asked, Study, chosen_point, place
+from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
     START_NOTE,
     WINDOW_WORDS,
@@ -36,6 +36,7 @@ from dpsco_app.front.titles import (
     ratio_text,
     unequal,
 )
+from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import (
     evaluations,
     region,
@@ -60,10 +61,10 @@ NEAR_ONE = 1.3  # a factor whose interval ends before that is called about one
 class FrontPanel:
     """What one panel draws, collected before the common axis is known."""
 
-    def __init__(self, study: Study, asked: Asked, studies: Sequence[Study]) -> None:
-        self.study, self.asked, self.first = study, asked, study is studies[0]
+    def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
+        self.study, self.view, self.first = study, view, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
-        self.alone, self.price = len(studies) == 1, asked.measure == "price"
+        self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
         self.window = [] if self.price or no_window(self.scenario) else self._window()
@@ -104,7 +105,7 @@ class FrontPanel:
             upper=[e.value for _, e in self.floor],
             look=IMPOSSIBLE,
             edge=2.2,
-            hover=[floor_hover(e) for _, e in self.floor],
+            hover=[bound_hover(e) for _, e in self.floor],
         )
         return [area]
 
@@ -128,10 +129,10 @@ class FrontPanel:
         known, true = fano(self.scenario), self._fano_is_true_here()
         own = known and bound(known).card.instance_problem == self.scenario.problem
         slugs = [known] if true or (own and self.alone and not unequal(self.scenario)) else []
-        more = (s for s in shown(self.scenario, self.asked.views) if not bound(s).card.of_law)
+        more = (s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law)
         slugs += [s for s in more if s not in slugs]  # the floor of these data is the region
-        if self.asked.bound and self.asked.bound not in slugs:
-            slugs.append(self.asked.bound)
+        named = self.view.named_bound(self.scenario)
+        slugs += [named] if named and named not in slugs else []
         lines = []
         for slug in slugs:
             curve = [e for e in evaluations(self.scenario, (slug,)) if 0 < e.value < math.inf]
@@ -143,7 +144,7 @@ class FrontPanel:
 
     def _own(self) -> list[Line]:
         """Return the formulas of one's own."""
-        texts = self.asked.formulas
+        texts = self.view.formulas
         curves = [own_line(self.scenario, parse_formula(text)) for text in texts]
         return [
             Line(
@@ -247,11 +248,6 @@ class FrontPanel:
         lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
             lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
-        ball = study.interval(row)
-        if ball is not None:
-            share = f"{100 * ball.privacy:.0f} % of it privacy"
-            lines.append(f"95 % interval: ± {rounded(ball.radius)} ({share})")
-            lines.append(f"it held the mean in {ball.inside} of {ball.trials} runs")
         return "<br>".join(lines)
 
     # -- the panel ----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""What a panel of the front figure is about, and what the figure is asked to draw."""
+"""What a panel of the front figure is about."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -9,12 +9,10 @@ from typing import Literal
 from dpsco_app.parts.problem_words import baseline
 from dpsco_core.catalogue import method_card
 from dpsco_core.fields import is_linear
-from dpsco_core.results.intervals import Interval, intervals
 from dpsco_core.results.measured import Measurement, Table, measured
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-Measure = Literal["error", "price"]
 Role = Literal["own", "hardest", "tail", "set", "pin"]
 MIDDLE = 1.0  # the middle of the axis that a single point has
 
@@ -49,31 +47,11 @@ class Study:
         there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
         return min(there, key=there.__getitem__, default="")
 
-    @cached_property
-    def balls(self) -> Mapping[tuple[str, float | None], Interval | None]:
-        """The 95 % intervals of a mean, by method and value on the axis."""
-        mean = self.scenario.problem == "mean"
-        return intervals(self.scenario, self.outcomes) if mean else {}
-
-    def interval(self, row: Measurement) -> Interval | None:
-        return self.balls.get((row.method, row.x))
-
     @property
     def public(self) -> str:
         """The method without privacy that prices are over; empty if it is not chosen."""
         slug = baseline(self.scenario.problem)
         return slug if slug in self.scenario.methods else ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the figure is asked to draw beside what it always has."""
-
-    measure: Measure = "error"
-    views: tuple[str, ...] = ()  # the views of bounds: some of `VIEWS`
-    bound: str = ""  # slug of a bound that is drawn by name
-    formulas: tuple[str, ...] = ()
-    faded: bool = False  # whether what was measured is of other settings
 
 
 def place(x: float | None) -> float:

@@ -33,8 +33,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
         known = "known for privacy" if _sampling_decides(study) else "known"
         return f"The hardest case {known}, same {same}"
     if compared(studies) == "tail":
-        heavy = "Heavy tail" if scenario.p < 4 else "Light tail"
-        return f"{heavy}, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
+        tail = "Heavy" if scenario.p < 4 else "Light"
+        return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
     data = f"{law} {data_word(scenario)}"
     if scenario.problem != MEAN:
         data = f"{problem_card(scenario.problem).name}, {data}"
@@ -84,9 +84,7 @@ def _short(name: str) -> str:
 
 def axis_title(scenario: Scenario) -> str:
     """Return the label of the field that the axis sweeps; empty without an axis."""
-    if scenario.axis is None:
-        return ""
-    return text(TABLE[scenario.axis].label, scenario)
+    return "" if scenario.axis is None else text(TABLE[scenario.axis].label, scenario)
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
@@ -101,12 +99,6 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
         return ("<b>No window here</b>: the bounds are", "proven with other losses.")
     if spans:
         return ()
-    if scenario.geometry != "l2":
-        return (
-            "<b>No window here</b>: no proven upper bound is",
-            "below an answer without data, and the lower",
-            "bounds are proven on the ℓ₂ ball only.",
-        )
     return (
         "<b>No window here</b>: no proven upper bound",
         "is below an answer without data.",

@@ -1,19 +1,14 @@
-"""What the front page shows beside the scenario, and what it therefore asks of the figure."""
+"""What the front page shows beside the scenario."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.front.address import Address
+from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.front.second import SECONDS, checked_pin
-from dpsco_app.front.study import Asked, Measure
 from dpsco_app.parts.options import (
-    AGAINST,
-    BOUND,
     HARDEST,
-    MEASURE,
     MEASURES,
-    PANEL,
     PANELS,
     SHOW,
     VIEWS,
@@ -27,26 +22,23 @@ from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    measure: str = MEASURES[0]  # what the vertical axis shows
-    panel: str = PANELS[0]  # the panels that are drawn
-    against: str = HARDEST  # what the second panel shows
+class View(PageView):
+    measure: str = checked(MEASURES[0], one_of, MEASURES)  # what the vertical axis shows
+    panel: str = checked(PANELS[0], one_of, PANELS)  # the panels that are drawn
+    against: str = checked(HARDEST, one_of, SECONDS)  # what the second panel shows
     show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept to be compared, as a query of its own
-    bound: str = ""  # slug of a bound that is drawn whatever the views; empty for none
+    # slug of a bound that is drawn whatever the views; empty for none
+    bound: str = checked("", one_of, ("", *(b.card.slug for b in BOUNDS)))
     # what is drawn as bounds of one's own, separated by ;: see `dpsco_core.base.formula`
     formula: str = ""
 
     def validate(self) -> View:
         known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
-        one_of(MEASURE, self.measure, MEASURES)
-        one_of(PANEL, self.panel, PANELS)
-        one_of(AGAINST, self.against, SECONDS)
-        one_of(BOUND, self.bound, ("", *(b.card.slug for b in BOUNDS)))
         if self.formula:
             parse_formulas(self.formula)
-        return replace(self, pin=checked_pin(self.pin))
+        return replace(super().validate(), pin=checked_pin(self.pin))
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -60,17 +52,6 @@ class View:
         """Return the bound that is drawn by name, if it bounds what the figure shows; or ""."""
         known = {c.slug for c in cards(scenario.problem, scenario.level)}
         return self.bound if self.bound in known else ""
-
-    def asked(self, scenario: Scenario, *, faded: bool) -> Asked:
-        """Return what the figure is asked to draw."""
-        measure: Measure = "price" if self.measure == "price" else "error"
-        return Asked(
-            measure=measure,
-            views=self.views,
-            bound=self.named_bound(scenario),
-            formulas=self.formulas,
-            faded=faded,
-        )
 
 
 ADDRESS = Address(default=View(), lists=(SHOW,))

@@ -14,7 +14,8 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.answer import answer
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Asked, Study
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
 from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
@@ -76,5 +77,5 @@ def warm_up() -> None:
         cost(study.scenario)
     studies = [replace(s, outcomes=[run_cell(c) for c in cells(s.scenario)]) for s in studies]
     answer(studies)
-    plotly(front_figure(studies, Asked()), Theme())
+    plotly(front_figure(studies, View()), Theme())
     summary(frame(studies[0].outcomes))  # the tables below

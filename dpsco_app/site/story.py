@@ -28,14 +28,11 @@ VIEWS = {CURVES: "index.html#curves", PICTURE: "index.html#picture", names.WHY: 
 def views(shown: str) -> str:
     """Return the links between the views as HTML: they are called what the dashboard calls them."""
     known = {slug: name for row in names.VIEWS for slug, name in row.items()}
+    current = {shown: " aria-current='page'"}
     return "".join(
-        f"<a href='{address}' data-view='{slug}'{_current(slug == shown)}>{escape(known[slug])}</a>"
-        for slug, address in VIEWS.items()
+        f"<a href='{to}' data-view='{slug}'{current.get(slug, '')}>{escape(known[slug])}</a>"
+        for slug, to in VIEWS.items()
     )
-
-
-def _current(current: bool) -> str:
-    return " aria-current='page'" if current else ""
 
 
 def story_parts() -> dict[str, str]:

@@ -173,8 +173,7 @@ class Visit:
         several = theme.size.several and self.view.panel != "second"
         only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
         reply = answer(told)
-        asked = self.view.asked(studies[0].scenario, faded=stale)
-        figure = front_figure(studies, asked, reply.plain, only)
+        figure = front_figure(studies, self.view, reply.plain, only, faded=stale)
         made = {
             "head": head(QUESTION, reply.headline, reply.small, theme, before=stale),
             "figure": _plain(plotly(figure, theme)),

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from dpsco_app.figure.values import Axis, Panel
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside
-from dpsco_app.front.study import Asked, Role, Study
+from dpsco_app.front.study import Role, Study
+from dpsco_app.front.view import View
 from dpsco_app.parts.presets import FOLDER, PRESETS, Preset
 from dpsco_core.runs.study import study
 
@@ -96,8 +97,7 @@ def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
     if second.second is not None:
         runs.append((second.role, second.second))  # type: ignore[arg-type]
     studies = [Study(scenario=s, outcomes=list(study(s)), role=role) for role, s in runs]  # type: ignore[arg-type]
-    measure = "price" if preset.measure == "price" else "error"
-    figure = front_figure(studies, Asked(measure=measure))
+    figure = front_figure(studies, View(measure=preset.measure))
     return figure.panels, figure.y
 
 

@@ -153,8 +153,7 @@ def _export(shown: Shown, answer: Answer) -> None:
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
     )
-    asked = STATE.current().asked(shown.live, faded=shown.stale)
-    figure = front_figure(studies, asked, answer.plain)
+    figure = front_figure(studies, STATE.current(), answer.plain, faded=shown.stale)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     sliders = partial(sliders_page, result.scenario, view=STATE.current())

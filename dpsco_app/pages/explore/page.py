@@ -72,8 +72,8 @@ class Screen:
         html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
         only = None if self.shown_with.size.several else only_panel(studies)
-        asked = STATE.current().asked(shown.live, faded=shown.stale)
-        figure = front_figure(studies, asked, reply.plain, only)
+        view = STATE.current()
+        figure = front_figure(studies, view, reply.plain, only, faded=shown.stale)
         self.count += 1
         draw(figure, self.figure, f"explore_{self.count}", self.shown_with)
         self.table.html(ladder_table(figure, self.shown_with))

@@ -12,8 +12,9 @@ from dpsco_app.front import links
 from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, loose_ends
 from dpsco_app.front.changes import fitted
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Asked, Role, Study, chosen_point
+from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import panel_names, ratio_text
+from dpsco_app.front.view import View
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region
@@ -225,6 +226,6 @@ def test_an_error_of_zero_has_its_number_though_no_place_on_the_axis() -> None:
     hard = hardest(own)
     assert hard is not None
     studies = [of(own), of(hard, "hardest")]
-    ladder = front_figure(studies, Asked(), "An answer").ladder
+    ladder = front_figure(studies, View(), "An answer").ladder
     (row,) = [row for row in ladder.rows if row.key == "sco.erm"]
     assert row.values[1] == "0" and row.values[0] not in ("", "0")

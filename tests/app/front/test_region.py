@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Asked, Study
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
@@ -93,7 +94,7 @@ def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() 
         assert hard is not None
         spans = [dict(window(s))[10_000] for s in (scenario, hard)]
         panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
-        rows = front_figure(panels, Asked()).ladder.rows
+        rows = front_figure(panels, View()).ladder.rows
         left, right = next(row.values for row in rows if row.key == "window")
         assert right and (left == "") is alike
         assert (spans[0] == spans[1]) is alike
@@ -103,11 +104,11 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
     """Unequal scales, and a loss with which no bound is proven; the words say so in its place."""
     methods = ("mean.sample", "mean.clipped")
     equal = Study(scenario=Scenario(methods=methods, n=5000))
-    assert front_figure([equal], Asked()).panels[0].regions[-1].key == "window"
+    assert front_figure([equal], View()).panels[0].regions[-1].key == "window"
     unequal = replace(equal.scenario, decay=1.0)
     squares = Scenario(problem="least-squares", methods=("sco.erm", "sco.clipped"))
     for other, why in ((unequal, "equal scale"), (squares, "other losses")):
-        (panel,) = front_figure([Study(scenario=other)], Asked()).panels
+        (panel,) = front_figure([Study(scenario=other)], View()).panels
         assert "window" not in [r.key for r in panel.regions]
         assert why in " ".join(line for words in panel.words for line in words.lines)
         assert not any("worst case" in line.name for line in panel.lines)
@@ -118,12 +119,12 @@ def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
     hard = hardest(study.scenario)
     assert hard is not None
     panels = [study, Study(scenario=hard, role="hardest")]
-    ladder = front_figure(panels, Asked()).ladder
+    ladder = front_figure(panels, View()).ladder
     (row,) = [row for row in ladder.rows if row.key == "start"]
     assert (ladder.columns, row.name) == (["Student t", "hardest"], "answer without data")
     assert row.values == [rounded(starting_risks(one.scenario)[0][1]) for one in panels]
     assert len(set(row.values)) == 2 and "on the data of the column" in row.note
-    priced = front_figure([study], Asked(measure="price")).ladder.rows
+    priced = front_figure([study], View(measure="price")).ladder.rows
     assert "start" not in [row.key for row in priced]
 
 
@@ -137,7 +138,7 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
         (replace(usual, epsilon=0.05), "private floor", "no private algorithm"),
         (replace(usual, n=500, rho=0.5), "zCDP floor", "no zCDP algorithm"),
     ):
-        figure = front_figure([Study(scenario=scenario)], Asked())
+        figure = front_figure([Study(scenario=scenario)], View())
         (area,) = [r for r in figure.panels[0].regions if r.key.endswith("floor")]
         at = scenario.grid.index(scenario.n)
         everybody = region(replace(scenario, rho=None, epsilon=1e6))[at][1].value
@@ -147,6 +148,6 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     hard = hardest(usual)
     assert hard is not None
     panels = [Study(scenario=usual), Study(scenario=hard, role="hardest")]
-    rows = {row.key: row.values for row in front_figure(panels, Asked()).ladder.rows}
+    rows = {row.key: row.values for row in front_figure(panels, View()).ladder.rows}
     assert rows["sampling floor"][1] == rows["private floor"][0] == ""
     assert rows["sampling floor"][0] and rows["private floor"][1]

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.methods import short_names
 from dpsco_app.front.bound_lines import class_name, short_name
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Asked, Study
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
 from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.details import signed
 from dpsco_app.parts.evaluations import evaluations
@@ -144,7 +145,7 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
         methods=("mean.sample", "mean.clipped"), axis="n", grid=(500, 5000), trials=2
     )
     result = Result(scenario=scenario, outcomes=list(study(scenario)))
-    asked = Asked(views=VIEWS, bound=NAMED, formulas=("1/sqrt(n)",))
+    asked = View(show=",".join(VIEWS), bound=NAMED, formula="1/sqrt(n)")
     drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
     (panel,) = drawn.panels
     lines = {line.name: (line.key,) for line in panel.lines if line.key in BOUND_SLUGS}
