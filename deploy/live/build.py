@@ -54,10 +54,8 @@ def prepared(slug: str) -> dict[str, str]:
 
 def page(slugs: Sequence[str] = ALL) -> str:
     """Return the page itself: its words and colours are those of the dashboard."""
-    known = {"prepared": words.PREPARED, "only": words.PREPARED_ONLY, "waiting": words.WAITING}
-    known |= {"restarted": words.RESTARTED}
     data = {
-        "words": known | {"steps": words.STEPS},
+        "words": words.STARTING | {"steps": words.STEPS},
         "default": DEFAULT.slug,
         "addresses": {slug: _address(slug) for slug in slugs},
         "views": {f"#{a.partition('#')[2]}": slug for slug, a in VIEWS.items() if "#" in a},

@@ -22,6 +22,7 @@ LETTER = 0.49  # mean width of a letter, in heights of its type
 BOLD = 1.06  # how much wider bold letters are
 TYPE = 14  # the height of the ladder's type
 BESIDE = 30  # pixels between a name's start and the panel, and between it and its number
+LEADER = {"text": "", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "standoff": 1}
 MOST_ROOM = 64  # pixels that the panels give at most to names
 
 
@@ -85,22 +86,30 @@ def _beside_line(place: PanelBox, key: str, size: Point) -> Point | None:
 
 def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:
     """Return the title above a panel, the name of the vertical axis, and the note at its guide."""
-    theme = place.theme
-    compact = not theme.size.ladder
-    left = -theme.px(theme.size.left) if first else 0
-    above = {"yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False, "align": "left"}
-    at = {"xref": "paper", "x": place.domain[0], "xanchor": "left", "xshift": left} | above
-    ink, quiet = theme.colour(INK), theme.colour(QUIET)
-    notes = []
-    if place.panel.title:
-        font = {"size": theme.px(14 if compact else 15), "color": ink}
-        title = {"text": f"<b>{place.panel.title}</b>", "font": font}
-        notes.append(at | title | {"yshift": theme.px(22)})
+    theme, title = place.theme, place.panel.title
     about = " · ".join(filter(None, (figure.y.title * first, place.panel.about)))
-    if about:
-        axis = {"text": about, "font": {"size": theme.px(12), "color": quiet}}
-        notes.append(at | axis | {"yshift": theme.px(4)})
-    return notes
+    heads = (
+        (f"<b>{title}</b>" if title else "", 15 if theme.size.ladder else 14, INK, 22),
+        (about, 12, QUIET, 4),
+    )
+    return [
+        {
+            "text": text,
+            "font": {"size": theme.px(size), "color": theme.colour(colour)},
+            "xref": "paper",
+            "x": place.domain[0],
+            "xanchor": "left",
+            "xshift": -theme.px(theme.size.left) if first else 0,
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "bottom",
+            "yshift": theme.px(up),
+            "showarrow": False,
+            "align": "left",
+        }
+        for text, size, colour, up in heads
+        if text
+    ]
 
 
 # -- the ladder -------------------------------------------------------------------------------
@@ -139,53 +148,33 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
     columns = _columns(ladder, theme.px(theme.size.right), type_size, theme.size.scale)
     notes: list[Part] = []
 
-    def beside(up: float, text: str, shift: float, anchor: str, font: Part, **more: Any) -> None:
-        height = last.bottom + up / last.height * (last.top - last.bottom)
-        at = {"xref": "paper", "x": 1, "yref": "y", "y": height, "xshift": shift}
-        own = {"text": text, "xanchor": anchor, "showarrow": False, "font": font}
-        notes.append(at | own | more)
+    def beside(up: float, **more: Any) -> None:
+        at = {"xref": "paper", "x": 1, "yref": "y", "y": last.at_pixel(0, up)["y"]}
+        notes.append(at | {"showarrow": False} | more)
 
     for row, centre, want in zip(rows, centres, wanted, strict=True):
         colour = theme.colour(row.colour)
         first = _first_value(row)
         free = columns[first] - theme.px(BESIDE) - LETTER * type_size * len(row.values[first])
         font = {"size": type_size, "color": colour}
-        named = {"name": row.key, "captureevents": True}
         if row.end >= last.y.low:
-            notes.append(_leader(last, want, centre, translucent(colour, 0.5), row.key))
+            ends = {"ax": theme.px(18), "ay": want - centre, "name": row.key}
+            beside(want, **LEADER | ends, arrowcolor=translucent(colour, 0.5))
         name = _fitted(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
-        beside(centre, _bold(row, name), theme.px(22), "left", font, **named)
+        named = {"name": row.key, "captureevents": True, "font": font}
+        beside(centre, text=_bold(row, name), xshift=theme.px(22), xanchor="left", **named)
         for value, shift in zip(row.values, columns, strict=True):
             if value:
-                beside(centre, _bold(row, value), shift, "right", font, **named)
+                beside(centre, text=_bold(row, value), xshift=shift, xanchor="right", **named)
     head = (centres[-1] if centres else 0.0) + theme.px(20)
     font = {"size": theme.px(12), "color": theme.colour(QUIET)}
     # Above the panel it is shifted there: what stands beyond an axis is not shown.
-    above = {"yanchor": "bottom", "yshift": max(0.0, head - last.height)}
+    above = {"yanchor": "bottom", "yshift": max(0.0, head - last.height), "font": font}
     head = min(head, last.height)
-    beside(head, ladder.title, theme.px(22), "left", font, **above)
+    beside(head, text=ladder.title, xshift=theme.px(22), xanchor="left", **above)
     for name, shift in zip(ladder.columns, columns, strict=True):
-        beside(head, name, shift, "right", font, **above)
+        beside(head, text=name, xshift=shift, xanchor="right", **above)
     return notes
-
-
-def _leader(last: PanelBox, end: float, centre: float, colour: str, key: str) -> Part:
-    height = last.bottom + end / last.height * (last.top - last.bottom)
-    return {
-        "xref": "paper",
-        "x": 1,
-        "yref": "y",
-        "y": height,
-        "ax": last.theme.px(18),
-        "ay": end - centre,
-        "text": "",
-        "showarrow": True,
-        "arrowhead": 0,
-        "arrowwidth": 1,
-        "arrowcolor": colour,
-        "standoff": 1,
-        "name": key,
-    }
 
 
 def _fitted(name: str, letters: float) -> str:
@@ -195,6 +184,3 @@ def _fitted(name: str, letters: float) -> str:
 
 def _bold(row: LadderRow, text: str) -> str:
     return f"<b>{text}</b>" if row.bold else text
-
-
-# -- the layout -------------------------------------------------------------------------------

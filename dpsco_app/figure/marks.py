@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair, translucent
 from dpsco_app.figure.labels import LETTER
@@ -22,8 +22,8 @@ def regions_of(place: PanelBox) -> list[Part]:
         if region.lower:
             lower = place.extended(region.x, region.lower)[1]
         own = {"name": region.name, "meta": region.key}
-        fill = {"fillcolor": place.theme.colour(region.look.fill), "line": {"width": 0}}
         around = {"x": [*x, *reversed(x)], "y": [*upper, *reversed(lower)], "fill": "toself"}
+        fill = {"fillcolor": place.theme.colour(region.look.fill), "line": {"width": 0}}
         traces.append(trace(place, **around, **fill, **own))
         for y in [upper, lower] if region.lower else [upper]:
             colour = place.theme.colour(region.look.edge)
@@ -31,10 +31,9 @@ def regions_of(place: PanelBox) -> list[Part]:
             traces.append(trace(place, x=x, y=y, line=line, **own))
             place.keep_clear(x, y)
         if region.hover:  # on points that are not seen
-            points = {"x": list(region.x), "y": list(region.upper), "mode": "markers"}
-            hidden = {"marker": {"size": 12, "opacity": 0}, "name": region.name}
-            told = {"hoverinfo": "text", "hovertext": list(region.hover)}
-            traces.append(trace(place, **points, **hidden, **told))
+            hidden = {"mode": "markers", "marker": {"size": 12, "opacity": 0}}
+            points = {"x": list(region.x), "y": list(region.upper), "name": region.name}
+            traces.append(trace(place, **points, **hidden, **_hover(region.hover)))
     return traces
 
 
@@ -67,10 +66,13 @@ def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
             bars = {"array": list(line.half), "arrayminus": list(line.down or line.half)}
             look = {"color": colour, "thickness": 1, "width": 0}
             own["error_y"] = bars | look | {"symmetric": False}
-        if line.hover:
-            own |= {"hoverinfo": "text", "hovertext": list(line.hover)}
+        own |= _hover(line.hover)
         traces.append(trace(place, x=x, y=y, name=line.name, meta=line.key, opacity=opacity, **own))
     return traces
+
+
+def _hover(texts: Sequence[str]) -> Part:
+    return {"hoverinfo": "text", "hovertext": list(texts)} if texts else {}
 
 
 def labels_of(place: PanelBox) -> list[Part]:
@@ -110,16 +112,15 @@ def cells_of(place: PanelBox) -> list[Part]:
     if cells is None:
         return []
     traces = []
-    for k, (name, colour) in enumerate(cells.kinds):
-        for hatched in (False, True):
-            where = [
-                (i, j)
-                for i, row in enumerate(cells.shows)
-                for j, kind in enumerate(row)
-                if kind == k and cells.hatched[i][j] == hatched
-            ]
-            if where:
-                traces.append(_filled_cells(place, cells, where, name, colour, hatched=hatched))
+    for (k, (name, colour)), hatched in product(enumerate(cells.kinds), (False, True)):
+        where = [
+            (i, j)
+            for i, row in enumerate(cells.shows)
+            for j, kind in enumerate(row)
+            if kind == k and cells.hatched[i][j] == hatched
+        ]
+        if where:
+            traces.append(_filled_cells(place, cells, where, name, colour, hatched=hatched))
     every = [(x, y) for y in cells.y for x in cells.x]
     unseen: Part = {"marker": {"opacity": 0}}
     traces.append(

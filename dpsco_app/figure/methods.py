@@ -42,14 +42,13 @@ SIGNS = {
     "star-diamond": "✦",
     "hexagram": "✶",
 }
-FREE_HUES = tuple(hue for hue in METHODS if hue != "grey")
 
 
 def colour_of(method: str) -> Pair:
     """Return the hue that a method names; methods without any get free ones, in order."""
     if catalogue.method_card(method).privacy == "none":
         return METHODS["grey"]
-    return METHODS[_own_or_free(method, "colour", FREE_HUES)]
+    return METHODS[_own_or_free(method, "colour", [hue for hue in METHODS if hue != "grey"])]
 
 
 def symbol_of(method: str) -> str:

@@ -87,18 +87,17 @@ def _panel(panel: Panel, y: Axis, ax: Any, *, last: bool) -> None:
     for line in panel.lines:
         _line(line, ends, log, ax)
     if panel.gap is not None and panel.gap.high > panel.gap.low:
-        gap, close = panel.gap, panel.gap.high < 1.5 * panel.gap.low
-        if not close:
-            ax.plot([gap.x, gap.x], [gap.low, gap.high], color=gap.colour[0], lw=1.6, zorder=5)
+        gap = panel.gap
+        ax.plot([gap.x, gap.x], [gap.low, gap.high], color=gap.colour[0], lw=1.6, zorder=5)
         ax.annotate(
             gap.text,
-            (gap.x, gap.high if close else math.sqrt(gap.low * gap.high)),
-            (4, 4 if close else 0),
+            (gap.x, math.sqrt(gap.low * gap.high)),
+            (4, 0),
             textcoords="offset points",
             color=gap.colour[0],
             weight="bold",
-            va="bottom" if close else "center",
-            bbox=None if close else PLATE,
+            va="center",
+            bbox=PLATE,
             zorder=6,
         )
     _names(panel, y, ax)

@@ -73,10 +73,7 @@ def free_place(
     return None
 
 
-Counter = Callable[[Ints, Ints, Ints, Ints], Ints]
-
-
-def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Counter:
+def _counter(panel: Point, paths: Sequence[Path], margin: int) -> Callable[..., Ints]:
     """Return what counts the points of lines between left, bottom, right and top, in pixels."""
     shape = int(panel[0]) + 2 * margin + 2, int(panel[1]) + 2 * margin + 2
     sums = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int64)
@@ -106,12 +103,8 @@ def border(box: Box) -> Path:
 
 def level_at(path: Path, x: float) -> float:
     """Return the height of a line at a place across, of its ends beyond them."""
-    if x <= path[0][0]:
-        return path[0][1]
-    for (ax, ay), (bx, by) in pairwise(path):
-        if x <= bx:
-            return by if bx == ax else ay + (by - ay) * (x - ax) / (bx - ax)
-    return path[-1][1]
+    across, up = zip(*path, strict=True)
+    return float(np.interp(x, across, up))
 
 
 def extended(

@@ -95,18 +95,16 @@ def _thinned(place: PanelBox) -> Axis:
     axis, chosen = place.panel.x, place.panel.chosen
     letter = LETTER * place.theme.px(12.5)
 
-    def span(tick: tuple[float, str]) -> tuple[float, float]:
-        text = tick[1].replace("<b>", "").replace("</b>", "")
-        half = letter * len(text) / 2 + 4
-        return place.across(tick[0]) - half, place.across(tick[0]) + half
+    def apart(a: tuple[float, str], b: tuple[float, str]) -> bool:
+        letters = sum(len(text.replace("<b>", "").replace("</b>", "")) for _, text in (a, b))
+        return abs(place.across(a[0]) - place.across(b[0])) >= letter * letters / 2 + 8
 
     def first(tick: tuple[float, str]) -> tuple[bool, bool]:
         return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
 
     kept: list[tuple[float, str]] = []
     for tick in sorted(axis.ticks, key=first):
-        low, high = span(tick)
-        if all(high <= span(other)[0] or low >= span(other)[1] for other in kept):
+        if all(apart(tick, other) for other in kept):
             kept.append(tick)
     return replace(axis, ticks=sorted(kept))
 

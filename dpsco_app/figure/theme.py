@@ -26,10 +26,13 @@ class Size:
 COMPACT = Size(
     width=358, height=330, left=40, right=14, top=40, bottom=40, ladder=False, several=False
 )
-MEDIUM = Size(width=700, several=False)
 WIDE = Size()
-LARGE = Size(width=1440, height=700)
-SIZES = {"compact": COMPACT, "medium": MEDIUM, "wide": WIDE, "large": LARGE}
+SIZES = {
+    "compact": COMPACT,
+    "medium": Size(width=700, several=False),
+    "wide": WIDE,
+    "large": Size(width=1440, height=700),
+}
 NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
 WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size
 

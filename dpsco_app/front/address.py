@@ -1,6 +1,5 @@
 """What a page shows as the parameters of its address, and back."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Generic, Self, TypeVar
@@ -9,6 +8,8 @@ from dpsco_app.front.links import BASE
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.scenario import Scenario
+
+NONE = "none"  # an empty list in old addresses
 
 
 def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
@@ -70,21 +71,16 @@ class Address(Generic[V]):
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
         kind = type(getattr(self.default, name))
         if kind is str:
-            return text
+            return "" if text == NONE and name in self.lists else text
         if kind is bool:
             require(text in ("yes", "no"), name, "yes or no", shorten(text))
             return text == "yes"
-        wanted = "an integer" if kind is int else "a number"
         try:
-            if kind is int and text.strip().lstrip("+-").isdecimal():
-                return int(text)  # all of its digits
-            value = float(text)
+            number: int | float = kind(text)
         except ValueError:
+            wanted = "an integer" if kind is int else "a number"
             raise InvalidInput(f"{name} must be {wanted}, got {name}={shorten(text)}.") from None
-        if kind is float:
-            return value
-        require(math.isfinite(value) and value == int(value), name, wanted, shorten(text))
-        return int(value)
+        return number
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
 from dpsco_app.parts.evaluations import region, without_data
@@ -53,10 +54,9 @@ def answer(studies: Sequence[Study]) -> Answer:
         return _without(first.study)
     if first.price is None:
         return _without_price(told)
-    costs: list[str] = []
     priced = [one for one in told if one.price is not None]
-    for one in priced:
-        costs.append(one.cost(again=any(first.about in cost for cost in costs)))
+    costs = [first.cost(again=False)]
+    costs += [one.cost(again=first.about in costs[0]) for one in priced[1:]]
     wheres = [one.where() for one in priced]
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
@@ -64,7 +64,8 @@ def answer(studies: Sequence[Study]) -> Answer:
         headline = (_capital(USELESS), f"{wheres[0]} or {wheres[1]}")
     else:
         headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
-    small = _no_better(first) if set(costs) == {USELESS} else _whose(told)
+    at = f" ({settings_text(first.study.scenario, first.x)})."
+    small = _best(first, at) if set(costs) == {USELESS} else _whose(told, at)
     small += _idle([one for one in told if not one.useless]) + _along(first) + _outside(first)
     return Answer(headline=headline, small=small)
 
@@ -173,27 +174,29 @@ def _whole(value: float, cut: Callable[[float], int]) -> str:
 
 def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     """Return the headline of a single panel; on the hardest data with what nobody can beat."""
-    floor = region(told.study.scenario)
-    public = told.study.at(told.study.public, told.x) if told.study.public else None
-    if told.study.role != "hardest" or public is None or not floor:
-        return (f"{_capital(cost)}", where)
-    value = next((e.value for x, e in floor if x == told.x), 0.0)
-    if value <= public.mean:
-        return (f"{_capital(cost)}", where)
-    whom = "zCDP" if floor[0][1].bound.card.privacy == "zcdp" else "private"
+    edge = dict(region(told.study.scenario)).get(told.x)
+    public = told.study.at(told.study.public, told.x)
+    hard = told.study.role == "hardest"
+    if not hard or public is None or edge is None or edge.value <= public.mean:
+        return (_capital(cost), where)
+    whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(cost)} {where};",
-        f"no {whom} algorithm can err less than {rounded(value)}",
+        f"no {whom} algorithm can err less than {rounded(edge.value)}",
     )
 
 
-def _whose(told: Sequence[_Told]) -> Words:
+def _best(told: _Told, more: str) -> Words:
+    lead = _named(told.lead), told.lead
+    return (("Best private algorithm here: ", ""), lead, (more, ""))
+
+
+def _whose(told: Sequence[_Told], at: str) -> Words:
     """Say whose ratio the headline is, with the methods in their colours."""
     first = told[0]
     public = method_card(first.study.public)
     against = f" against the {inside(public.short or public.name)}"
-    against += "" if first.about == "error" else " without privacy"
-    against += f" ({settings_text(first.study.scenario, first.x)})."
+    against += ("" if first.about == "error" else " without privacy") + at
     leads = [one.lead for one in told if one.price is not None]
     if len(set(leads)) < 2:
         best = (", best private algorithm here,", "")
@@ -205,20 +208,6 @@ def _whose(told: Sequence[_Told]) -> Words:
         (_named(leads[1]), leads[1]),
         (" on the right,", ""),
         (against, ""),
-    )
-
-
-def _no_better(told: _Told) -> Words:
-    """Say what the best private algorithm errs, and an answer without data."""
-    assert told.row is not None
-    at = settings_text(told.study.scenario, told.x)
-    return (
-        (f"{_capital(told.about)} of ", ""),
-        (_named(told.lead), told.lead),
-        (
-            f", the best one: {rounded(told.row.mean)}; without data {rounded(told.start)} ({at}).",
-            "",
-        ),
     )
 
 
@@ -271,11 +260,7 @@ def _without_price(told: Sequence[_Told]) -> Answer:
     ]
     headline = (_capital(parts[0]) + ("," if len(parts) > 1 else ""), *parts[1:])
     public = inside(method_card(baseline(told[0].study.scenario.problem)).name)
-    small: Words = (
-        ("Best private algorithm here: ", ""),
-        (_named(told[0].lead), told[0].lead),
-        (f". Choose the {public}, too, to see what privacy costs.", ""),
-    )
+    small = _best(told[0], f". Choose the {public}, too, to see what privacy costs.")
     return Answer(headline=headline, small=small + _idle(told))
 
 

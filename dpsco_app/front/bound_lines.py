@@ -15,7 +15,6 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
-Floor = Sequence[tuple[float | None, Evaluation]]  # at every point
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
@@ -64,56 +63,52 @@ def class_name(curve: Sequence[Evaluation]) -> str:
 
 def bound_hover(e: Evaluation) -> str:
     card = e.bound.card
-    lines = [f"<b>{card.name}</b>: {rounded(e.value)}", f"{card.paper}, {card.statement}"]
-    lines += ["a rate, drawn with constant 1"] if card.constant == "rate" else []
-    lines.append(
-        f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
-        if e.binds
-        else f"holds for {card.laws.words}"
+    worst = f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
+    lines = (
+        f"<b>{card.name}</b>: {rounded(e.value)}",
+        f"{card.paper}, {card.statement}",
+        "a rate, drawn with constant 1" if card.constant == "rate" else "",
+        worst if e.binds else f"holds for {card.laws.words}",
+        e.note,
+        *(f"⚠ {in_print(failure)}" for failure in e.failures),
     )
-    lines += [e.note] if e.note else []
-    lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
-    return "<br>".join(lines)
+    return "<br>".join(filter(None, lines))
 
 
 def window_hover(span: Span) -> str:
     """Say which bounds are the ends of the window."""
-    lines = ["<b>The window</b>"]
-    if span.upper is None:
-        lines.append(f"No bound is proven below the answer without data, {rounded(span.high)}.")
-    else:
-        lines.append(f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}.")
+    upper = f"No bound is proven below the answer without data, {rounded(span.high)}."
+    if span.upper is not None:
+        upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
+    lower = ""
     if span.lower is not None:
-        lines.append(f"Largest proven lower bound: {span.lower.card.name}, {rounded(span.low)}.")
-    return "<br>".join(lines)
+        lower = f"Largest proven lower bound: {span.lower.card.name}, {rounded(span.low)}."
+    return "<br>".join(filter(None, ("<b>The window</b>", upper, lower)))
 
 
-def floor_name(scenario: Scenario, e: Evaluation) -> str:
-    """Return whose floor it is: of algorithms of a kind, or of sampling, which binds all others."""
-    if by_sampling(e):
-        return "sampling floor"
-    return f"{kind_bound(scenario, e)} floor"
+def bound_by(scenario: Scenario, e: Evaluation) -> str:
+    """Return what makes a floor: sampling, to a hundredth, or privacy of algorithms of a kind.
 
-
-def kind_bound(scenario: Scenario, e: Evaluation) -> str:
-    """Return the kind of algorithms that a floor binds."""
-    return "zCDP" if scenario.rho is not None or e.bound.card.privacy == "zcdp" else "private"
-
-
-def by_sampling(e: Evaluation) -> bool:
-    """Whether sampling alone has this floor, to a hundredth."""
+    That of sampling binds algorithms without privacy, too.
+    """
     sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
     power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares
     alone = sampling > 0 and (privacy / sampling) ** power < HUNDREDTH
-    return alone and e.value < (1 + HUNDREDTH) * sampling
+    if alone and e.value < (1 + HUNDREDTH) * sampling:
+        return "sampling"
+    return "zCDP" if scenario.rho is not None or e.bound.card.privacy == "zcdp" else "private"
 
 
-def floor_words(scenario: Scenario, floor: Floor, x: float | None) -> tuple[str, ...]:
+def floor_words(
+    scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]], x: float | None
+) -> tuple[str, ...]:
     """Return what stands in the region below a floor."""
-    if all(by_sampling(e) for _, e in floor):
+    by = {at: bound_by(scenario, e) for at, e in floor}
+    kinds = set(by.values()) - {"sampling"}
+    if not kinds:
         return ("no algorithm, private or not,", "can be here")
-    private = f"no {kind_bound(scenario, floor[0][1])} algorithm"
-    if by_sampling(dict(floor)[x]):
+    private = f"no {kinds.pop()} algorithm"
+    if by[x] == "sampling":
         at = at_point(scenario, x).removeprefix(", ")
         return (private, "can be here, and no other", f"one at {at}")
     return (private, "can be here")

@@ -1,7 +1,6 @@
 """What controls offer for a scenario, and what follows from a change of one of them."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -70,13 +69,14 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     """Return a scenario whose other fields fit the one that has changed, and what gave way."""
     if field == "geometry":
         scenario = _with_set(scenario)
-    if field in ("rho", "epsilon") and scenario.rho is not None and scenario.axis == "epsilon":
-        scenario = _with_axis(scenario, "n")
+    can_decay = law_can_decay(scenario.distribution, scenario.problem)
+    scenario = replace(scenario, decay=scenario.decay if can_decay else 0.0)
+    meaningless = {"q": scenario.q is None, "epsilon": scenario.rho is not None}
+    meaningless |= {"decay": not can_decay}
     if field == "axis":
         scenario = _with_axis(scenario, scenario.axis)
-    if not law_can_decay(scenario.distribution, scenario.problem):
-        scenario = _with_axis(scenario, "n") if scenario.axis == "decay" else scenario
-        scenario = replace(scenario, decay=0.0)
+    elif meaningless.get(str(scenario.axis)):
+        scenario = _with_axis(scenario, "n")
     if field == scenario.axis:
         scenario = reaching(scenario)
     more: dict[str, Any] = {}
@@ -116,19 +116,16 @@ def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
 
 
 def _with_set(scenario: Scenario) -> Scenario:
-    """Return a scenario whose exponent, axis and dimension fit its constraint set."""
-    if scenario.geometry == "lq":
-        return replace(scenario, q=DEFAULT_Q) if scenario.q is None else scenario
-    scenario = replace(scenario, q=None)
-    if scenario.axis == "q":
-        scenario = _with_axis(scenario, "n")
+    """Return a scenario whose exponent, dimension and sweep fit its constraint set."""
+    exponent = scenario.q or DEFAULT_Q
+    scenario = replace(scenario, q=exponent if scenario.geometry == "lq" else None)
     if scenario.geometry != "group-l1":
         return scenario
-    more: Mapping[str, Any] = {"d": GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE))}
+    grid = scenario.grid
     if scenario.axis == "d":
-        kept = tuple(x for x in scenario.grid if x % GROUP_SIZE == 0)
-        more = {**more, "grid": kept or tuple(default_grid("d", scenario.geometry))}
-    return replace(scenario, **more)
+        whole = tuple(x for x in grid if x % GROUP_SIZE == 0)
+        grid = whole or tuple(default_grid("d", scenario.geometry))
+    return replace(scenario, d=GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE)), grid=grid)
 
 
 def none_chosen(scenario: Scenario) -> str:

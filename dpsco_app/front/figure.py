@@ -149,8 +149,6 @@ def _text(panel: FrontPanel, rows: Mapping[str, LadderRow], key: str) -> str:
 
 def _price(panel: FrontPanel, key: str) -> str:
     row = panel.study.at(key, panel.x)
-    if row is None:
-        return ""
-    if key == panel.study.public:
+    if row is not None and key == panel.study.public:
         return "1×"
-    return "" if row.price is None else f"{ratio_text(row.price.value)}×"
+    return "" if row is None or row.price is None else f"{ratio_text(row.price.value)}×"

@@ -14,11 +14,11 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import loose_ends
+from dpsco_app.front.answer import UNSURE, loose_ends
 from dpsco_app.front.bound_lines import (
+    bound_by,
     bound_hover,
     bound_line,
-    floor_name,
     floor_words,
     window_hover,
 )
@@ -55,7 +55,6 @@ from dpsco_core.results.overlay import own_line
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 FORMULA_DASHES = ("dashdot", "dot", "longdash", "dash")
-NEAR_ONE = 1.3  # a factor whose interval ends before that is called about one
 
 
 class FrontPanel:
@@ -97,7 +96,7 @@ class FrontPanel:
         return [area] if spans else []
 
     def _region(self) -> list[Region]:
-        name = floor_name(self.scenario, dict(self.floor)[self.x])
+        name = f"{bound_by(self.scenario, dict(self.floor)[self.x])} floor"
         area = Region(
             key=name,
             name=name,
@@ -267,13 +266,12 @@ class FrontPanel:
             text = no_window(self.scenario) or WINDOW_WORDS
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
         if self._public_below():
-            note = Words(lines=["not private"], colour=GREY, want=(1, 0), on=self.study.public)
-            words.append(note)
+            on = self.study.public
+            words.append(Words(lines=["not private"], colour=GREY, want=(1, 0), on=on))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
         if start and (self.first or not self.price):
             text = "no cost" if self.price else START_NOTE
-            note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start")
-            words.insert(0, note)
+            words.insert(0, Words(lines=[text], colour=QUIET, want=(1, 1), on="start"))
         return Panel(
             title=self.title,
             about=panel_about(self.study),
@@ -298,22 +296,22 @@ class FrontPanel:
         return [b for a, b in zip(x, y, strict=False) if a == here]
 
     def _axis(self) -> Axis:
-        axis, grid = str(self.scenario.axis), self.scenario.grid
-        if self.scenario.axis is None:
+        axis, grid = self.scenario.axis, self.scenario.grid
+        if axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
-        log = not is_linear(axis)
         ticks = [(x, number_text(x)) for x in grid]
         bold = [(x, f"<b>{text}</b>" if x == self.x else text) for x, text in ticks]
         return Axis(
-            title=axis_title(self.scenario), low=grid[0], high=grid[-1], ticks=bold, log=log
+            title=axis_title(self.scenario),
+            low=grid[0],
+            high=grid[-1],
+            ticks=bold,
+            log=not is_linear(axis),
         )
 
     def _gap(self) -> Gap | None:
-        if not self.lead or self.price:
-            return None
-        best = self.study.at(self.lead, self.x)
-        public = self.study.at(self.study.public, self.x) if self.study.public else None
-        if best is None or public is None:
+        best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
+        if self.price or best is None or public is None:
             return None
         return Gap(
             x=place(self.x),
@@ -330,7 +328,7 @@ def _factor(best: Measurement, public: Measurement) -> str:
     price = best.price
     if price is None:
         return f"×{ratio_text(best.mean / public.mean)}"
-    if price.within_noise and price.high < NEAR_ONE and price.low > 1 / NEAR_ONE:
+    if price.within_noise and price.high <= UNSURE:
         return "≈ ×1"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

@@ -5,6 +5,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
+from dpsco_app.front.study import Role
 from dpsco_app.parts.differences import SYMBOLS, differences
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, TAIL, inside
@@ -26,7 +27,7 @@ class Beside:
     """What is run beside the scenario of the controls."""
 
     second: Scenario | None = None  # the scenario of the second panel
-    role: str = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
+    role: Role = "hardest"  # what that is
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
     @property
@@ -38,12 +39,12 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
     """Return what a session draws beside a scenario."""
     kept = pinned(pin)
     if kept is not None and kept != scenario and not overlays(kept, scenario):
-        return Beside(second=kept, role=PIN)
+        return Beside(second=kept, role="pin")
     overlay = None if kept == scenario else kept
     if against == HARDEST:
         return Beside(second=hardest(scenario), overlay=overlay)
     if against == TAIL:
-        return Beside(second=with_other_tail(scenario), role=TAIL, overlay=overlay)
+        return Beside(second=with_other_tail(scenario), role="tail", overlay=overlay)
     if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
         return Beside(overlay=overlay)
     return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
@@ -85,11 +86,9 @@ def pinned(text: str) -> Scenario | None:
 def _parsed(text: str) -> Scenario:
     """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
-    most = len(fields(Scenario))
+    how = {"strict_parsing": True, "max_num_fields": len(fields(Scenario))}
     try:
-        given = dict(
-            parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=most)
-        )
+        given = dict(parse_qsl(text, keep_blank_values=True, **how))
     except ValueError:
         require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
     scenario = Scenario.from_dict(given, BASE).validate(DASHBOARD)

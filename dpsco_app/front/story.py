@@ -199,8 +199,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
     )
 
 
-def short(value: float) -> str:
-    return short_text(value, 2)
+short = partial(short_text, digits=2)
 
 
 def percent(share: float) -> str:

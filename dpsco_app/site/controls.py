@@ -17,7 +17,6 @@ from dpsco_core.catalogue import PROBLEM_SLUGS, distributions_for
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import Scenario
 
-Choices = Sequence[tuple[str, str]]  # the value of each, and what it is called
 WITHOUT = ("grid", "rho")  # what a link alone can set
 SMALL = ("slider", "choice", "integer")
 
@@ -27,15 +26,16 @@ def controls(scenario: Scenario, view: View, theme: Theme) -> str:
     front = [_one(c, scenario, theme) for c in FRONT if c.shown(scenario)]
     rest = [c for c in ALL_CONTROLS if not c.known.front and c.kind in SMALL]
     more = [_one(c, scenario, theme) for c in rest if c.shown(scenario) and c.field not in WITHOUT]
-    more.append(
-        _select(
-            "Beside your data, show", AGAINST, [(k, second_name(k)) for k in SECONDS], view.against
-        )
-    )
+    seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
-    more.append(_select("Draw", MEASURE, measures, view.measure))
-    folded = "".join(more)
-    return f"{''.join(front)}<details id='more'><summary>More settings</summary>{folded}</details>"
+    more += [
+        _select("Beside your data, show", AGAINST, seconds, view.against),
+        _select("Draw", MEASURE, measures, view.measure),
+    ]
+    return (
+        f"{''.join(front)}<details id='more'><summary>More settings</summary>{''.join(more)}"
+        "</details>"
+    )
 
 
 def _one(control: Control, scenario: Scenario, theme: Theme) -> str:
@@ -85,7 +85,8 @@ def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple
     )
 
 
-def _select(label: str, field: str, choices: Choices, value: str) -> str:
+def _select(label: str, field: str, choices: Sequence[tuple[str, str]], value: str) -> str:
+    """Return a menu as HTML, with the value of each choice and what it is called."""
     chosen = {value: " selected"}
     options = "".join(
         f"<option value='{escape(key)}'{chosen.get(key, '')}>{escape(name)}</option>"

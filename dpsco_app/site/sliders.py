@@ -24,7 +24,7 @@ from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.options import in_print, rounded
 from dpsco_app.site.controls import slider
 from dpsco_app.site.visit import Visit
-from dpsco_app.site.words import ALL_BOUNDS, MADE_BY, TITLE
+from dpsco_app.site.words import ALL_BOUNDS, TITLE
 from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
@@ -61,9 +61,9 @@ def places(scenario: Scenario, over: Sequence[str]) -> dict[str, list[float]]:
 
 
 def _own(scenario: Scenario, name: str) -> float:
-    value: float | None = getattr(scenario, name)
+    value: float = getattr(scenario, name)
     require(value is not None, "over", "a field that the study has", name)
-    return value or 0.0
+    return value
 
 
 def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDRESS.default) -> str:
@@ -170,7 +170,7 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
         f"<div id='head'></div>\n<form>{inputs}</form>\n{figures}\n"
         f"<div id='table'></div>\n<details><summary>{ALL_BOUNDS}</summary><div class='scrolled' "
         f"tabindex='0'><table><thead><tr>{heads}</tr></thead><tbody id='bounds'></tbody></table>"
-        f"</div></details>\n<p>{MADE_BY}</p>\n</main>\n"
+        f"</div></details>\n<p>Made by {TITLE}.</p>\n</main>\n"
         f"<script type='text/plain' id='packed'>{_packed(data)}</script>\n"
         f"<script type='text/plain' id='plotly'>{_packed(get_plotlyjs())}</script>\n"
         f"<script>{script}</script>\n"

@@ -113,8 +113,7 @@ class Visit:
         over = None if others.overlay is None else Study(scenario=others.overlay, role="pin")
         self.parts = [Study(scenario=scenario, role="hardest" if alone else "own", overlay=over)]
         if others.second is not None and view.panel != "first":
-            role: Any = others.role
-            self.parts.append(Study(scenario=others.second, role=role))
+            self.parts.append(Study(scenario=others.second, role=others.role))
         every = [c for part in (*self.parts, *([over] if over else [])) for c in _cells(part)]
         self.all = len(every)
         missing = dict.fromkeys(c for c in every if c not in self.known)
@@ -218,13 +217,13 @@ class Visit:
             return ""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        every = (c for part in self.parts for c in _cells(part))
-        seconds = sum(self.known[c].seconds for c in every if c in self.known)
+        runs = (self.known.get(c) for part in self.parts for c in _cells(part))
+        seconds = sum(run.seconds for run in runs if run is not None)
         return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
-        made = [self._measured(part) for part in self.parts]
+        made = map(self._measured, self.parts)
         documents = [run_json(one.scenario, list(one.outcomes)) for one in made]
         more = {"beside": documents[1]} if len(documents) > 1 else {}
         return json.dumps(documents[0] | more, indent=2) if documents else "{}"

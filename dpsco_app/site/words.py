@@ -5,23 +5,22 @@ from dpsco_app.shell.names import EXPLORE
 # Its views; that of the story is a page of its own.
 CURVES, PICTURE = EXPLORE, "private-mean"
 TITLE = "DP-SCO Explorer"
-PREPARED = "Prepared figure. The engine is starting: {step}."
-PREPARED_ONLY = (
-    "This browser cannot run the engine ({why}). The presets show prepared figures; other settings "
-    "need a browser with WebAssembly and enough memory."
-)
+STARTING = {
+    "prepared": "Prepared figure. The engine is starting: {step}.",
+    "only": "This browser cannot run the engine ({why}). The presets show prepared figures; other "
+    "settings need a browser with WebAssembly and enough memory.",
+    "waiting": "The engine is starting, then your settings are run: {step}.",
+    "restarted": "The engine had stopped, and is starting again: {step}.",
+}
 STEPS = {
     "engine": "loading Python",
     "packages": "loading numpy and scipy",
     "library": "loading the algorithms",
     "figure": "first numbers",
 }
-WAITING = "The engine is starting, then your settings are run: {step}."
-RESTARTED = "The engine had stopped, and is starting again: {step}."
 LIVE = "Live: {runs} runs in {seconds} s, in this browser"
 PICTURE_LIVE = "Live: your n, ε and p, in this browser"
 RUNNING = "{done} of {all} runs"
 LIMITS = "this page"
 SCRIPT_OFF = "This page needs JavaScript to draw its figure."
 ALL_BOUNDS = "Every bound at the chosen point"
-MADE_BY = "Made by DP-SCO Explorer."

@@ -28,6 +28,7 @@ MARKS = (
     "answer that ignores them; an upper bound to its right is vacuous here."
 )
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
+TWO_LINES = 160  # letters of a headline on a laptop
 
 
 def in_digits(value: float) -> str:
@@ -114,8 +115,9 @@ def title(rows: Sequence[Row]) -> str:
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
     upper, least = leading(rows), floor(rows)
-    parts = []
+    parts, name = [], ""
     if upper is not None:
+        name = f" (“{short(upper.bound.card)}”)"
         proven = upper.bound.card.constant == "explicit"
         narrow = least is not None and least.bound.card.laws not in upper.covers
         laws = f" for {upper.bound.card.laws.short}" * narrow
@@ -124,7 +126,7 @@ def title(rows: Sequence[Row]) -> str:
             if proven
             else "The smallest rate of this table is"
         )
-        parts.append(f"{first} {in_digits(upper.value)} (“{short(upper.bound.card)}”)")
+        parts.append(f"{first} {in_digits(upper.value)}{name}")
     if least is not None:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
@@ -133,7 +135,9 @@ def title(rows: Sequence[Row]) -> str:
         value = in_digits(least.value)
         parts.append(f"{who} can guarantee less than {value} {over}")
     if parts:
-        return "; ".join(parts)
+        text = "; ".join(parts)
+        # Without its name, which is bold in the figure, where that would make a third line.
+        return text if len(text) <= TWO_LINES else text.replace(name, "", 1)
     return "No theorem about a private method holds here: the values are outside their theorems"
 
 

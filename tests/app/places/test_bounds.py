@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
-from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.catalogue import BOUNDS, PROBLEM_SLUGS, bound
 from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
@@ -92,6 +93,19 @@ def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
 
 
 # -- words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) -> None:
+    for change in ({}, {"m": 100}, {"n": 200_000}):
+        point = canonical_point(replace(Scenario(problem=problem, methods=()), **change))
+        for key in TABLE_KEYS:
+            drawn = words.comparable(rows_of(point, key), words_for(problem).quantity)
+            title = words.title(drawn)
+            assert len(title) <= words.TWO_LINES
+            upper, least = words.leading(drawn), words.floor(drawn)
+            for row in (upper, least):
+                assert row is None or words.in_digits(row.value) in title
 
 
 def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
