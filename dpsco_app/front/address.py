@@ -64,8 +64,8 @@ class Address(Generic[V]):
 
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
         """Return the state as parameters; what is at its default is left out."""
-        held = {name: getattr(view, name) for name in self.names}
-        own = {n: _text(v) for n, v in held.items() if v != getattr(self.default, n)}
+        values = {name: getattr(view, name) for name in self.names}
+        own = {n: _text(v) for n, v in values.items() if v != getattr(self.default, n)}
         return own if scenario is None else scenario.to_query(BASE) | own
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:

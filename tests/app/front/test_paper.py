@@ -1,0 +1,28 @@
+"""The figure as PDF: of the same values as the one on the page, and the same bytes each time."""
+
+from __future__ import annotations
+
+import re
+
+from dpsco_app.figure.paper import pdf
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_app.parts.evaluations import hardest
+from tests.app.results import SWEEP, run
+
+
+def test_a_paper_has_both_panels_below_one_another_in_one_column() -> None:
+    hard = hardest(SWEEP)
+    assert hard is not None
+    studies = [
+        Study(scenario=SWEEP, outcomes=run(SWEEP).outcomes),
+        Study(scenario=hard, outcomes=run(hard).outcomes, role="hardest"),
+    ]
+    for count in (1, 2):
+        figure = front_figure(studies[:count], View(show="upper bounds,lower bounds"), "An answer")
+        made = pdf(figure, "n = 10,000")
+        assert made.startswith(b"%PDF") and made == pdf(figure, "n = 10,000")
+        (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", made)
+        width, height = map(float, box)
+        assert width < 3.4 * 72 and height > 2 * 72 * count
