@@ -51,6 +51,11 @@ def press(page: AppTest, label: str) -> AppTest:
     return checked(button.click().run())
 
 
+def start_preset(page: AppTest, name: str) -> AppTest:
+    """Choose a preset in the gallery."""
+    return press(press(page, "Presets"), name)
+
+
 def result(page: AppTest) -> Result:
     """Return the result that is shown."""
     shown: Result = page.session_state["result"]

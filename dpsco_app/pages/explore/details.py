@@ -14,7 +14,6 @@ from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
 from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
-from dpsco_app.pages.explore.governing import draw_governing
 from dpsco_app.pages.explore.menus import start
 from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
@@ -58,7 +57,6 @@ def draw_details(shown: Shown) -> None:
         st.markdown(text)
     _links(scenario)
     _slopes(result)
-    draw_governing(shown)
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"

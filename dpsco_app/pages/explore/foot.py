@@ -14,7 +14,7 @@ from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
 from dpsco_app.front.study import chosen_point
 from dpsco_app.front.titles import panel_names
-from dpsco_app.pages.explore.menus import MEASURE_TYPED, draw_bounds_menu
+from dpsco_app.pages.explore.menus import draw_bounds_menu
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
@@ -59,7 +59,7 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
             choose_panels(shown)
-        _choose_measure(shown)
+        _choose_measure()
         draw_bounds_menu(scenario)
         st.markdown(_hint(scenario))
         _pin(shown)
@@ -93,17 +93,16 @@ def choose_panels(shown: Shown) -> None:
     )
 
 
-def _choose_measure(shown: Shown) -> None:
+def _choose_measure() -> None:
     st.segmented_control(
         "Draw",
         MEASURES,
         default=st.session_state[MEASURE],
         format_func=str.capitalize,
-        key=MEASURE_TYPED,
+        key=MEASURE,
         required=True,
         label_visibility="collapsed",
         help="Price: the error over the error without privacy, on the same data.",
-        on_change=lambda: st.session_state.update({MEASURE: st.session_state[MEASURE_TYPED]}),
     )
 
 

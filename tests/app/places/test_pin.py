@@ -246,13 +246,6 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     assert bib.count("{") == bib.count("}")
 
 
-def test_a_chip_opens_the_control_itself() -> None:
+def test_a_formula_stands_with_its_value() -> None:
     page = open_page(**TWO)
     assert "**CDP Fano** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)
-    page.get_by_key("chip_epsilon").set_value(5)
-    page.run()
-    assert page.get_by_key("field_epsilon").value == 5 and chosen(page).epsilon == 5
-    assert is_stale(page)
-    page.get_by_key("field_epsilon").set_value(2)
-    page.run()
-    assert page.get_by_key("chip_epsilon").value == 2
