@@ -23,16 +23,16 @@ from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
 from dpsco_app.parts.folding import fold, fold_in_page, fold_words
-from dpsco_app.parts.options import SYMBOL, number_text, separated, value_text
+from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import MEAN, words_for
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, bounds_for, distribution_card, method_card
-from dpsco_core.results.findings import changes, times_to_halve
+from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.overlay import own_line
-from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, bend, line_slope
+from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\xa0"
@@ -130,31 +130,19 @@ def _refusals(result: Result) -> None:
     scenario = result.scenario
     for i, refusal in enumerate(refusals.measured_refusals(result.outcomes)):
         _refusal(refusal, scenario, f"change_{i}")
-    others = refusals.other_refusals(scenario)
-    if others:
-        count = sum(len(refusal.methods) for refusal in others)
-
-        def draw() -> None:
-            for i, refusal in enumerate(others):
-                _refusal(refusal, scenario, f"other_{i}", "Change and add")
-
-        method = f"{words_for(scenario.problem).method}{'s' * (count > 1)}"
-        fold_in_page(f"{count} other {method} cannot run", draw, "fold_others")
     remarks: dict[str, str] = {}
     for o in result.outcomes:
         for note in (*o.flaws, *o.notes):  # those that differ in numbers only are said once
-            text = f"{method_card(o.method).name}: {note}"
+            text = f"{method_card(o.method).name}: {refusals.on_screen(note)}"
             remarks.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
     for text in remarks.values():
         st.caption(f"⚠ {text}")
 
 
-def _refusal(
-    refusal: refusals.Refusal, scenario: Scenario, key: str, label: str = "Change that"
-) -> None:
+def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
-    instead = dict(refusal.changes).get("method")
+    label, instead = "Change that", dict(refusal.changes).get("method")
     if instead in scenario.methods:  # it is there already: what is left is to do without
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
     parts = [
@@ -180,7 +168,7 @@ def _slopes(result: Result) -> None:
     scenario = result.scenario
     words = words_for(scenario.problem)
     if scenario.axis is not None and scenario.axis not in POWER_AXES:
-        _changes(result)
+        st.caption(f"The error is no power of {SYMBOL[scenario.axis]}, and has no slope.")
         return
     power = f"${SYMBOL[scenario.axis]}^{{\\text{{slope}}}}$" if scenario.axis else ""
     law = f": {words.error} ∝ {power}" if power else ""
@@ -201,8 +189,6 @@ def _slopes(result: Result) -> None:
         head, line = f"{head} | {whom} that halve the error", f"{line} | ---:"
     st.markdown("\n".join((head, line, *rows)))
     st.caption(ABOUT_SLOPES)
-    if bent := _bends(result):
-        st.markdown(f"**Curves that bend**: {bent}.")
 
 
 def _slope_row(scenario: Scenario, row: Any) -> str:
@@ -252,34 +238,3 @@ def signed(value: float) -> str:
     if math.isnan(value):
         return ""
     return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
-
-
-def _bends(result: Result) -> str:
-    """Name the methods whose curve has two slopes, with both."""
-    axis = str(result.scenario.axis)
-    bends = ((m, bend(result.trials(), m)) for m in result.scenario.methods)
-    return "; ".join(
-        f"{method_card(m).name} {signed(b.before)} up to {SYMBOL[axis]} = "
-        f"{number_text(b.at)}, then {signed(b.after)}"
-        for m, b in bends
-        if b is not None
-    )
-
-
-def _changes(result: Result) -> None:
-    """Draw the change from point to point along an exponent: the error is no power of it."""
-    symbol, table = SYMBOL[str(result.scenario.axis)], result.table()
-    st.markdown(f"**Change of the mean error from each {symbol} to the next**")
-    steps = {m: changes(table, m) for m in dict.fromkeys(table["method"])}
-    points = sorted({x for changed in steps.values() for x, _ in changed})
-    if not points:
-        st.caption("It needs at least two points.")
-        return
-    names = " | ".join(f"to {number_text(x)}" for x in points)
-    head = f"{words_for(result.scenario.problem).method.capitalize()} | {names}"
-    rows = []
-    for m, changed in steps.items():
-        factors = {x: f"× {factor:.2f}" for x, factor in changed}
-        rows.append(" | ".join((method_card(m).name, *(factors.get(x, "") for x in points))))
-    st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
-    st.caption(f"The error is no power of {symbol}, and has no slope.")

@@ -15,7 +15,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
-CARD_WIDTH = 300  # pixels: two cards in a row of the dialog
+CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
 GALLERY_STYLE = """<style>
 [data-testid="stDialog"] [data-testid="stImage"] img { width: 100%; }
 </style>"""

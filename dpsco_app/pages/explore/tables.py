@@ -15,7 +15,7 @@ from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.options import SYMBOL, budget_text, in_print, short_text
 from dpsco_app.parts.problem_words import class_text, words_for
-from dpsco_app.parts.refusals import with_names
+from dpsco_app.parts.refusals import on_screen
 from dpsco_core.base.cards import BoundCard, Card
 from dpsco_core.catalogue import bound, bounds_for, method_card
 from dpsco_core.results.intervals import intervals
@@ -62,7 +62,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     if any(largest.values()):
         columns["Evaluation ±"] = [largest[o.method, o.x] for o in cells]
     if table["not_applicable"].any():
-        columns["Remark"] = table["not_applicable"].map(with_names)
+        columns["Remark"] = table["not_applicable"].map(on_screen)
     return pd.DataFrame(columns)
 
 

@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore.own_numbers import (
     ABOUT,
-    HAVE,
     LARGEST_BYTES,
     RELEASED,
     fitting,
@@ -150,17 +149,4 @@ def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
 def test_a_file_without_numbers_is_told_so_and_leaves_nothing_behind() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
-    assert "own_numbers_kept" not in page.session_state
-
-
-@pytest.mark.parametrize(("moment", "said"), [(81.0, "is 3 in your"), (0.0, "moment must be pos")])
-def test_a_moment_can_be_typed(moment: float, said: str) -> None:
-    page = open_page()
-    page.session_state["own_numbers_have"] = HAVE[1]
-    page.session_state["own_numbers_p"] = 4.0
-    page.session_state["own_numbers_moment"] = moment
-    (button,) = [b for b in page.button if b.key == "own_numbers"]
-    page = button.click().run()
-    assert not page.exception
-    assert any(said in text.value for text in (*page.markdown, *page.error))
-    assert ("own_numbers_set" in [b.key for b in page.button]) == (moment > 0)
+    assert RELEASED not in page.session_state
