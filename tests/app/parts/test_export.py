@@ -18,6 +18,7 @@ from dpsco_app.parts import export
 from dpsco_core.cli.main import main
 from dpsco_core.privacy import PureDP
 from dpsco_core.results.intervals import run_json
+from dpsco_core.results.notebook import run_script
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, result
@@ -58,7 +59,7 @@ def test_json_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]
 
 def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
     script = tmp_path / "dpsco_run.py"
-    script.write_text(export.python(run(SWEEP)), encoding="utf-8")
+    script.write_text(run_script([SWEEP]), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         capture_output=True,
@@ -77,7 +78,7 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
 
 def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
+    kinds = ["CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
     assert [label.split(":")[0] for label in labels] == kinds
 
 

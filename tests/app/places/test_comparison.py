@@ -14,6 +14,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
 from dpsco_app.parts.options import AGAINST, HARDEST, NO_SET, TAIL
 from dpsco_app.parts.presets import PRESETS
+from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     chosen,
@@ -87,7 +88,7 @@ def test_files_hold_both_sets() -> None:
     parsed = json.loads(export.json_text(run))
     assert parsed["scenario"]["geometry"] == "l1"
     assert parsed["beside"]["scenario"]["geometry"] == "l2" and parsed["beside"]["results"]
-    assert export.python(run).count("Scenario(") == 2
+    assert run_script([part.scenario for part in run.parts]).count("Scenario(") == 2
 
 
 def test_what_stands_beside_follows_from_the_choice() -> None:
