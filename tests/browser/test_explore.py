@@ -41,10 +41,8 @@ TOPS = """() => [".st-key-top_row", ".st-key-presets", "h2"].map(
 
 EXPANDERS = (
     "Numbers",
-    "Bounds at the chosen point",
     "How many records do I need?",
-    "Where the curves come from",
-    "Formulas",
+    "Formulas and papers",
     "How to read this figure",
 )
 

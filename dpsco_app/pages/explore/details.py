@@ -18,18 +18,18 @@ from dpsco_app.pages.explore.menus import start
 from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
+from dpsco_app.pages.explore.tables import numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
-from dpsco_app.parts.folding import fold, fold_in_page, fold_words
+from dpsco_app.parts.folding import fold, fold_words
 from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import MEAN, words_for
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
-from dpsco_core.catalogue import bound, bounds_for, distribution_card, method_card
+from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope
@@ -61,10 +61,7 @@ def draw_details(shown: Shown) -> None:
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
     fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
-    # Its symbols open their control, elsewhere on the page.
-    fold_in_page("Formulas", lambda: draw_formulas(shown.live), "fold_formulas")
-    fold("Bounds at the chosen point", lambda: _bounds(scenario), "fold_bounds")
-    fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
+    fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
@@ -85,13 +82,6 @@ def _numbers(studies: list[Study]) -> None:
             "Evaluation ± is its standard error."
         )
     st.caption(text)
-
-
-def _bounds(scenario: Scenario) -> None:
-    if bounds_for(scenario.problem, scenario.level):
-        export.show_table(bounds_table(scenario))
-    else:
-        st.caption("The catalogue has no bound for this problem yet.")
 
 
 def _links(scenario: Scenario) -> None:

@@ -1,4 +1,4 @@
-"""The formulas of the drawn bounds, each with what its letters mean in that bound."""
+"""The formulas of the drawn bounds, what their letters mean, and the papers of all curves."""
 
 import math
 import re
@@ -8,10 +8,12 @@ import streamlit as st
 
 from dpsco_app.front.bound_lines import short_name
 from dpsco_app.pages.explore.runs import proven_slugs
+from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.formulas import formula, parts
 from dpsco_app.parts.glossary import GLOSSARY
 from dpsco_app.parts.options import in_print, short_text
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.tables.letters import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
@@ -27,16 +29,13 @@ COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
 def draw_formulas(scenario: Scenario) -> None:
-    """Draw one formula a drawn bound with its value at the chosen point."""
-    slugs = tuple(proven_slugs(scenario))
-    if not slugs:
-        st.caption("No bound is drawn here.")
-        return
+    """Draw one formula a drawn bound with its value at the chosen point, and the papers."""
     point = replace(scenario, axis=None, grid=())
+    bounds = evaluations(point, tuple(proven_slugs(scenario)))
     if isinstance(scenario.budget, ApproxDP):
         rho = f"ρ = {scenario.setting.gaussian_rho:.3g}"
         st.caption(f"{rho} is the most that Gaussian noise may spend within this ε and δ.")
-    for e in evaluations(point, slugs):
+    for e in bounds:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")
@@ -45,6 +44,11 @@ def draw_formulas(scenario: Scenario) -> None:
             st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
             st.caption(meanings)
+    methods = [method_card(slug) for slug in scenario.methods]
+    st.markdown("  \n".join(f"**{c.name}**: {c.paper}, {c.statement}" for c in methods))
+    papers = {card.paper.key: card.paper for card in (*methods, *(e.bound.card for e in bounds))}
+    st.markdown("".join(f"- **{key}**: {citation(paper)}\n" for key, paper in papers.items()))
+    st.code(bibtex(papers.values()), language="bibtex", wrap_lines=True)
 
 
 def letters_of(latex: str) -> set[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpsco_app.pages.explore.details import bounds_table, numbers
+from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts import export
 from dpsco_core.cli.main import main
 from dpsco_core.privacy import PureDP
@@ -98,12 +98,6 @@ def test_the_table_of_a_refused_method_holds_its_reason() -> None:
     assert "x" not in shown and math.isnan(shown.loc["Simple clipping", "Mean error"])
     assert "Gaussian noise cannot give pure DP" in shown.loc["Simple clipping", "Remark"]
     assert shown.loc["Simple clipping", "Spent"] == ""
-
-
-def test_the_table_of_bounds_has_every_bound_once() -> None:
-    shown = bounds_table(SWEEP)
-    assert not shown["Bound"].duplicated().any()
-    assert set(shown["Kind"]) == {"upper", "lower"}
 
 
 def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
