@@ -41,7 +41,6 @@ TOPS = """() => [".st-key-top_row", ".st-key-presets", "h2"].map(
 
 EXPANDERS = (
     "Numbers",
-    "How many records do I need?",
     "Formulas and papers",
     "How to read this figure",
 )

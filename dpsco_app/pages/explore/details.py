@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.front.notice import how_to_read, to_notice
@@ -15,7 +16,6 @@ from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
 from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.menus import start
-from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.tables import numbers
@@ -32,7 +32,8 @@ from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.overlay import own_line
-from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope
+from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope, slopes
+from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\xa0"
@@ -59,8 +60,6 @@ def draw_details(shown: Shown) -> None:
     _slopes(result)
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
-    whom = "users" if scenario.m > 1 else "records"
-    fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
@@ -155,33 +154,27 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
 
 
 def _slopes(result: Result) -> None:
-    scenario = result.scenario
-    words = words_for(scenario.problem)
-    if scenario.axis is not None and scenario.axis not in POWER_AXES:
-        st.caption(f"The error is no power of {SYMBOL[scenario.axis]}, and has no slope.")
+    scenario, axis = result.scenario, result.scenario.axis
+    if axis is not None and axis not in POWER_AXES:
+        st.caption(f"The error is no power of {SYMBOL[axis]}, and has no slope.")
         return
-    power = f"${SYMBOL[scenario.axis]}^{{\\text{{slope}}}}$" if scenario.axis else ""
-    law = f": {words.error} ∝ {power}" if power else ""
+    error = words_for(scenario.problem).error
+    law = f": {error} ∝ ${SYMBOL[axis]}^{{\\text{{slope}}}}$" if axis else ""
     data = f"{distribution_card(scenario.distribution).name} {data_word(scenario)}"
     st.markdown(f"**Slopes on {data}**{law}")
-    fitted = result.slopes()
+    fitted = slopes(scenario, frame(result.outcomes)) if axis else pd.DataFrame()
     if fitted.empty or fitted["points"].max() < LEAST_POINTS:
         st.caption("Slopes need a sweep with at least three points.")
         return
     rows = [_slope_row(scenario, row) for row in fitted.itertuples()]
     formulas = STATE.current().formulas
-    names = formula_names(formulas)
-    rows += [_formula_row(scenario, *named) for named in zip(names, formulas, strict=True)]
-    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted | Verdict"
-    line = "--- | ---: | ---: | ---: | ---"
-    if scenario.axis == "n":
-        whom = "Users" if scenario.level == "user" else "Records"
-        head, line = f"{head} | {whom} that halve the error", f"{line} | ---:"
-    st.markdown("\n".join((head, line, *rows)))
+    for name, text in zip(formula_names(formulas), formulas, strict=True):
+        rows.append(_row(scenario, f"{name}: `{text}`", _formula_slope(scenario, text)))
+    st.table(pd.DataFrame(rows), hide_index=True)
     st.caption(ABOUT_SLOPES)
 
 
-def _slope_row(scenario: Scenario, row: Any) -> str:
+def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
     """Return one method's slope, the range of the terms of its rate, and how they compare."""
     verdict = row.verdict or (
         "the rate is void at these sizes" if row.bound else "no published rate"
@@ -189,27 +182,37 @@ def _slope_row(scenario: Scenario, row: Any) -> str:
     verdict = verdict.replace(" ", NO_BREAK)
     if row.verdict and scenario.problem != MEAN:
         verdict += f"; rate for {bound(row.bound).card.loss_class} losses"
-    cells = [
-        row.name,
-        signed(row.fitted),
-        _from_to(row.low, row.high),
-        _from_to(row.predicted_low, row.predicted_high),
-        verdict,
-    ]
+    interval = _from_to(row.low, row.high)
+    predicted = _from_to(row.predicted_low, row.predicted_high)
+    return _row(scenario, row.name, row.fitted, interval, predicted, verdict)
+
+
+def _row(
+    scenario: Scenario,
+    name: str,
+    slope: float,
+    interval: str = "",
+    predicted: str = "",
+    verdict: str = "",
+) -> dict[str, str]:
+    """Return a row of the table, by the names of its columns."""
+    cells = {
+        words_for(scenario.problem).method.capitalize(): name,
+        "Fitted": signed(slope),
+        "95 % interval": interval,
+        "Predicted": predicted,
+        "Verdict": verdict,
+    }
     if scenario.axis == "n":
-        cells.append("" if math.isnan(row.fitted) else f"× {halving(row.fitted)}")
-    return " | ".join(cells)
+        whom = "Users" if scenario.level == "user" else "Records"
+        cells[f"{whom} that halve the error"] = "" if math.isnan(slope) else f"× {halving(slope)}"
+    return cells
 
 
-def _formula_row(scenario: Scenario, name: str, text: str) -> str:
+def _formula_slope(scenario: Scenario, text: str) -> float:
     """Return the slope of a formula of one's own over the points of the axis."""
     points = own_line(scenario, parse_formula(text))
-    x, y = np.array(points).T if points else (np.ones(0), np.ones(0))
-    slope = line_slope(x, y) if len(points) > 1 else math.nan
-    cells = [f"{name}: `{text}`", signed(slope), "", "", ""]
-    if scenario.axis == "n":
-        cells.append("" if math.isnan(slope) else f"× {halving(slope)}")
-    return " | ".join(cells)
+    return line_slope(*np.array(points).T) if len(points) > 1 else math.nan
 
 
 def _from_to(low: float, high: float) -> str:
