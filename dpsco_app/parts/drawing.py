@@ -1,6 +1,7 @@
 """A figure of plain values on a page: in this window's size and theme, answering the pointer."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plotly.basedatatypes import BaseFigure
@@ -59,8 +60,7 @@ def is_phone() -> bool:
 
 def enlarged(size: Size) -> Size:
     """Return a size with larger type, for a projector; the figure stays as high."""
-    changes = {name: getattr(size, name) for name in size.__dataclass_fields__}
-    return Size(**changes | {"scale": teaching.SCALE})
+    return replace(size, scale=teaching.SCALE)
 
 
 def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:

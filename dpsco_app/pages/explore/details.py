@@ -12,13 +12,11 @@ from dpsco_app.front.notice import how_to_read, to_notice
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
 from dpsco_app.live.running import Result
-from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
-from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.menus import start
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.tables import numbers
+from dpsco_app.pages.explore.tables import coverage_text, numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
@@ -65,14 +63,12 @@ def draw_details(shown: Shown) -> None:
 
 
 def _numbers(studies: list[Study]) -> None:
-    covered = False
-    for i, study in enumerate(studies):
+    for study in studies:
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
         export.show_table(numbers(study.outcomes, study.scenario))
-        covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
-    if covered:
-        st.caption(ABOUT_COVERAGE)
+        if held := coverage_text(study.scenario, study.outcomes):
+            st.caption(held)
     error = words_for(studies[0].scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for study in studies for o in study.outcomes):

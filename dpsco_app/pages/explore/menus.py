@@ -5,7 +5,6 @@ import streamlit as st
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
 from dpsco_app.pages.explore.runs import press_run
 from dpsco_app.parts import controls
-from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, BOUND, FORMULA, MEASURE, PIN, SHOW, VIEWS, unmarked
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
@@ -97,37 +96,36 @@ def start(scenario: Scenario) -> None:
 
 def draw_bounds_menu(scenario: Scenario) -> None:
     """Draw the menu of bounds: those of a kind, any by name, and formulas of one's own."""
-    fold("Bounds", lambda: _bounds(scenario), "explore_bounds", kind="popover")
-
-
-def _bounds(scenario: Scenario) -> None:
     state = st.session_state
-    views = st.pills(
-        "Beside the window, draw",
-        VIEWS,
-        selection_mode="multi",
-        default=state[SHOW],
-        format_func=lambda view: VIEW_NAMES[view],
-        key="show_typed",
-    )
-    known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
-    now = state[BOUND] if state[BOUND] in known else ""
-    named = st.selectbox(
-        "A bound by name",
-        known,
-        known.index(now),
-        format_func=lambda slug: bound(slug).card.name if slug else "none",
-        key="bound_typed",
-    )
-    formula = _formulas(scenario)
-    chosen = {SHOW: list(views), BOUND: named, FORMULA: formula}
-    if chosen != {SHOW: list(state[SHOW]), BOUND: now, FORMULA: state[FORMULA]}:
-        state.update(chosen)
-        st.rerun()
+    with st.popover("Bounds", key="explore_bounds"):
+        st.pills(
+            "Beside the window, draw",
+            VIEWS,
+            selection_mode="multi",
+            default=state[SHOW],
+            format_func=VIEW_NAMES.__getitem__,
+            key=SHOW,
+        )
+        known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
+        st.selectbox(
+            "A bound by name",
+            known,
+            known.index(state[BOUND]) if state[BOUND] in known else 0,
+            format_func=lambda slug: bound(slug).card.name if slug else "none",
+            key=f"{BOUND}_typed",
+            on_change=take,
+            args=(BOUND,),
+        )
+        _formulas(scenario)
 
 
-def _formulas(scenario: Scenario) -> str:
-    """Draw the field for formulas; return what is typed if it can be drawn, else what was."""
+def take(name: str) -> None:
+    """Take over what has been chosen in the widget of a part of the view; a callback."""
+    st.session_state[name] = st.session_state[f"{name}_typed"]
+
+
+def _formulas(scenario: Scenario) -> None:
+    """Draw the field for formulas, and take what is typed if it can be drawn."""
     now: str = st.session_state[FORMULA]
     text = st.text_input(
         "Formulas of your own", now, placeholder=EXAMPLE, help=ABOUT_FORMULA, key="formula_typed"
@@ -139,5 +137,7 @@ def _formulas(scenario: Scenario) -> str:
             check_drawable(scenario, formula)
     except InvalidInput as problem:
         st.error(unmarked(str(problem)))
-        return now
-    return text
+        return
+    if text != now:
+        st.session_state[FORMULA] = text
+        st.rerun()

@@ -12,12 +12,14 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.live.running import Pace, estimate, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
-from dpsco_app.pages.explore.foot import choose_panels, draw_foot, draw_hand, draw_settings
+from dpsco_app.pages.explore.foot import FIGURE, choose_panels, draw_foot, draw_hand, draw_settings
 from dpsco_app.pages.explore.menus import draw_presets
+from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
@@ -31,11 +33,11 @@ from dpsco_app.pages.explore.runs import (
     status_of,
     studies_of,
 )
-from dpsco_app.pages.explore.sidebar import draw_sidebar
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
+from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
@@ -46,7 +48,6 @@ from dpsco_core.scenario import Scenario
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 # Work that is predicted to take less runs by itself, after a moment of quiet.
 LIVE_SECONDS, QUIET_SECONDS = 6.0, 0.25
-FIGURE = "figure_"  # how the place of the figure begins, as scripts find it
 
 
 class Screen:
@@ -136,6 +137,26 @@ def page() -> None:
         st.rerun()
     TURNS.give_way()
     draw_details(shown)
+
+
+def draw_sidebar(now: Scenario) -> None:
+    """Draw the controls of the scenario, and what Explore adds to them."""
+    with st.sidebar:
+        controls.draw(now, more=_more)
+
+
+def _more(scenario: Scenario) -> None:
+    st.selectbox(
+        "Beside your data, show",
+        SECONDS,
+        SECONDS.index(st.session_state[AGAINST]),
+        format_func=second_name,
+        key=AGAINST,
+        help="The second panel: the hard instance of the sharpest lower bound with the same tail; "
+        "the same study with a light tail (light data: with a heavy one); or the same study on "
+        "another set of the same diameter.",
+    )
+    draw_own_numbers()
 
 
 def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None:

@@ -154,19 +154,14 @@ def only_panel(studies: Sequence[Study]) -> int:
     return len(studies) - 1 if st.session_state[PANEL] == "second" else 0
 
 
-def drawn_slugs(scenario: Scenario) -> list[str]:
-    """Return the bounds that stand beside the window as lines."""
-    view = STATE.current()
-    slugs = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
-    return [slug for slug in dict.fromkeys(slugs) if slug]
-
-
 def proven_slugs(scenario: Scenario) -> list[str]:
     """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
+    view = STATE.current()
     ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]
-    slugs = [b.card.slug for b in (*ends, *edges)]
-    return list(dict.fromkeys([*slugs, *drawn_slugs(scenario)]))
+    areas = [b.card.slug for b in (*ends, *edges)]
+    lines = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
+    return list(dict.fromkeys(slug for slug in (*areas, *lines) if slug))
 
 
 # -- Run, Cancel, and how far a run is ------------------------------------------------------------

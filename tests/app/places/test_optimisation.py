@@ -13,7 +13,7 @@ from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import baseline, words_for
 from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals, refusal
-from dpsco_app.parts.shown_bounds import lower_cards, rates, shown
+from dpsco_app.parts.shown_bounds import lower_cards, shown
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import default_methods, method_card, methods_for, problem_card
 from dpsco_core.runs.study import canonical
@@ -29,7 +29,6 @@ from tests.app.pages import (
     press,
     result,
     status,
-    texts,
     trace_names,
 )
 from tests.app.results import run
@@ -250,11 +249,8 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "lower.sco.approx-packing",
         "lower.sco.approx-tracing",
     }
-    assert rates(replace(logistic, methods=("sco.clipped", "sco.cwme"))) == (
-        "upper.sco.clipped",
-        "upper.sco.cwme",
-    )
-    assert "upper.sco.clipped" in shown(logistic, ["rates"])
+    two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
+    assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ["rates"]))
     # On a strongly convex loss those of its own, smaller class.
     assert all("strong" in c.slug for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
@@ -276,11 +272,10 @@ def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsco_app.parts.shown_bounds.bounds_for", lambda *_: ())
-    monkeypatch.setattr("dpsco_app.pages.explore.details.bounds_for", lambda *_: ())
     lower_cards.cache_clear()
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
-        assert result(page).done and "no bound for this problem" in texts(page)
+        assert result(page).done and not page.exception
         assert "minimiser without privacy (" in below(page)
     finally:
         lower_cards.cache_clear()
