@@ -21,6 +21,9 @@ CONFIG = {
 }
 
 
+LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of the first screen
+
+
 class Place:
     """Where figures follow each other: the last one stays, for an empty place would flicker."""
 
@@ -49,6 +52,8 @@ class Plain(BaseFigure):
 def theme() -> Theme:
     """Return the theme and the size of this window's figures."""
     size = SIZES[window.size()]
+    if window.low() and size.ladder:
+        size = replace(size, height=LOW_HEIGHT)
     if teaching.current().large and size.ladder:
         size = enlarged(size)
     return Theme(dark=is_dark(), size=size)

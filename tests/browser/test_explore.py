@@ -14,6 +14,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from dpsco_app.parts.drawing import LOW_HEIGHT
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = "/?trials=5&grid=1000,5000&against=none"
 # Many cells of about 50 ms each: nobody waits for the end of it.
@@ -226,7 +228,7 @@ def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
     page.get_by_role("button", name="Privacy is free").click()
     wait_for_address(page, "axis=epsilon")
     expect(figure(page, "compact")).to_contain_text("Privacy budget", timeout=30_000)
-    expect(status(page)).to_have_text(re.compile("480 runs in "), timeout=30_000)
+    expect(status(page)).to_have_text(re.compile("640 runs in "), timeout=30_000)
     ready(page)
     page.wait_for_timeout(3000)  # who goes back at once has not heard of the address
     page.go_back()
@@ -372,6 +374,19 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     page.set_viewport_size({"width": 1400, "height": 900})
     expect_drawn(page)  # once the window has said how wide it is again
     expect(compact).to_have_count(0)
+
+
+@pytest.mark.parametrize("query", ["", "&type=large"])
+def test_a_low_window_has_the_whole_figure_on_its_first_screen(
+    page: Page, dashboard: str, ready: Ready, query: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(dashboard + SMALL.replace("&against=none", "") + query)
+    ready(page)
+    expect(figure(page)).to_have_css("height", f"{LOW_HEIGHT}px", timeout=20_000)
+    expect(figure(page)).to_contain_text("Adaptive clipping")  # with its ladder
+    top, height = place(figure(page))
+    assert top + height <= 720
 
 
 def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(

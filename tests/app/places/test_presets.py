@@ -167,6 +167,8 @@ def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
     assert max(errors["mean.clipped"][5:]) < 1.2 * errors["mean.sample"][0]
     assert errors["mean.clipped"][-1] < 1.05 * errors["mean.sample"][-1]
     assert errors["mean.cwme-cdp"][-1] < 1.1 * errors["mean.sample"][-1]
+    adaptive = zip(errors["mean.adaptive"], errors["mean.sample"], strict=True)
+    assert max(a / b for a, b in list(adaptive)[4:]) < 1.2
 
 
 @pytest.mark.folded
@@ -194,6 +196,7 @@ def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> 
     }
     for slug in ("mean.clipped", "mean.cwme-cdp"):
         assert 2 / 3 < paid[slug][-1] / paid[slug][0] < 3 / 2
+    assert max(paid["mean.adaptive"]) < 1.4
     assert 1.6 < paid["mean.smoothed"][-1] / paid["mean.smoothed"][0] < 3
 
 
