@@ -254,7 +254,7 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
 def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[str, Any]) -> None:
     """Draw the chosen algorithms as chips with the marks of their lines; the others on demand."""
     hidden = [m for m in listed(scenario) if m not in value]
-    names = _drawn(scenario)
+    names = _with_chips(scenario)
     called = short_names(names)
     more |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **more)
@@ -269,7 +269,7 @@ def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[s
         )
 
 
-def _drawn(scenario: Scenario) -> list[str]:
+def _with_chips(scenario: Scenario) -> list[str]:
     """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
     every = st.session_state.get(EVERY) or not scenario.methods
     return [m for m in listed(scenario) if every or m in scenario.methods]
@@ -280,7 +280,7 @@ def style(scenario: Scenario) -> str:
     dark = is_dark()
     chips = "".join(
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
-        for i, m in enumerate(_drawn(scenario))
+        for i, m in enumerate(_with_chips(scenario))
     )
     words = {"QUIET": QUIET, "ACCENT": ACCENT, "PAGE": PAGE, "INK": INK}
     sheet = STYLE

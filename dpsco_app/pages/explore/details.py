@@ -67,8 +67,8 @@ def _numbers(studies: list[Study]) -> None:
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
         export.show_table(numbers(study.outcomes, study.scenario))
-        if held := coverage_text(study.scenario, study.outcomes):
-            st.caption(held)
+        if covered := coverage_text(study.scenario, study.outcomes):
+            st.caption(covered)
     error = words_for(studies[0].scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for study in studies for o in study.outcomes):

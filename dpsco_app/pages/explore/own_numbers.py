@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from plotly.graph_objects import Figure, Scatter
 
-from dpsco_app.pages.explore.tail_chart import tail_figure
-from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
@@ -30,6 +30,7 @@ from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LARGEST_BYTES = 1_000_000
+LOWEST = 0.7  # where the figure of the tail index begins
 MEGABYTES = 8  # more the browser refuses in its own, rounded words: far above what is allowed
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
@@ -72,18 +73,11 @@ def draw_own_numbers() -> None:
         key="own_numbers",
         help="Sets the scenario that matches a CSV file.",
     ):
-        _dialog()
+        st.dialog("Your own numbers", width="large")(draw_file)()
 
 
-@st.dialog("Your own numbers", width="large")
-def _dialog() -> None:
-    try:
-        _from_file()
-    except InvalidInput as problem:
-        st.error(in_print(str(problem)))
-
-
-def _from_file() -> None:
+def draw_file() -> None:
+    """Draw the field for a file, and what its numbers say."""
     st.markdown(ABOUT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=MEGABYTES
@@ -91,18 +85,44 @@ def _from_file() -> None:
     if upload is None:
         st.session_state.pop(RELEASED, None)
         return
-    values = _read(upload.getvalue())
+    try:
+        _draw(_read(upload.getvalue()), upload.file_id)
+    except InvalidInput as problem:
+        st.error(in_print(str(problem)))
+
+
+def _draw(values: Vector, file: str) -> None:
+    """Draw what the numbers of a file say, the scenario that matches, and their private mean."""
     fit = tail(values)
     matching = fitting(fit, controls.read())
     unit = central_moment(values, matching.p)
     st.markdown(in_words(fit, matching, unit))
     title = f"The tail index by threshold: the marker is at the {fit.used:,} farthest numbers"
-    FirstScreen("own_numbers").draw(tail_figure(fit, title), height=320)
+    st.plotly_chart(tail_figure(fit), key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
     if st.button("Set this scenario", key="own_numbers_set"):
         controls.load(matching)
         st.rerun()
-    _draw_releases(values, fit, upload.file_id, replace(matching, n=fit.count), unit)
+    _draw_releases(values, fit, file, replace(matching, n=fit.count), unit)
+
+
+def tail_figure(fit: Tail) -> Figure:
+    """Return the tail index over the threshold; what is `LIGHT` or more is drawn there."""
+    index = np.clip(fit.indices, LOWEST, LIGHT)
+    used = np.clip([fit.index], LOWEST, LIGHT)
+    figure = Figure(
+        [
+            Scatter(x=fit.farthest, y=index, name="Tail index"),
+            Scatter(x=[fit.used], y=used, name="The index that is used", mode="markers"),
+        ],
+        layout={
+            "height": 320,
+            "xaxis": {"type": "log", "title": "Numbers beyond the threshold"},
+            "yaxis": {"type": "log", "title": "Tail index"},
+        },
+    )
+    words = f"{LIGHT:g} or more: no sign of a heavy tail"
+    return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
 
 
 def _read(content: bytes) -> Vector:

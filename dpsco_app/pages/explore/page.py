@@ -13,7 +13,7 @@ from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import SECONDS, second_name
-from dpsco_app.live.running import Pace, estimate, run, so_far
+from dpsco_app.live.running import Pace, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
@@ -32,6 +32,7 @@ from dpsco_app.pages.explore.runs import (
     shown_of,
     status_of,
     studies_of,
+    work_of,
 )
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
@@ -39,6 +40,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
 from dpsco_app.parts.options import AGAINST
 from dpsco_app.parts.page import draw_wrong
+from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
@@ -103,9 +105,9 @@ def page() -> None:
             draw_presets()
             draw_run(scenario, running=bool(shown and shown.running))
     if problem and read_only(result):
-        st.info(f"A stored study, for reading: it cannot be run here. {problem}")
+        st.info(f"A stored study, for reading: it cannot be run here. {on_screen(problem)}")
     elif problem:
-        st.error(problem)
+        st.error(on_screen(problem))
         offer_nearest()
     if shown is None:
         draw_sidebar(now)
@@ -131,7 +133,7 @@ def page() -> None:
     if not arrived():
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
-    if shown.stale and scenario is not None and is_quick(scenario):
+    if shown.stale and scenario is not None and work_of(scenario).seconds < LIVE_SECONDS:
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
@@ -171,10 +173,6 @@ def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None
             screen.draw(shown)
     st.session_state["running"] = False
     st.rerun()
-
-
-def is_quick(scenario: Scenario) -> bool:
-    return estimate((scenario, *beside_of(scenario).scenarios)).seconds < LIVE_SECONDS
 
 
 def status_html(text: str) -> str:

@@ -29,6 +29,7 @@ from dpsco_app.shell.window import arrive
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.runs.allowed import nearest_allowed, refusal
+from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
 
 OPENED = "opened_study"  # key of the scenario that was opened from a file
@@ -202,10 +203,15 @@ def status_of(shown: Shown) -> str:
 def _work(now: Scenario | None) -> str:
     if now is None:
         return "These settings cannot be run"
-    left = estimate((now, *beside_of(now).scenarios))
+    left = work_of(now)
     if left.cells == 0:
         return "Known already: Run draws them at once"
     return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"
+
+
+def work_of(now: Scenario) -> Cost:
+    """Return the work of a scenario, and of what is run beside it."""
+    return estimate((now, *beside_of(now).scenarios))
 
 
 def _duration(seconds: float) -> str:

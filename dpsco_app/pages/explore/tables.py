@@ -42,7 +42,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
         "Milliseconds": 1000 * table["seconds"],
         "Spent": [_spent(o) for o in cells],
         "Parameters": [
-            ", ".join(f"{k.replace('_', ' ')} {_digits(v)}" for k, v in o.diagnostics.items())
+            ", ".join(f"{k.replace('_', ' ')} {short_text(v)}" for k, v in o.diagnostics.items())
             for o in cells
         ],
     }
@@ -68,12 +68,12 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
 def coverage_text(scenario: Scenario, outcomes: Sequence[Outcome]) -> str:
     """Return how often the intervals of a mean held it over all points; empty without any."""
     rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
-    held = ", ".join(
+    shares = ", ".join(
         f"{method_card(row.method).name} {row.inside} of {row.trials} runs "
         f"({100 * row.low:.0f} to {100 * row.high:.0f} %)"
         for row in rows
     )
-    return f"{ABOUT_COVERAGE} {held}." if held else ""
+    return f"{ABOUT_COVERAGE} {shares}." if shares else ""
 
 
 def _no_interval(outcome: Outcome) -> str:
@@ -84,7 +84,3 @@ def _spent(outcome: Outcome) -> str:
     if method_card(outcome.method).privacy == "none":
         return "not private"
     return "" if outcome.spent is None else budget_text(outcome.spent)
-
-
-def _digits(value: float) -> str:
-    return short_text(value) if math.isfinite(value) else "∞"
