@@ -74,10 +74,9 @@ def load(scenario: Scenario) -> None:
         state[PREFIX + control.field] = list(value) if isinstance(value, tuple) else value
     private = "approx" if scenario.delta else "pure"
     state[NOTION] = private if scenario.rho is None else "zcdp"
-    default = Scenario()
     for field in ("epsilon", "delta", "rho"):
         if state[PREFIX + field] in (None, 0):
-            state[PREFIX + field] = getattr(default, field) or 0.1
+            state[PREFIX + field] = getattr(BASE, field) or 0.1
 
 
 def read() -> Scenario:

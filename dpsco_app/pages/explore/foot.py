@@ -60,7 +60,8 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
             choose_panels(shown)
         _choose_measure()
         draw_bounds_menu(scenario)
-        st.markdown(_hint(scenario))
+        drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
+        st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
         fold_address(STATE.address(STATE.current(), shown.result.scenario), "explore_link")
@@ -103,13 +104,6 @@ def _choose_measure() -> None:
         required=True,
         label_visibility="collapsed",
         help="Price: the error over the error without privacy, on the same data.",
-    )
-
-
-def _hint(scenario: Scenario) -> str:
-    bars = f"Bars: 95 % intervals of {scenario.trials} trials."
-    return (
-        bars if scenario.axis is None else f"Drag the dot to choose {SYMBOL[scenario.axis]}. {bars}"
     )
 
 

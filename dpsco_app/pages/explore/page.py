@@ -25,7 +25,6 @@ from dpsco_app.pages.explore.runs import (
     beside_of,
     draw_run,
     offer_nearest,
-    only_panel,
     press_run,
     read_only,
     result_of,
@@ -38,7 +37,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
-from dpsco_app.parts.options import AGAINST
+from dpsco_app.parts.options import AGAINST, PANEL
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.places import draw_views
@@ -74,7 +73,9 @@ class Screen:
         reply = answer(told)
         html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
-        only = None if self.shown_with.size.several else only_panel(studies)
+        # Where there is room for one panel: the ladder has both.
+        one = len(studies) - 1 if st.session_state[PANEL] == "second" else 0
+        only = None if self.shown_with.size.several else one
         asked = STATE.current().asked(shown.live, faded=shown.stale)
         figure = front_figure(studies, asked, reply.plain, only)
         self.count += 1

@@ -1,6 +1,5 @@
 """What Explore runs and shows: the result of the session, beside what, and how far it is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -148,11 +147,6 @@ def studies_of(shown: Shown) -> list[Study]:
     second = Study(scenario=scenario, outcomes=result.beside.outcomes, role=pair.role)
     alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
     return [second] if alone else [first, second]
-
-
-def only_panel(studies: Sequence[Study]) -> int:
-    """Return which panel is drawn where there is room for one: the ladder has both."""
-    return len(studies) - 1 if st.session_state[PANEL] == "second" else 0
 
 
 def proven_slugs(scenario: Scenario) -> list[str]:
