@@ -121,6 +121,7 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
             await visitor.press("nearest")
         return await visitor.press(BUTTON)
     if action == PRESET:
+        await visitor.press("presets")
         return await visitor.press(chance.choice(PRESETS))
     slider = chance.choice([s for s in SLIDERS if s in visitor.shown])
     return await visitor.slide(slider, chance.choice((-1, 1)))
@@ -134,6 +135,7 @@ async def load(
     async with Visitor(address) as first:  # what is loaded and computed once
         warm.note(OPEN, await enter(first))
         warm.note(BOUNDS, await act(first, BOUNDS, random.Random(0)))
+        await first.press("presets")
         warm.note(PRESET, await first.press(PRESETS[1]))
     before = memory(process)
     async with AsyncExitStack() as stack:

@@ -7,23 +7,18 @@ finished cells stay in the cache and in the result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from dpsco_app.live.turns import TURNS
-from dpsco_core.results.slopes import slopes
-from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import Cost, cost
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
 
-Made = TypeVar("Made")
 KEPT_CELLS = 20_000
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
@@ -44,7 +39,6 @@ class Result:
     done: bool = False  # whether that is all of this scenario
     beside: Result | None = None  # the result of the second panel
     overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
-    _made: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def parts(self) -> tuple[Result, ...]:
@@ -68,37 +62,14 @@ class Result:
         others = (None if p is None else p.scenario for p in (self.beside, self.overlay))
         return (self.scenario, *others) == (scenario, second, overlay)
 
-    def table(self) -> pd.DataFrame:
-        return self.once("table", lambda: summary(self.trials()))
-
-    def trials(self) -> pd.DataFrame:
-        """Return the `frame` of what has finished: a row a method, point and trial."""
-        return self.once("trials", lambda: frame(self.outcomes))
-
-    def slopes(self) -> pd.DataFrame:
-        """Return the `slopes` of what has finished; empty without an axis."""
-        if self.scenario.axis is None:
-            return pd.DataFrame()
-        return self.once("slopes", lambda: slopes(self.scenario, self.trials()))
-
-    def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """Return what is made of the outcomes, once for every number of them."""
-        if name not in self._made or self._made[name][0] != self.finished:
-            self._made[name] = (self.finished, make())
-        made: Made = self._made[name][1]
-        return made
-
     def own(self) -> Result:
         """Return a copy for one run of the page to add cells to.
 
         A run of the page that is stopped goes on until it next writes to the page, beside the run
         that has taken its place: what both added to one list would be there twice.
         """
-        others = {
-            name: None if part is None else part.own()
-            for name, part in (("beside", self.beside), ("overlay", self.overlay))
-        }
-        return replace(self, outcomes=list(self.outcomes), _made=dict(self._made), **others)
+        beside, overlay = (part and part.own() for part in (self.beside, self.overlay))
+        return replace(self, outcomes=list(self.outcomes), beside=beside, overlay=overlay)
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""

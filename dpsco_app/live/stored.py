@@ -234,8 +234,5 @@ def _kept(shelf: Shelf, scenario: Scenario, state: tuple[int, ...]) -> tuple[Out
 
 def _state(path: Path) -> tuple[int, ...]:
     """Return what changes when a file, or what was written to it last, changes."""
-    stamps = []
-    for part in (path, _newest(path)):
-        known = part.stat() if part.exists() else None
-        stamps += [0, 0] if known is None else [known.st_mtime_ns, known.st_size]
-    return tuple(stamps)
+    parts = (path, _newest(path))
+    return tuple(part.stat().st_mtime_ns if part.exists() else 0 for part in parts)

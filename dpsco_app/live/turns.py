@@ -6,12 +6,12 @@ waits for a figure, no more runs compute at once than there are cores, and each 
 slice. Runs are never stopped altogether: they keep a share however many figures are drawn.
 """
 
-import os
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Lock, local
+from threading import Lock, local
+
+from dpsco_core.base.dispatch import cores
 
 SLICE_SECONDS = 0.4  # computing after which another run takes its turn: most runs end within
 SHOW_SECONDS = 0.05  # computing after which a run shows how far it is, and can be stopped
@@ -29,10 +29,9 @@ class Turns:
     """The turns of one process."""
 
     def __init__(self, slots: int) -> None:
-        self._slots = slots  # runs that compute at the same time
+        self._slots = slots  # runs that compute at the same time: the first ones of the queue
         self._lock = Lock()
-        self._waiting: deque[Event] = deque()
-        self._computing = 0
+        self._queue: list[Turn] = []
         self._drawing: dict[object, float] = {}  # since when, of every page that is being drawn
         self._last = 0.0  # when the last slice began
         self._mine = local()
@@ -41,22 +40,21 @@ class Turns:
     def first_figure(self) -> Iterator[None]:
         """Whoever opened or changed a page waits for its figure, until it is `drawn`."""
         token = self._mine.token = object()
-        with self._lock:
-            self._drawing[token] = time.monotonic()
+        self._drawing[token] = time.monotonic()
         try:
             yield
         finally:
-            self._end(token)
+            self._drawing.pop(token, None)
 
     def drawn(self) -> None:
         """Say that this thread's page has its figure: what it does from now on can wait."""
-        self._end(getattr(self._mine, "token", None))
+        self._drawing.pop(getattr(self._mine, "token", None), None)
 
     def give_way(self) -> None:
         """Wait a moment while others wait for a figure: what comes is not looked at yet."""
         self.drawn()
         until = time.monotonic() + GIVE_WAY_SECONDS
-        while self._waits_for_figure() and time.monotonic() < until:
+        while self.figures() and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
 
     @contextmanager
@@ -72,33 +70,32 @@ class Turns:
     @property
     def taken(self) -> bool:
         """Whether somebody else waits: for a figure, or for the turn of a run."""
-        with self._lock:
-            own = getattr(self._mine, "token", None)
-            return bool(self._waiting) or self._figures(own)
+        own = getattr(self._mine, "token", None)
+        return len(self._queue) > self._slots or self.figures(own)
 
-    def _waits_for_figure(self) -> bool:
-        with self._lock:
-            return self._figures()
-
-    def _end(self, token: object) -> None:
-        with self._lock:
-            if self._drawing.pop(token, None) is not None:
-                self._serve()
-
-    def _figures(self, own: object = None) -> bool:
+    def figures(self, own: object = None) -> bool:
+        """Whether a page, but for one's `own`, waits for its figure."""
         now = time.monotonic()
-        others = (began for token, began in self._drawing.items() if token is not own)
+        others = (began for token, began in self._drawing.copy().items() if token is not own)
         return any(now - began < DRAWING_SECONDS for began in others)
 
-    def _serve(self) -> None:
-        """Let those at the head of the queue compute; the lock is held."""
-        now = time.monotonic()
-        while self._waiting and self._computing < self._slots:
-            if self._figures() and (self._computing or now - self._last < SHARE_SECONDS):
-                return
+    def enter(self, turn: "Turn") -> bool:
+        """Put a run into the queue, or find it there; whether it is its turn to compute."""
+        with self._lock:
+            if turn not in self._queue:
+                self._queue.append(turn)
+            now = time.monotonic()
+            waits = self.figures() and now - self._last < SHARE_SECONDS
+            if waits or self._queue.index(turn) >= self._slots:
+                return False
             self._last = now
-            self._computing += 1
-            self._waiting.popleft().set()
+            return True
+
+    def go(self, turn: "Turn") -> None:
+        """Take a run out of the queue, if it is there."""
+        with self._lock:
+            if turn in self._queue:
+                self._queue.remove(turn)
 
 
 class Turn:
@@ -106,26 +103,17 @@ class Turn:
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
-        self._asked: Event | None = None
         self._began = 0.0
         self._left = SLICE_SECONDS  # seconds of the slice
-        self._next = False  # whether it goes on before all others
 
     def come(self) -> bool:
         """Wait for a moment at most; whether it is this run's turn now."""
-        turns = self._turns
-        if self._asked is None:
-            self._asked = Event()
-            with turns._lock:
-                (turns._waiting.appendleft if self._next else turns._waiting.append)(self._asked)
-                turns._serve()
-        elif not self._asked.is_set():
-            with turns._lock:  # nobody else may be there to see that time has passed
-                turns._serve()
-        if not self._asked.wait(WAIT_SECONDS):
-            return False
-        if not self._began:
-            self._began = time.monotonic()
+        until = time.monotonic() + WAIT_SECONDS
+        while not self._turns.enter(self):
+            if time.monotonic() >= until:
+                return False
+            time.sleep(LOOK_SECONDS)
+        self._began = time.monotonic()
         return True
 
     def over(self) -> bool:
@@ -133,39 +121,19 @@ class Turn:
 
         Its slice is used up, or somebody waits for a figure, or it has not shown itself for long.
         """
-        return self._computed() > min(self._left, SHOW_SECONDS) or self._turns._figures()
-
-    def _computed(self) -> float:
-        return time.monotonic() - self._began if self._began else 0.0
+        computed = time.monotonic() - self._began
+        return computed > min(self._left, SHOW_SECONDS) or self._turns.figures()
 
     def hand_on(self) -> None:
         """Stop computing, and come again later: as the next one, but after a whole slice."""
-        asked, turns = self._asked, self._turns
-        if asked is None:
-            return
-        self._left -= self._computed()
-        self._next = self._left > 0
-        if not self._next:
-            self._left = SLICE_SECONDS
-        self._asked, self._began = None, 0.0
-        with turns._lock:
-            if asked.is_set():
-                turns._computing -= 1
-            else:
-                turns._waiting.remove(asked)
-            if not self._next:
-                turns._serve()
+        self._left -= time.monotonic() - self._began
+        if self._left <= 0:
+            self.leave()
 
     def leave(self) -> None:
-        """Give the place up for good."""
-        self._left = 0.0
-        self.hand_on()
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    known = getattr(os, "sched_getaffinity", None)
-    return len(known(0)) if known is not None else os.cpu_count() or 1
+        """Give the place in the queue up."""
+        self._turns.go(self)
+        self._left = SLICE_SECONDS
 
 
 TURNS = Turns(min(MOST_SLOTS, cores()))

@@ -9,18 +9,16 @@ import streamlit as st
 from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.front.changes import changed, level_of, listed, offered
+from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
-from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
-    distribution_card,
     distributions_for,
-    problem_card,
 )
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
@@ -76,10 +74,9 @@ def load(scenario: Scenario) -> None:
         state[PREFIX + control.field] = list(value) if isinstance(value, tuple) else value
     private = "approx" if scenario.delta else "pure"
     state[NOTION] = private if scenario.rho is None else "zcdp"
-    default = Scenario()
     for field in ("epsilon", "delta", "rho"):
         if state[PREFIX + field] in (None, 0):
-            state[PREFIX + field] = getattr(default, field) or 0.1
+            state[PREFIX + field] = getattr(BASE, field) or 0.1
 
 
 def read() -> Scenario:
@@ -121,23 +118,12 @@ def draw(
         if more is not None:
             more(scenario)
 
-    changed = [text for c in rest if c.field not in without and (text := _changed(c, scenario))]
+    folded = {c.field for c in rest if c.shown(scenario)} - {*without, "axis", "grid"}
+    changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
     if not fold_in_page(label, fill, MORE):
         _keep(rest)
         st.session_state[NOTION] = st.session_state[NOTION]
-
-
-def _changed(control: Control, scenario: Scenario) -> str:
-    """Return a setting that folds away and is not at its default, in a few signs."""
-    field, value = control.field, getattr(scenario, control.field)
-    default = getattr(BASE, field)
-    if value == default or field in ("axis", "grid") or not control.shown(scenario):
-        return ""
-    if field == "trials":
-        return f"{value} trials"
-    name = control.known.short_name
-    return f"{name} = {number_text(value)}" if isinstance(value, int | float) else str(value)
 
 
 def _draw_notion() -> None:
@@ -215,12 +201,6 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
     label: str = text(control.label, scenario)
     more: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
 
-    def select(options: tuple[str, ...], name: Callable[[str], str]) -> None:
-        first = options.index(value) if value in options else 0
-        st.selectbox(
-            label, options, first, format_func=name, on_change=follow, args=(field,), **more
-        )
-
     match control.kind:
         case "slider":
             more |= {"format_func": number_text, "on_change": follow, "args": (field,)}
@@ -231,12 +211,12 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
                 st.html(
                     f"<div class='about' aria-hidden='true'><b>{number_text(value)}</b>{told}</div>"
                 )
-        case "problem":
-            select(problems, _problem_name)
-        case "distribution":
-            select(distributions_for(scenario.problem), _distribution_name)
-        case "geometry":
-            select(GEOMETRIES, geometry_name)
+        case "problem" | "distribution" | "geometry":
+            offers = {"problem": problems, "geometry": GEOMETRIES}
+            options = offers.get(field) or distributions_for(scenario.problem)
+            first = options.index(value) if value in options else 0
+            more |= {"format_func": READ[field], "on_change": follow, "args": (field,)}
+            st.selectbox(label, options, first, **more)
         case "choice":
             without = {"epsilon"} if scenario.rho is not None else set()
             without |= {"q"} if scenario.geometry != "lq" else set()
@@ -272,10 +252,8 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
 
 def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[str, Any]) -> None:
     """Draw the chosen algorithms as chips with the marks of their lines; the others on demand."""
-    names = listed(scenario)
-    hidden = [m for m in names if m not in value]
-    if not st.session_state.get(EVERY) and value:
-        names = [m for m in names if m in value]
+    hidden = [m for m in listed(scenario) if m not in value]
+    names = _with_chips(scenario)
     called = short_names(names)
     more |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **more)
@@ -290,26 +268,21 @@ def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[s
         )
 
 
+def _with_chips(scenario: Scenario) -> list[str]:
+    """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
+    every = st.session_state.get(EVERY) or not scenario.methods
+    return [m for m in listed(scenario) if every or m in scenario.methods]
+
+
 def style(scenario: Scenario) -> str:
     """Return the style of the controls: the marks of the algorithms have the colours of lines."""
     dark = is_dark()
-    names = listed(scenario)
-    if not st.session_state.get(EVERY) and scenario.methods:
-        names = [m for m in names if m in scenario.methods]
     chips = "".join(
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
-        for i, m in enumerate(names)
+        for i, m in enumerate(_with_chips(scenario))
     )
     words = {"QUIET": QUIET, "ACCENT": ACCENT, "PAGE": PAGE, "INK": INK}
     sheet = STYLE
     for word, pair in words.items():
         sheet = sheet.replace(word, pair[dark])
     return sheet + chips
-
-
-def _problem_name(slug: str) -> str:
-    return problem_card(slug).name
-
-
-def _distribution_name(slug: str) -> str:
-    return distribution_card(slug).name

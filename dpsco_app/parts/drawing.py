@@ -1,6 +1,7 @@
 """A figure of plain values on a page: in this window's size and theme, answering the pointer."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from plotly.basedatatypes import BaseFigure
@@ -18,6 +19,9 @@ CONFIG = {
     "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
     "toImageButtonOptions": {"format": "png", "scale": 2},
 }
+
+
+LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of the first screen
 
 
 class Place:
@@ -48,6 +52,8 @@ class Plain(BaseFigure):
 def theme() -> Theme:
     """Return the theme and the size of this window's figures."""
     size = SIZES[window.size()]
+    if window.low() and size.ladder:
+        size = replace(size, height=LOW_HEIGHT)
     if teaching.current().large and size.ladder:
         size = enlarged(size)
     return Theme(dark=is_dark(), size=size)
@@ -59,8 +65,7 @@ def is_phone() -> bool:
 
 def enlarged(size: Size) -> Size:
     """Return a size with larger type, for a projector; the figure stays as high."""
-    changes = {name: getattr(size, name) for name in size.__dataclass_fields__}
-    return Size(**changes | {"scale": teaching.SCALE})
+    return replace(size, scale=teaching.SCALE)
 
 
 def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:

@@ -21,6 +21,8 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
 
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _starting_risk = lru_cache(maxsize=1000)(starting_risk)
+_of_the_data = lru_cache(maxsize=2000)(impossible)
+_of_the_class = lru_cache(maxsize=2000)(spans)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
@@ -35,16 +37,6 @@ def without_data(point: Scenario) -> float:
     if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
         point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
     return _starting_risk(point)
-
-
-@lru_cache(maxsize=2000)
-def _of_the_data(point: Scenario) -> tuple[Evaluation, ...]:
-    return impossible(point)
-
-
-@lru_cache(maxsize=2000)
-def _of_the_class(point: Scenario) -> tuple[Span, ...]:
-    return spans(point)
 
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:

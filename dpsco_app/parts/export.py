@@ -26,7 +26,7 @@ from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import notebook as percent_notebook
 from dpsco_core.results.notebook import run_notebook, run_script
-from dpsco_core.results.tables import frame, summary
+from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 Table = Callable[[], pd.DataFrame]
@@ -53,21 +53,11 @@ def download(label: str, make: Make, file: str, **more: Any) -> None:
 
 def csv(result: Result) -> str:
     """Return the tidy frame as CSV, one row a (method, x, trial); two runs have a column."""
-    return _runs_csv(result, lambda part: frame(part.outcomes))
-
-
-def summary_csv(result: Result) -> str:
-    """Return the summary over the trials as CSV, one row a (method, x)."""
-    return _runs_csv(result, lambda part: summary(frame(part.outcomes)))
-
-
-def _runs_csv(result: Result, table: Callable[[Result], pd.DataFrame]) -> str:
     if result.beside is None:
-        return table(result).to_csv(index=False)
-    named = zip(("shown", "beside"), result.parts, strict=True)
+        return frame(result.outcomes).to_csv(index=False)
     tables = [
-        table(part).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
-        for run, part in named
+        frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
+        for run, part in zip(("shown", "beside"), result.parts, strict=True)
     ]
     return pd.concat(tables).to_csv(index=False)
 
@@ -80,30 +70,22 @@ def json_text(result: Result) -> str:
     return json.dumps(document, indent=2)
 
 
-def python(result: Result) -> str:
-    return run_script([part.scenario for part in result.parts])
-
-
-def notebook(
-    result: Result, lines: Mapping[str, Sequence[str]], formulas: Sequence[str] = ()
-) -> str:
-    """Return the run as a notebook, which draws the bounds of `lines`: see `run_notebook`."""
-    return run_notebook([part.scenario for part in result.parts], lines, formulas)
-
-
 def draw_run_files(
     result: Result, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]
 ) -> None:
     """Draw the files of a run; its notebook draws the bounds and formulas of the page's figure."""
-    as_notebook = partial(notebook, lines=lines, formulas=formulas)
+    scenarios = [part.scenario for part in result.parts]
     for label, make, file in (
-        ("CSV: every cell", csv, "dpsco-cells.csv"),
-        ("CSV: the summary", summary_csv, "dpsco-summary.csv"),
-        ("JSON: results and bounds", json_text, "dpsco-run.json"),
-        ("Python: the same run as a script", python, "dpsco_run.py"),
-        ("Notebook: the same run in Jupyter", as_notebook, "dpsco_run.ipynb"),
+        ("CSV: every cell", partial(csv, result), "dpsco-cells.csv"),
+        ("JSON: results and bounds", partial(json_text, result), "dpsco-run.json"),
+        ("Python: the same run as a script", partial(run_script, scenarios), "dpsco_run.py"),
+        (
+            "Notebook: the same run in Jupyter",
+            partial(run_notebook, scenarios, lines, formulas),
+            "dpsco_run.ipynb",
+        ),
     ):
-        download(label, partial(make, result), file, width="stretch")
+        download(label, make, file, width="stretch")
 
 
 def draw_page_files(page: str, script: Callable[[], str]) -> None:
@@ -166,18 +148,14 @@ def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] 
     def draw() -> None:
         st.caption(setting)
         with st.container(horizontal=True, key=f"{name}_files"):
-            _buttons(name, page, table)
+            if page is not None:
+                words = "The figure as a page of its own, which needs no network."
+                download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
+            make, file = (lambda: table().to_csv(index=False)), f"dpsco-{name}.csv"
+            download("CSV", make, file, key=f"{name}_csv")
         show_table(table())
 
     fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
-
-
-def _buttons(name: str, page: Callable[[], str] | None, table: Table | None) -> None:
-    if page is not None:
-        words = "The figure as a page of its own, which needs no network."
-        download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
-    if table is not None:
-        download("CSV", lambda: table().to_csv(index=False), f"dpsco-{name}.csv", key=f"{name}_csv")
 
 
 def show_table(table: pd.DataFrame) -> None:

@@ -37,17 +37,15 @@ def text(words: Words, scenario: Scenario) -> str:
     return words if isinstance(words, str) else words(scenario)
 
 
-def _group(title: str) -> tuple[Control, ...]:
-    known = fields.TABLE.items()
-    return tuple(Control(field=name, known=e) for name, e in known if e.group == title)
-
-
-FRONT = tuple(
-    sorted(
-        (Control(field=name, known=e) for name, e in fields.TABLE.items() if e.front),
-        key=lambda control: control.known.front,
-    )
+ALL_CONTROLS = tuple(
+    Control(field=name, known=known)
+    for title in fields.GROUPS
+    for name, known in fields.TABLE.items()
+    if known.group == title
 )
-GROUPS = tuple((title, _group(title)) for title in fields.GROUPS[:-1])
-DETAILS = _group(fields.GROUPS[-1])  # folded away
-ALL_CONTROLS = tuple(c for _, group in GROUPS for c in group) + DETAILS
+FRONT = tuple(sorted((c for c in ALL_CONTROLS if c.known.front), key=lambda c: c.known.front))
+# The last group folds away.
+GROUPS = tuple(
+    (title, tuple(c for c in ALL_CONTROLS if c.known.group == title))
+    for title in fields.GROUPS[:-1]
+)

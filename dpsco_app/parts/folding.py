@@ -1,6 +1,7 @@
 """What folds away is drawn when it is opened, not before: the figure comes first."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Literal
 
 import streamlit as st
@@ -17,16 +18,10 @@ def fold(
     icon: str | None = None,
 ) -> None:
     """Draw an expander or a popover; opening it fills it, and runs no other part of the page."""
-    if kind == "expander":
+    # Around a popover, whose fragment alone would fill the row.
+    around = st.container(width="content") if kind == "popover" else nullcontext()
+    with around:
         _fragment(label, draw, key, kind, icon)
-        return
-    with st.container(width="content"):  # a fragment alone would fill the row
-        _fragment(label, draw, key, kind, icon)
-
-
-@st.fragment
-def _fragment(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> None:
-    _folded(label, draw, key, kind, icon)
 
 
 def fold_words(label: str, words: str, key: str) -> None:
@@ -46,6 +41,9 @@ def _folded(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> bo
         with box:
             draw()
     return opened
+
+
+_fragment = st.fragment(_folded)
 
 
 def is_open(opened: bool | None) -> bool:

@@ -11,6 +11,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, HARDEST, MEASURE, MEASURES, SHOW, number_text, unmarked
+from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
@@ -57,7 +58,7 @@ def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
     try:
         return controls.read().validate(DASHBOARD, sampling=use.sampling), ""
     except InvalidInput as problem:
-        return None, str(problem)
+        return None, on_screen(str(problem))
 
 
 def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
@@ -145,7 +146,7 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
-        st.caption(str(problem))
+        st.caption(on_screen(str(problem)))
         return
     link_to("explore", label, query, help=help)
 

@@ -115,15 +115,15 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Privacy is free",
-        look_for="As ε grows the private lines fall onto the grey one, simple clipping at about "
-        "ε = 2: from there on the sample size, not privacy, limits the accuracy. In the hardest "
-        "case even ε = 10 has its price.",
+        look_for="As ε grows the private lines fall onto the grey one, adaptive clipping at about "
+        "ε = 1 and simple clipping at about ε = 2: from there on the sample size, not privacy, "
+        "limits the accuracy. In the hardest case even ε = 10 has its price.",
         scenario=replace(
             SWEEP,
             p=4,
             n=50_000,
             epsilon=5.0,
-            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.adaptive"),
             axis="epsilon",
             grid=GRID_EPSILON,
         ),
@@ -166,10 +166,17 @@ PRESETS: tuple[Preset, ...] = (
         look_for="Every error falls as p grows, also that of the sample mean: the p-th moment is 1 "
         "at every p, so that the variance falls. What compares tails is the price of privacy. On "
         "Student t data that of simple clipping and of the coordinate-wise estimator hardly "
-        "changes at n = 10,000; noise smoothing uses only the variance, and its price doubles.",
+        "changes at n = 10,000, and that of adaptive clipping stays near 1; noise smoothing uses "
+        "only the variance, and its price doubles.",
         scenario=replace(
             SWEEP,
-            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            methods=(
+                "mean.sample",
+                "mean.clipped",
+                "mean.cwme-cdp",
+                "mean.smoothed",
+                "mean.adaptive",
+            ),
             axis="p",
             grid=(2, 2.5, 3, 4, 6, 10),
         ),

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from dpsco_app.parts.options import in_print
 from dpsco_core import catalogue
 from dpsco_core.explain.methods import guide
-from dpsco_core.runs.study import Outcome, canonical
+from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
 Changes = tuple[tuple[str, float | str | None], ...]
@@ -32,7 +33,7 @@ def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
     for method, reason, changes in refused:
         groups.setdefault((reason, changes), []).append(method)
     return tuple(
-        Refusal(methods=tuple(methods), reason=with_names(reason), changes=changes)
+        Refusal(methods=tuple(methods), reason=on_screen(reason), changes=changes)
         for (reason, changes), methods in groups.items()
     )
 
@@ -40,15 +41,6 @@ def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
     last = {o.method: o for o in outcomes if o.not_applicable}
     return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
-
-
-def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
-    """Return those of the methods that are not chosen, at the scenario's own point."""
-    point = canonical(replace(scenario, axis=None, grid=()))
-    known = catalogue.methods_for(scenario.problem, several_items(scenario))
-    others = [m for m in known if m not in scenario.methods]
-    refused = ((m, refusal(point, m)) for m in others)
-    return grouped((m, r[0], r[1]) for m, r in refused if r is not None)
 
 
 @lru_cache(maxsize=4096)
@@ -62,11 +54,17 @@ def several_items(scenario: Scenario) -> Literal["item", "user"]:
     return "user" if scenario.m > 1 or scenario.axis == "m" else "item"
 
 
-def with_names(text: str) -> str:
-    """Return a sentence of the library with the methods' names instead of their slugs."""
+def on_screen(text: str) -> str:
+    """Return a sentence of the library with the names of methods and the letters of the screen.
+
+    Examples
+    --------
+    >>> on_screen("It has no noise at delta=0: choose mean.cwme-pure, or set delta=1e-06.")
+    'It has no noise at δ = 0: choose Coordinate-wise, Laplace, or set δ = 10⁻⁶.'
+    """
     for slug in sorted(catalogue.METHOD_SLUGS, key=len, reverse=True):
         text = text.replace(slug, catalogue.method_card(slug).name)
-    return text
+    return in_print(text)
 
 
 def changed(scenario: Scenario, refused: Refusal) -> Scenario:

@@ -131,8 +131,3 @@ def fano(scenario: Scenario) -> str:
     slug = next(named, "")
     holds = slug and scenario.geometry == "l2"
     return slug if holds and not evaluate(canonical(scenario), bound(slug)).failures else ""
-
-
-def rates(scenario: Scenario) -> tuple[str, ...]:
-    known = {c.slug for c in cards(scenario.problem, scenario.level)}
-    return tuple(r for r in (method_card(m).rate for m in scenario.methods) if r in known)

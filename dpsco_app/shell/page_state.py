@@ -12,6 +12,8 @@ import streamlit as st
 from dpsco_app.front.address import Address, PageView, V, checked
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
+from dpsco_app.shell.teaching import HIDE, TYPE
+from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
@@ -129,10 +131,16 @@ class PageState(Address[V]):
         self.load(view)
         if self.use is not None:
             controls.load(visit.shown(self.name, self.use))
-        state[f"{self.name}_wrong"] = problems
+        state[f"{self.name}_wrong"] = [*problems, *self._unknown()]
         state[f"{self.name}_written"] = query
         state[f"{self.name}_fresh"] = True
         state[PRESENT] = self.name
+
+    def _unknown(self) -> list[str]:
+        """Return a sentence that names the parameters of the address which nobody reads."""
+        others = [k for k in st.query_params.to_dict() if k not in (*self.known, HIDE, TYPE)]
+        verb = "is no setting" if len(others) == 1 else "are no settings"
+        return [f"{', '.join(map(shorten, others))} {verb} of this page."] if others else []
 
     def _unheard(self, query: dict[str, str]) -> bool:
         """Whether the browser may not know yet what the page first wrote when it was opened."""

@@ -18,6 +18,7 @@ Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
 
 SEEN = "window_seen"
+LOW, LOWEST = "window_low", 800  # pixels: a window below that has lower figures
 KEY = "window"
 ARRIVED = "explore_arrived"
 
@@ -36,17 +37,30 @@ def kind() -> Kind:
     return "compact" if size() == "compact" else "wide"
 
 
+def low() -> bool:
+    """Return whether the browser has said that its window is lower than a figure asks for."""
+    return bool(st.session_state.get(LOW))
+
+
 def watch() -> None:
     """Listen to the page's width and theme: it runs again where it needs other figures."""
 
     def see() -> None:
         st.session_state[SEEN] = st.session_state[KEY]["size"]
+        st.session_state[LOW] = st.session_state[KEY]["low"]
 
     component("window", html="")(
         key=KEY,
-        data={"size": size(), "widths": WIDTHS, "dark": is_dark()},
-        default={"size": size(), "dark": is_dark()},
+        data={
+            "size": size(),
+            "widths": WIDTHS,
+            "low": low(),
+            "lowest": LOWEST,
+            "dark": is_dark(),
+        },
+        default={"size": size(), "low": low(), "dark": is_dark()},
         on_size_change=see,
+        on_low_change=see,
         on_dark_change=lambda: None,  # the run that it causes sees the theme
         width="content",
         height="content",

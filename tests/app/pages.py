@@ -51,6 +51,11 @@ def press(page: AppTest, label: str) -> AppTest:
     return checked(button.click().run())
 
 
+def start_preset(page: AppTest, name: str) -> AppTest:
+    """Choose a preset in the gallery."""
+    return press(press(page, "Presets"), name)
+
+
 def result(page: AppTest) -> Result:
     """Return the result that is shown."""
     shown: Result = page.session_state["result"]
@@ -64,9 +69,8 @@ def chosen(page: AppTest) -> Scenario:
 
 
 def figure(page: AppTest) -> dict[str, Any]:
-    """Return the figure; that of the coverage, below the table, is another."""
-    charts = page.get("plotly_chart")
-    (drawn,) = [chart for chart in charts if "coverage" not in chart.proto.id]
+    """Return the figure."""
+    (drawn,) = page.get("plotly_chart")
     return dict(json.loads(drawn.proto.spec))
 
 

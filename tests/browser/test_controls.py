@@ -20,32 +20,26 @@ SMALL_PHONE = {"width": 320, "height": 568}
 MARK = "e => getComputedStyle(e).boxShadow"
 
 
-def test_the_presets_close_over_the_figure_and_the_gallery(
+def test_the_gallery_closes_over_the_figure_of_its_preset(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
     expect(page.get_by_text(" runs in ")).to_be_visible(timeout=60_000)
-    menu = page.get_by_test_id("stPopoverBody")
-    button = page.get_by_role("button", name="Presets")
     ready(page)
-
-    def open_menu() -> None:
-        button.click()
-        expect(menu).to_be_visible()
-        page.wait_for_timeout(500)  # as a hand takes: the page is told that the menu is open
-        ready(page)
-
-    open_menu()
-    menu.get_by_role("button", name="Hardest input").click()
-    expect(menu).to_have_count(0)
+    page.get_by_role("button", name="Presets").click()
+    gallery = page.get_by_role("dialog", name="Presets and stored studies")
+    expect(gallery).to_be_visible()
+    picture = gallery.get_by_role("img", name="Lines of Hardest input")
+    assert picture.evaluate("e => e.complete && e.naturalWidth > 0")
+    gallery.get_by_role("button", name="Hardest input").click()
+    expect(gallery).to_have_count(0)
     page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=20_000)
     expect(page.get_by_role("heading", level=2)).to_contain_text("hardest case", timeout=60_000)
     expect(page.locator(".status")).to_contain_text(" runs in ", timeout=60_000)
     ready(page, seconds=120)
-    open_menu()  # again
-    menu.get_by_role("button", name="Gallery").click()
-    expect(page.get_by_role("dialog", name="Gallery of presets")).to_be_visible()
-    expect(menu).to_have_count(0)
+    page.get_by_role("button", name="Presets").click()  # again
+    gallery.get_by_role("tab", name="Open a study").click()
+    expect(gallery.get_by_test_id("stFileUploader")).to_be_visible()
 
 
 def test_the_limits_of_a_slider_take_the_place_of_the_words_at_its_ends(

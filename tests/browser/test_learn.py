@@ -1,4 +1,4 @@
-"""Learn in Chromium: the path by keyboard, what teachers hide, large type, a phone, the gallery."""
+"""Learn in Chromium: the path by keyboard, what teachers hide, large type, a phone."""
 
 from __future__ import annotations
 
@@ -167,22 +167,6 @@ def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
     expect(headings.filter(has_text="Study")).to_be_hidden()
     page.wait_for_url(lambda url: "hide=p,study&" in unquote(url) + "&", timeout=SLOW)
     assert "p=4" in page.url
-
-
-@pytest.mark.slow
-def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Ready) -> None:
-    page.goto(dashboard + "/?trials=2&grid=1000,5000")
-    ready(page, seconds=60)
-    page.get_by_role("button", name="Presets").click()
-    page.get_by_role("button", name="Gallery").click()
-    dialog = page.get_by_test_id("stDialog")
-    picture = dialog.get_by_role("img", name="Lines of Hardest input")
-    expect(picture).to_be_visible(timeout=SLOW)
-    assert picture.evaluate("e => e.complete && e.naturalWidth > 0")
-    dialog.get_by_role("button", name="Hardest input").click()
-    expect(dialog).to_be_hidden(timeout=SLOW)
-    page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=SLOW)
-    ready(page, seconds=60)
 
 
 # Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.

@@ -30,7 +30,7 @@ def test_a_study_above_the_caps_opens_from_a_file(
     page.goto(dashboard + "/?trials=5&grid=1000,5000")
     ready(page)
     page.get_by_role("button", name="Presets").click()
-    page.get_by_role("button", name="Open a study").click()
+    page.get_by_role("tab", name="Open a study").click()
     dialog = page.get_by_test_id("stDialog")
     dialog.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
     expect(dialog.get_by_text("cannot be run on")).to_be_visible()

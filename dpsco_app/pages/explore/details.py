@@ -5,35 +5,33 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.front.notice import how_to_read, to_notice
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
 from dpsco_app.live.running import Result
-from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
-from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
-from dpsco_app.pages.explore.governing import draw_governing
 from dpsco_app.pages.explore.menus import start
-from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.tables import bounds_table, draw_sources, numbers
+from dpsco_app.pages.explore.tables import coverage_text, numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
-from dpsco_app.parts.folding import fold, fold_in_page, fold_words
-from dpsco_app.parts.options import SYMBOL, number_text, separated, value_text
+from dpsco_app.parts.folding import fold, fold_words
+from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import MEAN, words_for
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
-from dpsco_core.catalogue import bound, bounds_for, distribution_card, method_card
-from dpsco_core.results.findings import changes, times_to_halve
+from dpsco_core.catalogue import bound, distribution_card, method_card
+from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.overlay import own_line
-from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, bend, line_slope
+from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope, slopes
+from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\xa0"
@@ -58,27 +56,19 @@ def draw_details(shown: Shown) -> None:
         st.markdown(text)
     _links(scenario)
     _slopes(result)
-    draw_governing(shown)
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
-    whom = "users" if scenario.m > 1 else "records"
-    fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
-    # Its symbols open their control, elsewhere on the page.
-    fold_in_page("Formulas", lambda: draw_formulas(shown.live), "fold_formulas")
-    fold("Bounds at the chosen point", lambda: _bounds(scenario), "fold_bounds")
-    fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
+    fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
 def _numbers(studies: list[Study]) -> None:
-    covered = False
-    for i, study in enumerate(studies):
+    for study in studies:
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
         export.show_table(numbers(study.outcomes, study.scenario))
-        covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
-    if covered:
-        st.caption(ABOUT_COVERAGE)
+        if covered := coverage_text(study.scenario, study.outcomes):
+            st.caption(covered)
     error = words_for(studies[0].scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for study in studies for o in study.outcomes):
@@ -87,13 +77,6 @@ def _numbers(studies: list[Study]) -> None:
             "Evaluation ± is its standard error."
         )
     st.caption(text)
-
-
-def _bounds(scenario: Scenario) -> None:
-    if bounds_for(scenario.problem, scenario.level):
-        export.show_table(bounds_table(scenario))
-    else:
-        st.caption("The catalogue has no bound for this problem yet.")
 
 
 def _links(scenario: Scenario) -> None:
@@ -132,31 +115,19 @@ def _refusals(result: Result) -> None:
     scenario = result.scenario
     for i, refusal in enumerate(refusals.measured_refusals(result.outcomes)):
         _refusal(refusal, scenario, f"change_{i}")
-    others = refusals.other_refusals(scenario)
-    if others:
-        count = sum(len(refusal.methods) for refusal in others)
-
-        def draw() -> None:
-            for i, refusal in enumerate(others):
-                _refusal(refusal, scenario, f"other_{i}", "Change and add")
-
-        method = f"{words_for(scenario.problem).method}{'s' * (count > 1)}"
-        fold_in_page(f"{count} other {method} cannot run", draw, "fold_others")
     remarks: dict[str, str] = {}
     for o in result.outcomes:
         for note in (*o.flaws, *o.notes):  # those that differ in numbers only are said once
-            text = f"{method_card(o.method).name}: {note}"
+            text = f"{method_card(o.method).name}: {refusals.on_screen(note)}"
             remarks.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
     for text in remarks.values():
         st.caption(f"⚠ {text}")
 
 
-def _refusal(
-    refusal: refusals.Refusal, scenario: Scenario, key: str, label: str = "Change that"
-) -> None:
+def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
-    instead = dict(refusal.changes).get("method")
+    label, instead = "Change that", dict(refusal.changes).get("method")
     if instead in scenario.methods:  # it is there already: what is left is to do without
         label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
     parts = [
@@ -179,35 +150,27 @@ def _refusal(
 
 
 def _slopes(result: Result) -> None:
-    scenario = result.scenario
-    words = words_for(scenario.problem)
-    if scenario.axis is not None and scenario.axis not in POWER_AXES:
-        _changes(result)
+    scenario, axis = result.scenario, result.scenario.axis
+    if axis is not None and axis not in POWER_AXES:
+        st.caption(f"The error is no power of {SYMBOL[axis]}, and has no slope.")
         return
-    power = f"${SYMBOL[scenario.axis]}^{{\\text{{slope}}}}$" if scenario.axis else ""
-    law = f": {words.error} ∝ {power}" if power else ""
+    error = words_for(scenario.problem).error
+    law = f": {error} ∝ ${SYMBOL[axis]}^{{\\text{{slope}}}}$" if axis else ""
     data = f"{distribution_card(scenario.distribution).name} {data_word(scenario)}"
     st.markdown(f"**Slopes on {data}**{law}")
-    fitted = result.slopes()
+    fitted = slopes(scenario, frame(result.outcomes)) if axis else pd.DataFrame()
     if fitted.empty or fitted["points"].max() < LEAST_POINTS:
         st.caption("Slopes need a sweep with at least three points.")
         return
     rows = [_slope_row(scenario, row) for row in fitted.itertuples()]
     formulas = STATE.current().formulas
-    names = formula_names(formulas)
-    rows += [_formula_row(scenario, *named) for named in zip(names, formulas, strict=True)]
-    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted | Verdict"
-    line = "--- | ---: | ---: | ---: | ---"
-    if scenario.axis == "n":
-        whom = "Users" if scenario.level == "user" else "Records"
-        head, line = f"{head} | {whom} that halve the error", f"{line} | ---:"
-    st.markdown("\n".join((head, line, *rows)))
+    for name, text in zip(formula_names(formulas), formulas, strict=True):
+        rows.append(_row(scenario, f"{name}: `{text}`", _formula_slope(scenario, text)))
+    st.table(pd.DataFrame(rows), hide_index=True)
     st.caption(ABOUT_SLOPES)
-    if bent := _bends(result):
-        st.markdown(f"**Curves that bend**: {bent}.")
 
 
-def _slope_row(scenario: Scenario, row: Any) -> str:
+def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
     """Return one method's slope, the range of the terms of its rate, and how they compare."""
     verdict = row.verdict or (
         "the rate is void at these sizes" if row.bound else "no published rate"
@@ -215,27 +178,37 @@ def _slope_row(scenario: Scenario, row: Any) -> str:
     verdict = verdict.replace(" ", NO_BREAK)
     if row.verdict and scenario.problem != MEAN:
         verdict += f"; rate for {bound(row.bound).card.loss_class} losses"
-    cells = [
-        row.name,
-        signed(row.fitted),
-        _from_to(row.low, row.high),
-        _from_to(row.predicted_low, row.predicted_high),
-        verdict,
-    ]
+    interval = _from_to(row.low, row.high)
+    predicted = _from_to(row.predicted_low, row.predicted_high)
+    return _row(scenario, row.name, row.fitted, interval, predicted, verdict)
+
+
+def _row(
+    scenario: Scenario,
+    name: str,
+    slope: float,
+    interval: str = "",
+    predicted: str = "",
+    verdict: str = "",
+) -> dict[str, str]:
+    """Return a row of the table, by the names of its columns."""
+    cells = {
+        words_for(scenario.problem).method.capitalize(): name,
+        "Fitted": signed(slope),
+        "95 % interval": interval,
+        "Predicted": predicted,
+        "Verdict": verdict,
+    }
     if scenario.axis == "n":
-        cells.append("" if math.isnan(row.fitted) else f"× {halving(row.fitted)}")
-    return " | ".join(cells)
+        whom = "Users" if scenario.level == "user" else "Records"
+        cells[f"{whom} that halve the error"] = "" if math.isnan(slope) else f"× {halving(slope)}"
+    return cells
 
 
-def _formula_row(scenario: Scenario, name: str, text: str) -> str:
+def _formula_slope(scenario: Scenario, text: str) -> float:
     """Return the slope of a formula of one's own over the points of the axis."""
     points = own_line(scenario, parse_formula(text))
-    x, y = np.array(points).T if points else (np.ones(0), np.ones(0))
-    slope = line_slope(x, y) if len(points) > 1 else math.nan
-    cells = [f"{name}: `{text}`", signed(slope), "", "", ""]
-    if scenario.axis == "n":
-        cells.append("" if math.isnan(slope) else f"× {halving(slope)}")
-    return " | ".join(cells)
+    return line_slope(*np.array(points).T) if len(points) > 1 else math.nan
 
 
 def _from_to(low: float, high: float) -> str:
@@ -254,34 +227,3 @@ def signed(value: float) -> str:
     if math.isnan(value):
         return ""
     return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
-
-
-def _bends(result: Result) -> str:
-    """Name the methods whose curve has two slopes, with both."""
-    axis = str(result.scenario.axis)
-    bends = ((m, bend(result.trials(), m)) for m in result.scenario.methods)
-    return "; ".join(
-        f"{method_card(m).name} {signed(b.before)} up to {SYMBOL[axis]} = "
-        f"{number_text(b.at)}, then {signed(b.after)}"
-        for m, b in bends
-        if b is not None
-    )
-
-
-def _changes(result: Result) -> None:
-    """Draw the change from point to point along an exponent: the error is no power of it."""
-    symbol, table = SYMBOL[str(result.scenario.axis)], result.table()
-    st.markdown(f"**Change of the mean error from each {symbol} to the next**")
-    steps = {m: changes(table, m) for m in dict.fromkeys(table["method"])}
-    points = sorted({x for changed in steps.values() for x, _ in changed})
-    if not points:
-        st.caption("It needs at least two points.")
-        return
-    names = " | ".join(f"to {number_text(x)}" for x in points)
-    head = f"{words_for(result.scenario.problem).method.capitalize()} | {names}"
-    rows = []
-    for m, changed in steps.items():
-        factors = {x: f"× {factor:.2f}" for x, factor in changed}
-        rows.append(" | ".join((method_card(m).name, *(factors.get(x, "") for x in points))))
-    st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
-    st.caption(f"The error is no power of {symbol}, and has no slope.")

@@ -14,7 +14,7 @@ from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
 from dpsco_app.front.study import chosen_point
 from dpsco_app.front.titles import panel_names
-from dpsco_app.pages.explore.menus import MEASURE_TYPED, draw_bounds_menu
+from dpsco_app.pages.explore.menus import draw_bounds_menu, take
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
@@ -44,7 +44,6 @@ from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
 FIGURE = "figure_"  # how the place of the figure begins
-PANEL_TYPED = "panel_typed"
 
 
 def draw_settings() -> None:
@@ -59,9 +58,10 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
             choose_panels(shown)
-        _choose_measure(shown)
+        _choose_measure()
         draw_bounds_menu(scenario)
-        st.markdown(_hint(scenario))
+        drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
+        st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
         fold_address(STATE.address(STATE.current(), shown.result.scenario), "explore_link")
@@ -86,45 +86,36 @@ def choose_panels(shown: Shown) -> None:
         options,
         default=now,
         format_func=lambda key: names[key],
-        key=PANEL_TYPED,
+        key=f"{PANEL}_typed",
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: st.session_state.update({PANEL: st.session_state[PANEL_TYPED]}),
+        on_change=take,
+        args=(PANEL,),
     )
 
 
-def _choose_measure(shown: Shown) -> None:
+def _choose_measure() -> None:
     st.segmented_control(
         "Draw",
         MEASURES,
         default=st.session_state[MEASURE],
         format_func=str.capitalize,
-        key=MEASURE_TYPED,
+        key=MEASURE,
         required=True,
         label_visibility="collapsed",
         help="Price: the error over the error without privacy, on the same data.",
-        on_change=lambda: st.session_state.update({MEASURE: st.session_state[MEASURE_TYPED]}),
-    )
-
-
-def _hint(scenario: Scenario) -> str:
-    bars = f"Bars: 95 % intervals of {scenario.trials} trials."
-    return (
-        bars if scenario.axis is None else f"Drag the dot to choose {SYMBOL[scenario.axis]}. {bars}"
     )
 
 
 def _pin(shown: Shown) -> None:
-    if st.session_state[PIN]:
-        st.button("Unpin", key="explore_unpin", on_click=_keep, args=("",))
-        return
+    kept = bool(st.session_state[PIN])
     st.button(
-        "Pin",
+        "Unpin" if kept else "Pin",
         key="explore_pin",
         on_click=_keep,
-        args=(pin_text(shown.result.scenario),),
-        disabled=shown.running or read_only(shown.result),
-        help="Keeps these curves, and draws the next run over them.",
+        args=("" if kept else pin_text(shown.result.scenario),),
+        disabled=not kept and (shown.running or read_only(shown.result)),
+        help=None if kept else "Keeps these curves, and draws the next run over them.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The formulas of the drawn bounds, and a chip for every symbol that opens its control in place."""
+"""The formulas of the drawn bounds, what their letters mean, and the papers of all curves."""
 
 import math
 import re
@@ -8,22 +8,20 @@ import streamlit as st
 
 from dpsco_app.front.bound_lines import short_name
 from dpsco_app.pages.explore.runs import proven_slugs
-from dpsco_app.parts import controls
+from dpsco_app.parts.citations import bibtex, citation
 from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.fields import ALL_CONTROLS, text
+from dpsco_app.parts.formulas import formula, parts
 from dpsco_app.parts.glossary import GLOSSARY
-from dpsco_app.parts.options import OPTIONS, SYMBOL, in_print, number_text, short_text
+from dpsco_app.parts.options import in_print, short_text
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.tables.letters import Symbol, symbols
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-CHIP = "chip_"
-# Fields that have a chip, in this order.
+# Fields whose letters stand beside their controls, and letters that say the same in every formula.
 FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
-TERMS = {term.latex: term for term in GLOSSARY if term.latex}
-# Letters that say the same in every formula as on their chip.
-CHIP_LETTERS = {"n", "d", "p", r"\varepsilon"}
+PLAIN = {"n", "d", "p", r"\varepsilon"}
 USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
 DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of
@@ -31,44 +29,26 @@ COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
 def draw_formulas(scenario: Scenario) -> None:
-    """Draw one formula a drawn bound with its value at the chosen point, below the chips."""
-    slugs = tuple(proven_slugs(scenario))
-    if not slugs:
-        st.caption("No bound is drawn here.")
-        return
+    """Draw one formula a drawn bound with its value at the chosen point, and the papers."""
     point = replace(scenario, axis=None, grid=())
-    values = evaluations(point, slugs)
-    letters = letters_of("".join(e.bound.card.latex for e in values))
-    with st.container(horizontal=True, key="chips"):
-        for field in fields_of(letters, scenario):
-            _chip(field, scenario)
-    about = "A chip opens the control of its symbol, and the bounds follow at once."
+    bounds = evaluations(point, tuple(proven_slugs(scenario)))
     if isinstance(scenario.budget, ApproxDP):
         rho = f"ρ = {scenario.setting.gaussian_rho:.3g}"
-        about += f" {rho} is the most that Gaussian noise may spend within this ε and δ."
-    st.caption(about)
-    for e in values:
+        st.caption(f"{rho} is the most that Gaussian noise may spend within this ε and δ.")
+    for e in bounds:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{short_name(card)}** is {value} here ({card.paper}, {card.statement})")
-        # A line a definition: a display would need a scroll bar, which no keyboard reaches.
-        parts = parts_of(card.latex)
-        st.markdown("\n\n".join(rf"$\displaystyle {part}$" for part in parts))
+        st.markdown(formula(card.latex))
         if e.failures:
             st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
             st.caption(meanings)
-
-
-def parts_of(latex: str) -> list[str]:
-    r"""Return the expression and its definitions: what stands between ``,\ `` outside of braces."""
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(latex):
-        depth += (letter == "{") - (letter == "}")
-        if depth == 0 and latex.startswith(("\\ ", "\\quad"), i) and latex[i - 1] == ",":
-            parts.append(latex[start:i].rstrip(","))
-            start = i + (2 if latex[i + 1] == " " else 5)
-    return [*parts, latex[start:]]
+    methods = [method_card(slug) for slug in scenario.methods]
+    st.markdown("  \n".join(f"**{c.name}**: {c.paper}, {c.statement}" for c in methods))
+    papers = {card.paper.key: card.paper for card in (*methods, *(e.bound.card for e in bounds))}
+    st.markdown("".join(f"- **{key}**: {citation(paper)}\n" for key, paper in papers.items()))
+    st.code(bibtex(papers.values()), language="bibtex", wrap_lines=True)
 
 
 def letters_of(latex: str) -> set[str]:
@@ -80,9 +60,9 @@ def legend(point: Scenario, e: Evaluation) -> str:
     """Return what the letters of one bound's formula mean in that bound, with their values.
 
     One letter means different things in different papers, so every formula has a legend of its
-    own. Symbols that a chip sets already are left out, but for those that follow from it.
+    own. Letters of the controls are left out, but for those that follow from them.
     """
-    own = [s for s in symbols(point, e.bound) if s.latex not in CHIP_LETTERS]
+    own = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
     latex = e.bound.card.latex
     named = {s.latex.split("_")[0] for s in symbols(point, e.bound)}
     rest = letters_of(latex) - named - defined_in(latex) - USUAL
@@ -105,40 +85,5 @@ def defined_in(latex: str) -> set[str]:
     >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
     ['B', '\\kappa', 'h']
     """
-    heads = (DEFINED.match(part.strip()) for part in parts_of(latex)[1:])
+    heads = (DEFINED.match(part) for part in parts(latex)[1:])
     return {head[1] for head in heads if head}
-
-
-def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
-    """Return the fields that have a chip; an (ε, δ) budget is shown instead of its ρ."""
-    fields = {TERMS[letter].field for letter in letters if letter in TERMS}
-    if scenario.level == "item":  # there, m is a number of blocks
-        fields.discard("m")
-    if scenario.rho is not None:
-        fields = (fields - {"epsilon", "delta"}) | {"rho"}
-    elif "rho" in fields:
-        fields = (fields - {"rho"}) | {"epsilon", "delta"}
-    if not scenario.delta:
-        fields.discard("delta")
-    return tuple(field for field in FIELDS if field in fields)
-
-
-def _chip(field: str, scenario: Scenario) -> None:
-    control = next(c for c in ALL_CONTROLS if c.field == field)
-    value = getattr(scenario, field)
-    with st.popover(f"{SYMBOL[field]} = {number_text(value)}"):
-        key = CHIP + field
-        st.session_state[key] = st.session_state[controls.PREFIX + field]
-        st.select_slider(
-            text(control.label, scenario),
-            sorted({*OPTIONS[field], st.session_state[key]}),
-            format_func=number_text,
-            key=key,
-            help=text(control.help, scenario),
-            on_change=_set,
-            args=(field,),
-        )
-
-
-def _set(field: str) -> None:
-    controls.choose(field, st.session_state[CHIP + field])

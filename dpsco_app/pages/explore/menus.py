@@ -1,11 +1,10 @@
-"""The menus of Explore: presets with their gallery, a stored study, and which bounds are drawn."""
+"""The menus of Explore: presets and stored studies, and which bounds are drawn."""
 
 import streamlit as st
 
-from dpsco_app.pages.explore.open_study import draw_open
+from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
 from dpsco_app.pages.explore.runs import press_run
 from dpsco_app.parts import controls
-from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, BOUND, FORMULA, MEASURE, PIN, SHOW, VIEWS, unmarked
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
@@ -15,7 +14,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
-MENU = "presets_menu"
+CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
 GALLERY_STYLE = """<style>
 [data-testid="stDialog"] [data-testid="stImage"] img { width: 100%; }
 </style>"""
@@ -33,65 +32,55 @@ VIEW_NAMES = {
 
 
 # -- presets --------------------------------------------------------------------------------------
-MEASURE_TYPED = "measure_typed"  # what the switch of the figure has been set to
 
 
 def draw_presets() -> None:
-    """Draw the menu of what can be opened: presets, their gallery, a stored study."""
-    # Followed, so that it can be closed: what is chosen is behind it, and a dialog below it.
-    menu = st.container(width="content", key="presets")
-    with menu, st.popover("Presets", key=MENU, on_change="rerun"):
-        for kind, name in KINDS.items():
-            st.caption(name)
-            with st.container(horizontal=True):
-                for preset in (preset for preset in PRESETS if preset.kind == kind):
-                    st.button(
-                        preset.name,
-                        key=f"preset_{preset.name}",
-                        help=preset.look_for,
-                        on_click=start_preset,
-                        args=(preset,),
-                    )
-        st.caption("More")
-        with st.container(horizontal=True):
-            icon = ":material/grid_view:"
-            if st.button("Gallery", icon=icon, key="gallery_open", on_click=_close_menu):
-                _gallery()
-            draw_open(_close_menu)
+    """Draw the button that opens the gallery of presets, and stored studies.
+
+    The gallery stays over the page while a run under it draws the page anew.
+    """
+    st.button("Presets", key="presets", on_click=st.session_state.update, args=(OPEN,))
+    if st.session_state.get(GALLERY):
+        _gallery()
 
 
-def _close_menu() -> None:
-    st.session_state[MENU] = False
+def close_gallery() -> None:
+    st.session_state[GALLERY] = False
 
 
-@st.dialog("Gallery of presets", width="large")
+@st.dialog("Presets and stored studies", width="large", on_dismiss=close_gallery)
 def _gallery() -> None:
     st.html(GALLERY_STYLE)
-    st.markdown("Each makes one point. The lines are those of its run, in the colours of Explore.")
-    for kind, name in KINDS.items():
-        st.markdown(f"**{name}**")
-        for i, preset in enumerate(preset for preset in PRESETS if preset.kind == kind):
-            if i % 3 == 0:
-                columns = st.columns(3)
-            with columns[i % 3], st.container(border=True):
-                picture = preset.picture.read_text(encoding="utf-8")
-                st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
-                if st.button(
-                    preset.name,
-                    key=f"gallery_{preset.name}",
-                    width="stretch",
-                    on_click=start_preset,
-                    args=(preset,),
-                ):
-                    st.rerun()
-                st.caption(preset.look_for)
+    *kinds, stored = st.tabs([*KINDS.values(), "Open a study"])
+    for kind, tab in zip(KINDS, kinds, strict=True):
+        with tab, st.container(horizontal=True):
+            for preset in (preset for preset in PRESETS if preset.kind == kind):
+                _card(preset)
+    with stored:
+        draw_open()
+
+
+def _card(preset: Preset) -> None:
+    with st.container(border=True, width=CARD_WIDTH):
+        picture = preset.picture.read_text(encoding="utf-8")
+        st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
+        chosen = st.button(
+            preset.name,
+            key=f"preset_{preset.name}",
+            width="stretch",
+            on_click=start_preset,
+            args=(preset,),
+        )
+        st.caption(preset.look_for)
+    if chosen:
+        st.rerun()
 
 
 def start_preset(preset: Preset) -> None:
     """Run a preset; a callback."""
-    _close_menu()
+    close_gallery()
     st.session_state[AGAINST] = preset.against
-    st.session_state[MEASURE] = st.session_state[MEASURE_TYPED] = preset.measure
+    st.session_state[MEASURE] = preset.measure
     st.session_state[PIN] = ""
     start(preset.scenario)
 
@@ -107,37 +96,36 @@ def start(scenario: Scenario) -> None:
 
 def draw_bounds_menu(scenario: Scenario) -> None:
     """Draw the menu of bounds: those of a kind, any by name, and formulas of one's own."""
-    fold("Bounds", lambda: _bounds(scenario), "explore_bounds", kind="popover")
-
-
-def _bounds(scenario: Scenario) -> None:
     state = st.session_state
-    views = st.pills(
-        "Beside the window, draw",
-        VIEWS,
-        selection_mode="multi",
-        default=state[SHOW],
-        format_func=lambda view: VIEW_NAMES[view],
-        key="show_typed",
-    )
-    known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
-    now = state[BOUND] if state[BOUND] in known else ""
-    named = st.selectbox(
-        "A bound by name",
-        known,
-        known.index(now),
-        format_func=lambda slug: bound(slug).card.name if slug else "none",
-        key="bound_typed",
-    )
-    formula = _formulas(scenario)
-    chosen = {SHOW: list(views), BOUND: named, FORMULA: formula}
-    if chosen != {SHOW: list(state[SHOW]), BOUND: now, FORMULA: state[FORMULA]}:
-        state.update(chosen)
-        st.rerun()
+    with st.popover("Bounds", key="explore_bounds"):
+        st.pills(
+            "Beside the window, draw",
+            VIEWS,
+            selection_mode="multi",
+            default=state[SHOW],
+            format_func=VIEW_NAMES.__getitem__,
+            key=SHOW,
+        )
+        known = ["", *(c.slug for c in cards(scenario.problem, scenario.level))]
+        st.selectbox(
+            "A bound by name",
+            known,
+            known.index(state[BOUND]) if state[BOUND] in known else 0,
+            format_func=lambda slug: bound(slug).card.name if slug else "none",
+            key=f"{BOUND}_typed",
+            on_change=take,
+            args=(BOUND,),
+        )
+        _formulas(scenario)
 
 
-def _formulas(scenario: Scenario) -> str:
-    """Draw the field for formulas; return what is typed if it can be drawn, else what was."""
+def take(name: str) -> None:
+    """Take over what has been chosen in the widget of a part of the view; a callback."""
+    st.session_state[name] = st.session_state[f"{name}_typed"]
+
+
+def _formulas(scenario: Scenario) -> None:
+    """Draw the field for formulas, and take what is typed if it can be drawn."""
     now: str = st.session_state[FORMULA]
     text = st.text_input(
         "Formulas of your own", now, placeholder=EXAMPLE, help=ABOUT_FORMULA, key="formula_typed"
@@ -149,5 +137,7 @@ def _formulas(scenario: Scenario) -> str:
             check_drawable(scenario, formula)
     except InvalidInput as problem:
         st.error(unmarked(str(problem)))
-        return now
-    return text
+        return
+    if text != now:
+        st.session_state[FORMULA] = text
+        st.rerun()

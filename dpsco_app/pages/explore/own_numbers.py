@@ -1,21 +1,20 @@
 """One's own numbers: their tail, the scenario that matches, and the methods on the records."""
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from plotly.graph_objects import Figure, Scatter
 
-from dpsco_app.pages.explore.tail_chart import tail_figure
-from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
+from dpsco_app.parts.refusals import on_screen
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
-from dpsco_core.base.limits import DASHBOARD, P_MAX
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
 from dpsco_core.explain.own_records import (
     ClipAdvice,
@@ -31,13 +30,9 @@ from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LARGEST_BYTES = 1_000_000
+LOWEST = 0.7  # where the figure of the tail index begins
 MEGABYTES = 8  # more the browser refuses in its own, rounded words: far above what is allowed
-KEPT, RELEASED = "own_numbers_kept", "own_numbers_released"  # keys of this session
-HAVE = ("Numbers", "A moment")
-ABOUT_MOMENT = (
-    "Type a moment that bounds every coordinate of your records. The bounds and the data here have "
-    "moment 1, so all errors are in units of its p-th root."
-)
+RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
     "Open a CSV file with one number per record. Its tail index and its scale are estimated here, "
     "and the scenario that matches is set. **This look at your numbers is not private**: the "
@@ -71,91 +66,70 @@ PUBLIC = (
 )
 
 
-class Numbers(NamedTuple):
-    """A file that was read, and what its numbers say of their tail."""
-
-    digest: str
-    values: Vector
-    tail: Tail
-
-
 def draw_own_numbers() -> None:
     if st.button(
         "Use my own numbers",
         icon=":material/upload:",
         key="own_numbers",
-        help="Sets the scenario that matches a CSV file, or a moment that you know.",
+        help="Sets the scenario that matches a CSV file.",
     ):
-        _dialog()
+        st.dialog("Your own numbers", width="large")(draw_file)()
 
 
-@st.dialog("Your own numbers", width="large")
-def _dialog() -> None:
-    have = st.segmented_control(
-        "What I have", HAVE, default=HAVE[0], key="own_numbers_have", required=True
-    )
-    try:
-        if have == HAVE[0]:
-            _from_file()
-        else:
-            _set_button(_from_moment())
-    except InvalidInput as problem:
-        st.error(in_print(str(problem)))
-
-
-def _set_button(matching: Scenario) -> None:
-    if st.button("Set this scenario", key="own_numbers_set"):
-        controls.load(matching)
-        st.rerun()
-
-
-def _from_moment() -> Scenario:
-    st.markdown(ABOUT_MOMENT)
-    now = controls.read()
-    order = st.number_input("Order p", 2.0, P_MAX, float(now.p), key="own_numbers_p")
-    moment = st.number_input(
-        "Moment E|X − EX|^p of a coordinate", 0.0, value=1.0, format="%g", key="own_numbers_moment"
-    )
-    require(moment > 0, "moment", "positive", moment)
-    st.markdown(
-        f"Matching scenario: p = {number_text(order)}. One unit of error here is "
-        f"{moment ** (1 / order):.3g} in your numbers' unit."
-    )
-    return replace(now, p=order)
-
-
-def _from_file() -> None:
+def draw_file() -> None:
+    """Draw the field for a file, and what its numbers say."""
     st.markdown(ABOUT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=MEGABYTES
     )
     if upload is None:
-        st.session_state.pop(KEPT, None)
         st.session_state.pop(RELEASED, None)
         return
-    numbers = _read(upload.getvalue())
-    fit, now = numbers.tail, controls.read()
-    matching = fitting(fit, now)
-    unit = central_moment(numbers.values, matching.p)
+    try:
+        _draw(_read(upload.getvalue()), upload.file_id)
+    except InvalidInput as problem:
+        st.error(in_print(str(problem)))
+
+
+def _draw(values: Vector, file: str) -> None:
+    """Draw what the numbers of a file say, the scenario that matches, and their private mean."""
+    fit = tail(values)
+    matching = fitting(fit, controls.read())
+    unit = central_moment(values, matching.p)
     st.markdown(in_words(fit, matching, unit))
     title = f"The tail index by threshold: the marker is at the {fit.used:,} farthest numbers"
-    FirstScreen("own_numbers").draw(tail_figure(fit, title), height=320)
+    st.plotly_chart(tail_figure(fit), key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
-    _set_button(matching)
-    _draw_releases(numbers, replace(matching, n=fit.count), unit)
+    if st.button("Set this scenario", key="own_numbers_set"):
+        controls.load(matching)
+        st.rerun()
+    _draw_releases(values, fit, file, replace(matching, n=fit.count), unit)
 
 
-def _read(content: bytes) -> Numbers:
-    """Return the numbers of a file, from this session if it has read them before."""
+def tail_figure(fit: Tail) -> Figure:
+    """Return the tail index over the threshold; what is `LIGHT` or more is drawn there."""
+    index = np.clip(fit.indices, LOWEST, LIGHT)
+    used = np.clip([fit.index], LOWEST, LIGHT)
+    figure = Figure(
+        [
+            Scatter(x=fit.farthest, y=index, name="Tail index"),
+            Scatter(x=[fit.used], y=used, name="The index that is used", mode="markers"),
+        ],
+        layout={
+            "height": 320,
+            "xaxis": {"type": "log", "title": "Numbers beyond the threshold"},
+            "yaxis": {"type": "log", "title": "Tail index"},
+        },
+    )
+    words = f"{LIGHT:g} or more: no sign of a heavy tail"
+    return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
+
+
+def _read(content: bytes) -> Vector:
+    """Return the numbers of a file; raises `InvalidInput`."""
     must = f"at most {LARGEST_BYTES:,} bytes (1 MB)"
     require(len(content) <= LARGEST_BYTES, "file", must, f"{len(content):,} bytes")
-    digest = hashlib.blake2b(content, digest_size=16).hexdigest()
-    kept: Numbers | None = st.session_state.get(KEPT)
-    if kept is None or kept.digest != digest:
-        values = read_numbers(content.decode("utf-8", errors="replace"))
-        kept = Numbers(digest=digest, values=values, tail=tail(values))
-        st.session_state[KEPT] = kept
-    return kept
+    return read_numbers(content.decode("utf-8", errors="replace"))
 
 
 def fitting(fit: Tail, now: Scenario) -> Scenario:
@@ -198,14 +172,17 @@ def _index(index: float) -> str:
     return f"{LIGHT:g} or more" if index >= LIGHT else f"{index:.2g}"
 
 
-def _draw_releases(numbers: Numbers, matching: Scenario, unit: float) -> None:
+def _draw_releases(values: Vector, fit: Tail, file: str, matching: Scenario, unit: float) -> None:
     """Draw what is public, where to clip and why, and what the methods release."""
     st.markdown("**Their private mean**")
     st.markdown(ABOUT_PUBLIC)
     places = st.columns(3)
     digits = -math.floor(math.log10(unit))  # digits of a guess that is right to one unit
-    rounded = [round(numbers.tail.median, digits), *(float(f"{v:.2g}") for v in (2 * unit, unit))]
-    keys = [f"own_numbers_{name}_{numbers.digest}" for name in ("guess", "within", "unit")]
+    rounded = [
+        round(fit.median, digits),
+        *(float(f"{v:.2g}") for v in (2 * unit, unit)),
+    ]
+    keys = [f"own_numbers_{name}_{file}" for name in ("guess", "within", "unit")]
     guess, within, own_unit = (
         place.number_input(name, value=value, format="%g", key=key, help=about)
         for place, (name, about), value, key in zip(places, PUBLIC, rounded, keys, strict=True)
@@ -217,15 +194,15 @@ def _draw_releases(numbers: Numbers, matching: Scenario, unit: float) -> None:
         st.error(in_print(too_large))
         return
     try:
-        st.markdown(clip_in_words(clip_advice(numbers.values, public, point), point))
+        st.markdown(clip_in_words(clip_advice(values, public, point), point))
     except NotApplicable as problem:
         st.markdown(in_print(str(problem)))
-    asked = (numbers.digest, public, point)
+    asked = (file, public, point)
     if st.button("Release the mean of these numbers", key="own_numbers_release"):
-        st.session_state[RELEASED] = asked, fresh_releases(numbers.values, public, point)
+        st.session_state[RELEASED] = asked, fresh_releases(values, public, point)
     known, releases = st.session_state.get(RELEASED, (None, ()))
     if known == asked:
-        st.dataframe(release_table(releases, numbers.tail.mean), hide_index=True)
+        st.dataframe(release_table(releases, fit.mean), hide_index=True)
         st.caption(ABOUT_RELEASES)
 
 
@@ -247,7 +224,7 @@ def release_table(releases: Sequence[OwnRelease], mean: float) -> pd.DataFrame:
     rows = [
         {
             "Method": method_card(one.method).name,
-            "Released": in_print(one.refusal) or short_text(one.value, 6),
+            "Released": on_screen(one.refusal) or short_text(one.value, 6),
             "Spends": "not private" if one.spent is None else budget_text(one.spent),
             "Clipped beyond": "" if math.isnan(one.clip) else f"± {short_text(one.clip)}",
             "Off their average by": "" if one.refusal else short_text(abs(one.value - mean), 2),

@@ -12,31 +12,34 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
-from dpsco_app.live.running import Pace, estimate, run, so_far
+from dpsco_app.front.second import SECONDS, second_name
+from dpsco_app.live.running import Pace, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
-from dpsco_app.pages.explore.foot import choose_panels, draw_foot, draw_hand, draw_settings
+from dpsco_app.pages.explore.foot import FIGURE, choose_panels, draw_foot, draw_hand, draw_settings
 from dpsco_app.pages.explore.menus import draw_presets
+from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
     draw_run,
     offer_nearest,
-    only_panel,
     press_run,
     read_only,
     result_of,
     shown_of,
     status_of,
     studies_of,
+    work_of,
 )
-from dpsco_app.pages.explore.sidebar import draw_sidebar
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
 from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
+from dpsco_app.parts.options import AGAINST, PANEL
 from dpsco_app.parts.page import draw_wrong
+from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
@@ -46,7 +49,6 @@ from dpsco_core.scenario import Scenario
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 # Work that is predicted to take less runs by itself, after a moment of quiet.
 LIVE_SECONDS, QUIET_SECONDS = 6.0, 0.25
-FIGURE = "figure_"  # how the place of the figure begins, as scripts find it
 
 
 class Screen:
@@ -71,7 +73,9 @@ class Screen:
         reply = answer(told)
         html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
-        only = None if self.shown_with.size.several else only_panel(studies)
+        # Where there is room for one panel: the ladder has both.
+        one = len(studies) - 1 if st.session_state[PANEL] == "second" else 0
+        only = None if self.shown_with.size.several else one
         view = STATE.current()
         figure = front_figure(studies, view, reply.plain, only, faded=shown.stale)
         self.count += 1
@@ -102,9 +106,9 @@ def page() -> None:
             draw_presets()
             draw_run(scenario, running=bool(shown and shown.running))
     if problem and read_only(result):
-        st.info(f"A stored study, for reading: it cannot be run here. {problem}")
+        st.info(f"A stored study, for reading: it cannot be run here. {on_screen(problem)}")
     elif problem:
-        st.error(problem)
+        st.error(on_screen(problem))
         offer_nearest()
     if shown is None:
         draw_sidebar(now)
@@ -130,12 +134,32 @@ def page() -> None:
     if not arrived():
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
-    if shown.stale and scenario is not None and is_quick(scenario):
+    if shown.stale and scenario is not None and work_of(scenario).seconds < LIVE_SECONDS:
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
     TURNS.give_way()
     draw_details(shown)
+
+
+def draw_sidebar(now: Scenario) -> None:
+    """Draw the controls of the scenario, and what Explore adds to them."""
+    with st.sidebar:
+        controls.draw(now, more=_more)
+
+
+def _more(scenario: Scenario) -> None:
+    st.selectbox(
+        "Beside your data, show",
+        SECONDS,
+        SECONDS.index(st.session_state[AGAINST]),
+        format_func=second_name,
+        key=AGAINST,
+        help="The second panel: the hard instance of the sharpest lower bound with the same tail; "
+        "the same study with a light tail (light data: with a heavy one); or the same study on "
+        "another set of the same diameter.",
+    )
+    draw_own_numbers()
 
 
 def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None:
@@ -150,10 +174,6 @@ def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None
             screen.draw(shown)
     st.session_state["running"] = False
     st.rerun()
-
-
-def is_quick(scenario: Scenario) -> bool:
-    return estimate((scenario, *beside_of(scenario).scenarios)).seconds < LIVE_SECONDS
 
 
 def status_html(text: str) -> str:

@@ -1,6 +1,5 @@
 """What Explore runs and shows: the result of the session, beside what, and how far it is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -29,6 +28,7 @@ from dpsco_app.shell.window import arrive
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.runs.allowed import nearest_allowed, refusal
+from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
 
 OPENED = "opened_study"  # key of the scenario that was opened from a file
@@ -149,24 +149,14 @@ def studies_of(shown: Shown) -> list[Study]:
     return [second] if alone else [first, second]
 
 
-def only_panel(studies: Sequence[Study]) -> int:
-    """Return which panel is drawn where there is room for one: the ladder has both."""
-    return len(studies) - 1 if st.session_state[PANEL] == "second" else 0
-
-
-def drawn_slugs(scenario: Scenario) -> list[str]:
-    """Return the bounds that stand beside the window as lines."""
-    view = STATE.current()
-    slugs = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
-    return [slug for slug in dict.fromkeys(slugs) if slug]
-
-
 def proven_slugs(scenario: Scenario) -> list[str]:
     """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
+    view = STATE.current()
     ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]
-    slugs = [b.card.slug for b in (*ends, *edges)]
-    return list(dict.fromkeys([*slugs, *drawn_slugs(scenario)]))
+    areas = [b.card.slug for b in (*ends, *edges)]
+    lines = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
+    return list(dict.fromkeys(slug for slug in (*areas, *lines) if slug))
 
 
 # -- Run, Cancel, and how far a run is ------------------------------------------------------------
@@ -207,10 +197,15 @@ def status_of(shown: Shown) -> str:
 def _work(now: Scenario | None) -> str:
     if now is None:
         return "These settings cannot be run"
-    left = estimate((now, *beside_of(now).scenarios))
+    left = work_of(now)
     if left.cells == 0:
         return "Known already: Run draws them at once"
     return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"
+
+
+def work_of(now: Scenario) -> Cost:
+    """Return the work of a scenario, and of what is run beside it."""
+    return estimate((now, *beside_of(now).scenarios))
 
 
 def _duration(seconds: float) -> str:

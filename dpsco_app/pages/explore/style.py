@@ -11,11 +11,10 @@ def style() -> str:
     dark = is_dark()
     accent, on_accent, quiet = ACCENT[dark], INK_ON_ACCENT[dark], QUIET[dark]
     run = ".st-key-explore_run button:not(:disabled)"
-    # Streamlit keeps what a button has replaced beside it until the page has run.
-    pairs = (("explore_run", "explore_cancel"), ("explore_pin", "explore_unpin"))
-    replaced = ", ".join(f".st-key-{a} ~ .st-key-{b}, .st-key-{b} ~ .st-key-{a}" for a, b in pairs)
     return f"""<style>
-{replaced} {{ display: none; }}
+/* Streamlit keeps what a button has replaced beside it until the page has run. */
+.st-key-explore_run ~ .st-key-explore_cancel, .st-key-explore_cancel ~ .st-key-explore_run {{
+  display: none; }}
 .status {{ font-size: 0.8125rem; color: {quiet}; text-align: right; white-space: nowrap; }}
 .st-key-top_row > :nth-child(2) {{ flex: 1 1 0; }}
 .st-key-top_row {{ gap: 0.75rem; }}

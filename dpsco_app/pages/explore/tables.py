@@ -1,27 +1,26 @@
-"""The tables under Explore's figure: what was measured, every bound, where the curves are from."""
+"""The table under Explore's figure: what was measured."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
-from dpsco_app.front.bound_lines import short_name
-from dpsco_app.live.running import Result
-from dpsco_app.pages.explore.runs import proven_slugs
-from dpsco_app.parts.citations import bibtex, citation
-from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.options import SYMBOL, budget_text, in_print, short_text
-from dpsco_app.parts.problem_words import class_text, words_for
-from dpsco_app.parts.refusals import with_names
-from dpsco_core.base.cards import BoundCard, Card
-from dpsco_core.catalogue import bound, bounds_for, method_card
+from dpsco_app.parts.options import SYMBOL, budget_text, short_text
+from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.refusals import on_screen
+from dpsco_core.catalogue import method_card
+from dpsco_core.results.coverage import coverages
 from dpsco_core.results.intervals import intervals
 from dpsco_core.results.tables import frame, interval_half_width, summary
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
+
+ABOUT_COVERAGE = (
+    "How often the 95 % intervals held the mean, over all points of the axis together (of a "
+    "budget's axis the last one, as its points share their data), with Clopper and Pearson's 95 % "
+    "interval; at least 95 % is proven for the worst law:"
+)
 
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
@@ -43,7 +42,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
         "Milliseconds": 1000 * table["seconds"],
         "Spent": [_spent(o) for o in cells],
         "Parameters": [
-            ", ".join(f"{k.replace('_', ' ')} {_digits(v)}" for k, v in o.diagnostics.items())
+            ", ".join(f"{k.replace('_', ' ')} {short_text(v)}" for k, v in o.diagnostics.items())
             for o in cells
         ],
     }
@@ -62,8 +61,19 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     if any(largest.values()):
         columns["Evaluation ±"] = [largest[o.method, o.x] for o in cells]
     if table["not_applicable"].any():
-        columns["Remark"] = table["not_applicable"].map(with_names)
+        columns["Remark"] = table["not_applicable"].map(on_screen)
     return pd.DataFrame(columns)
+
+
+def coverage_text(scenario: Scenario, outcomes: Sequence[Outcome]) -> str:
+    """Return how often the intervals of a mean held it over all points; empty without any."""
+    rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
+    shares = ", ".join(
+        f"{method_card(row.method).name} {row.inside} of {row.trials} runs "
+        f"({100 * row.low:.0f} to {100 * row.high:.0f} %)"
+        for row in rows
+    )
+    return f"{ABOUT_COVERAGE} {shares}." if shares else ""
 
 
 def _no_interval(outcome: Outcome) -> str:
@@ -74,61 +84,3 @@ def _spent(outcome: Outcome) -> str:
     if method_card(outcome.method).privacy == "none":
         return "not private"
     return "" if outcome.spent is None else budget_text(outcome.spent)
-
-
-def _digits(value: float) -> str:
-    return short_text(value) if math.isfinite(value) else "∞"
-
-
-def bounds_table(scenario: Scenario) -> pd.DataFrame:
-    point = replace(scenario, axis=None, grid=())
-    chosen = bounds_for(scenario.problem, scenario.level)
-    rows = [
-        {
-            "Bound": e.bound.card.name,
-            "Kind": e.bound.card.kind,
-            "Value": e.value if math.isfinite(e.value) else math.nan,
-            "Of": e.bound.card.quantity,
-            "Class": class_text(e.bound.card, e.applies),
-            "Binds": in_print(f"every {e.binds}") if e.binds else "",
-            "Constant": e.bound.card.constant,
-            "Holds in": e.bound.card.guarantee,
-            "Fails here because": in_print(" ".join(e.failures)),
-            "Statement": f"{e.bound.card.paper}, {e.bound.card.statement}",
-            "In words": e.bound.card.summary,
-        }
-        for e in evaluations(point, tuple(b.card.slug for b in chosen))
-    ]
-    return pd.DataFrame(rows)
-
-
-def draw_sources(result: Result) -> None:
-    """Draw a table with a row a curve, and the papers to be copied."""
-    methods = [m for part in result.parts for m in part.scenario.methods]
-    proven = proven_slugs(result.scenario)
-    cards: list[Card] = [method_card(m) for m in dict.fromkeys(methods)]
-    cards += [bound(slug).card for slug in proven]
-    rows = [
-        {
-            "Curve": short_name(card) if isinstance(card, BoundCard) else card.name,
-            "Paper": card.paper.key,
-            "Statement": card.statement,
-            "What it is": _kind(card),
-            "In words": card.summary,
-        }
-        for card in cards
-    ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
-    papers = {card.paper.key: card.paper for card in cards}.values()
-    st.markdown("".join(f"- **{p.key}**: {citation(p)}\n" for p in papers))
-    st.caption(
-        "The statement of a method is what its code follows; its measured errors are new here. "
-        "BibTeX of the papers, to be copied:"
-    )
-    st.code(bibtex(papers), language="bibtex", wrap_lines=True)
-
-
-def _kind(card: Card) -> str:
-    if not isinstance(card, BoundCard):
-        return "measured"
-    return f"{card.kind} {'rate' if card.constant == 'rate' else 'bound, proven constant'}"

@@ -38,9 +38,8 @@ from dpsco_app.pages.privacy.state import (
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.options import in_print
 from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider, to_explore
-from dpsco_app.parts.refusals import refusal, with_names
+from dpsco_app.parts.refusals import on_screen, refusal
 from dpsco_core.audit.engine import FAULTS
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput, NotApplicable
@@ -225,7 +224,7 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     run = ledger_run(scenario, method)
     books = _account(run)
     if books.outcome.not_applicable is not None:
-        why = in_print(with_names(books.outcome.not_applicable))
+        why = on_screen(books.outcome.not_applicable)
         screen.say(words.QUESTIONS[view.part], f"{_name(method)} cannot run here", why)
         return
     figure = shares_figure(books.spendings, method, words.title_ledger(books))

@@ -48,6 +48,7 @@ const look = () => {
     const fits = Object.entries(drawn.data.widths).find(([, most]) => page.clientWidth <= most)
     tell("size", fits ? fits[0] : "large")
   }
+  tell("low", innerHeight < drawn.data.lowest)
   tell("dark", isDark(app))
 }
 

@@ -106,7 +106,7 @@ def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
     with pytest.raises(KeyError):
         run()
     other.leave()
-    assert Turn(shared).come() and not shared._waiting
+    assert not shared._queue and Turn(shared).come()
 
 
 def test_no_more_runs_compute_at_once_than_there_are_slots(
@@ -148,7 +148,7 @@ def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
     steps = None
     result = Result(SMALL)
     assert list(running.run(result)) and result.complete
-    assert shared._computing == 0 and not shared._waiting
+    assert not shared._queue
 
 
 def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:

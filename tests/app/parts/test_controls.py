@@ -13,7 +13,7 @@ from dpsco_app.front.notice import HARD
 from dpsco_app.pages.explore.foot import handle
 from dpsco_app.parts import controls
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
-from dpsco_app.parts.options import OPTIONS, VIEWS
+from dpsco_app.parts.options import OPTIONS, SHOW, VIEWS
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import bound, default_methods, method_card
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
@@ -112,7 +112,7 @@ def test_views_change_the_figure_at_once_and_never_make_it_stale() -> None:
     page = open_page()
     counts = {}
     for views in ([], *([v] for v in VIEWS), list(VIEWS)):
-        page.get_by_key("show_typed").set_value(views)
+        page.get_by_key(SHOW).set_value(views)
         page.run()
         assert not is_stale(page)
         counts[tuple(views)] = len(trace_names(figure(page)))

@@ -13,11 +13,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpsco_app.pages.explore.details import bounds_table, numbers
+from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts import export
 from dpsco_core.cli.main import main
 from dpsco_core.privacy import PureDP
 from dpsco_core.results.intervals import run_json
+from dpsco_core.results.notebook import run_script
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, result
@@ -58,7 +59,7 @@ def test_json_is_what_the_command_line_prints(capsys: pytest.CaptureFixture[str]
 
 def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
     script = tmp_path / "dpsco_run.py"
-    script.write_text(export.python(run(SWEEP)), encoding="utf-8")
+    script.write_text(run_script([SWEEP]), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
         capture_output=True,
@@ -77,7 +78,7 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
 
 def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
+    kinds = ["CSV", "JSON", "Python", "Notebook", "HTML", "HTML", "PDF"]
     assert [label.split(":")[0] for label in labels] == kinds
 
 
@@ -97,12 +98,6 @@ def test_the_table_of_a_refused_method_holds_its_reason() -> None:
     assert "x" not in shown and math.isnan(shown.loc["Simple clipping", "Mean error"])
     assert "Gaussian noise cannot give pure DP" in shown.loc["Simple clipping", "Remark"]
     assert shown.loc["Simple clipping", "Spent"] == ""
-
-
-def test_the_table_of_bounds_has_every_bound_once() -> None:
-    shown = bounds_table(SWEEP)
-    assert not shown["Bound"].duplicated().any()
-    assert set(shown["Kind"]) == {"upper", "lower"}
 
 
 def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:

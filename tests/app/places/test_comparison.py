@@ -14,8 +14,19 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
 from dpsco_app.parts.options import AGAINST, HARDEST, NO_SET, TAIL
 from dpsco_app.parts.presets import PRESETS
+from dpsco_core.results.notebook import run_script
 from dpsco_core.scenario import Scenario
-from tests.app.pages import chosen, figure, headline, is_stale, ladder, open_page, press, result
+from tests.app.pages import (
+    chosen,
+    figure,
+    headline,
+    is_stale,
+    ladder,
+    open_page,
+    press,
+    result,
+    start_preset,
+)
 
 QUERY = {
     "problem": "quadratic",
@@ -77,7 +88,7 @@ def test_files_hold_both_sets() -> None:
     parsed = json.loads(export.json_text(run))
     assert parsed["scenario"]["geometry"] == "l1"
     assert parsed["beside"]["scenario"]["geometry"] == "l2" and parsed["beside"]["results"]
-    assert export.python(run).count("Scenario(") == 2
+    assert run_script([part.scenario for part in run.parts]).count("Scenario(") == 2
 
 
 def test_what_stands_beside_follows_from_the_choice() -> None:
@@ -95,7 +106,7 @@ def test_what_stands_beside_follows_from_the_choice() -> None:
 def test_the_preset_shows_that_the_width_decides() -> None:
     preset = next(p for p in PRESETS if p.name == "Gaussian width at work")
     page = open_page(**QUERY)
-    press(page, preset.name)
+    start_preset(page, preset.name)
     run = result(page)
     assert chosen(page) == preset.scenario and run.beside is not None
     method, last = "sco.objective-perturbation", preset.scenario.grid[-1]

@@ -96,11 +96,11 @@ def test_no_private_line_of_a_picture_runs_through_the_region_that_none_reaches(
 
 
 def test_the_gallery_opens_a_preset() -> None:
-    page = press(open_page(), "Gallery")
+    page = press(open_page(), "Presets")
     dialog = page.get("dialog")
     assert len(dialog) == 1 and len(page.get("image")) == len(PRESETS)
     preset = next(p for p in PRESETS if p.name == "Hardest input")
-    page.button(key=f"gallery_{preset.name}").click().run()
+    page.button(key=f"preset_{preset.name}").click().run()
     assert not page.exception
     assert chosen(page) == preset.scenario == result(page).scenario
     assert preset.look_for in " ".join(c.value for c in (*page.caption, *page.markdown))

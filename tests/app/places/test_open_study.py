@@ -18,7 +18,6 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.live import stored
 from dpsco_app.live.running import Pace
 from dpsco_app.live.stored import ENVIRONMENT, Shelf, require_showable, served
-from dpsco_app.pages.explore.open_study import in_one_line
 from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
@@ -64,9 +63,9 @@ KNOWN: dict[str, Outcome] = {}
 
 def opened(page: AppTest, file: bytes) -> AppTest:
     """Choose a file in the dialog, and press its button."""
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     checked(page)
     if any(b.key == "study_chosen" for b in page.button):
         page.button(key="study_chosen").click().run()
@@ -131,10 +130,10 @@ def test_the_server_offers_the_studies_of_its_file(
     monkeypatch.setenv(ENVIRONMENT, "")
     offer(str(path))
     page = open_page()
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     which = page.selectbox(key="study_served_which")
     assert len(which.options) == 2
-    page.button(key="study_open").click()
+    page.button(key="presets").click()
     which.set_value(next(i for i, text in enumerate(which.options) if "Pareto" in text)).run()
     page.button(key="study_served").click().run()
     assert result(checked(page)).scenario == other and status(page).startswith("8 runs in ")
@@ -152,9 +151,9 @@ def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
         tmp_path / "r.sqlite", *(f"INSERT INTO studies VALUES ('{text}');" for text in newer)
     )
     page = open_page()
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     assert any(said in caption.value for caption in checked(page).caption)
     page.button(key="study_chosen").click().run()
     assert result(checked(page)).scenario == SMALL
@@ -175,9 +174,9 @@ def changed(path: Path, *statements: str) -> bytes:
 def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
     page = open_page()
     before = result(page)
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("x.sqlite", b"no study" * 999, "text/x"))
-    page.button(key="study_open").click().run()
+    page.button(key="presets").click().run()
     (said,) = [e.value for e in checked(page).error]
     assert said.startswith("file must be a results file") and "/" not in said
     assert result(page) is before
@@ -288,12 +287,6 @@ def test_the_server_refuses_to_start_with_a_wrong_file(
     assert served() is None
     with pytest.raises(InvalidInput, match="a file that exists"):
         offer(str(tmp_path / "none.sqlite"))
-
-
-def test_a_study_is_said_in_one_line() -> None:
-    assert in_one_line(SMALL) == (
-        "Mean estimation, Student t, n = 500 to 1,000, d = 20, ε = 1, 2 estimators, 3 trials"
-    )
 
 
 def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

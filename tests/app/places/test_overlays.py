@@ -20,12 +20,12 @@ from dpsco_app.front.view import View
 from dpsco_app.live.running import Result
 from dpsco_app.pages.explore.details import signed
 from dpsco_app.parts.evaluations import evaluations
-from dpsco_app.parts.export import notebook
 from dpsco_app.parts.options import VIEWS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import BOUND_SLUGS, bound, method_card
 from dpsco_core.geometry.width import largest_absolute_mean
+from dpsco_core.results.notebook import run_notebook
 from dpsco_core.results.overlay import check_drawable, letters_of
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
@@ -87,8 +87,8 @@ def test_several_formulas_are_lines_of_their_own_and_rows_among_the_slopes() -> 
     names = [f"Your formula {i}" for i in (1, 2, 3)]
     assert set(names) <= set(drawn)
     assert len({drawn[name]["line"]["dash"] for name in names}) == 3
-    (table,) = [m.value for m in page.markdown if "| Fitted |" in m.value]
-    rows = {line.split(" | ")[0]: line.split(" | ")[1] for line in table.splitlines()}
+    (table,) = [table.value for table in page.table]
+    rows = dict(zip(table["Estimator"], table["Fitted"], strict=True))
     p = chosen(page).p
     for name, text, slope in zip(
         names, ("1/sqrt(n)", "D*d/n", "n^(-1+1/p)"), (-0.5, -1.0, -1 + 1 / p), strict=True
@@ -149,7 +149,9 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
     drawn = front_figure([Study(scenario=scenario, outcomes=result.outcomes)], asked)
     (panel,) = drawn.panels
     lines = {line.name: (line.key,) for line in panel.lines if line.key in BOUND_SLUGS}
-    cells = json.loads(notebook(result, lines, asked.formulas))["cells"]
+    cells = json.loads(
+        run_notebook([part.scenario for part in result.parts], lines, asked.formulas)
+    )["cells"]
     names: dict[str, Any] = {}
     with redirect_stdout(io.StringIO()):
         for cell in cells:

@@ -10,13 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore.own_numbers import (
     ABOUT,
-    HAVE,
     LARGEST_BYTES,
     RELEASED,
     fitting,
     in_words,
+    tail_figure,
 )
-from dpsco_app.pages.explore.tail_chart import tail_figure
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.tails import tail
 from dpsco_core.scenario import Scenario
@@ -29,19 +28,13 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
 
 def inside_the_dialog() -> None:
     """What the dialog shows: a test cannot keep one open."""
-    import streamlit as st
-
     from dpsco_app.pages.explore import own_numbers
     from dpsco_app.parts import controls
-    from dpsco_core.base.errors import InvalidInput
     from dpsco_core.scenario import Scenario
 
     if not controls.loaded():
         controls.load(Scenario())
-    try:
-        own_numbers._from_file()
-    except InvalidInput as problem:
-        st.error(str(problem))
+    own_numbers.draw_file()
 
 
 def with_file(content: bytes) -> AppTest:
@@ -96,7 +89,7 @@ def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_littl
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
     fit = tail(pareto(3))
-    _, line, chosen = tail_figure(fit, "x").panels[0].lines
+    line, chosen = tail_figure(fit).data
     assert list(line.x) == list(fit.farthest) and max(line.y) <= 20
     assert list(chosen.x) == [fit.used] and list(chosen.y) == [fit.index]
 
@@ -141,7 +134,7 @@ def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 262_000)
     assert words_of(page).endswith(
-        f"file must be at most {LARGEST_BYTES:,} bytes (1 MB), got file=1,048,000 bytes."
+        f"file must be at most {LARGEST_BYTES:,} bytes (1 MB), got file = 1,048,000 bytes."
     )
     fits = with_file(as_csv(pareto(3, 40_000)))
     assert "tail index of about" in words_of(fits)
@@ -150,17 +143,4 @@ def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
 def test_a_file_without_numbers_is_told_so_and_leaves_nothing_behind() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
-    assert "own_numbers_kept" not in page.session_state
-
-
-@pytest.mark.parametrize(("moment", "said"), [(81.0, "is 3 in your"), (0.0, "moment must be pos")])
-def test_a_moment_can_be_typed(moment: float, said: str) -> None:
-    page = open_page()
-    page.session_state["own_numbers_have"] = HAVE[1]
-    page.session_state["own_numbers_p"] = 4.0
-    page.session_state["own_numbers_moment"] = moment
-    (button,) = [b for b in page.button if b.key == "own_numbers"]
-    page = button.click().run()
-    assert not page.exception
-    assert any(said in text.value for text in (*page.markdown, *page.error))
-    assert ("own_numbers_set" in [b.key for b in page.button]) == (moment > 0)
+    assert RELEASED not in page.session_state

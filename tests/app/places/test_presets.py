@@ -33,6 +33,7 @@ from tests.app.pages import (
     open_page,
     press,
     result,
+    start_preset,
     status,
     texts,
     trace_names,
@@ -51,7 +52,7 @@ RAN: dict[str, Result] = {}  # results of the presets, by name: what they show n
     [pytest.param(p, marks=[pytest.mark.slow] * (p.name in LONG), id=p.name) for p in PRESETS],
 )
 def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
-    page = press(open_page(), preset.name)
+    page = start_preset(open_page(), preset.name)
     RAN[preset.name] = result(page)
     assert chosen(page) == result(page).scenario == preset.scenario
     assert result(page).done and re.match(r"[\d,]+ runs in ", status(page))
@@ -121,7 +122,7 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
 
 def means(preset_name: str) -> dict[str, list[float]]:
     preset = next(p for p in PRESETS if p.name == preset_name)
-    shown = RAN.get(preset.name) or result(press(open_page(), preset.name))
+    shown = RAN.get(preset.name) or result(start_preset(open_page(), preset.name))
     assert shown.scenario == preset.scenario
     table = summary(frame(shown.outcomes))
     return {m: list(g.sort_values("x")["mean_error"]) for m, g in table.groupby("method")}
@@ -166,6 +167,8 @@ def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
     assert max(errors["mean.clipped"][5:]) < 1.2 * errors["mean.sample"][0]
     assert errors["mean.clipped"][-1] < 1.05 * errors["mean.sample"][-1]
     assert errors["mean.cwme-cdp"][-1] < 1.1 * errors["mean.sample"][-1]
+    adaptive = zip(errors["mean.adaptive"], errors["mean.sample"], strict=True)
+    assert max(a / b for a, b in list(adaptive)[4:]) < 1.2
 
 
 @pytest.mark.folded
@@ -193,6 +196,7 @@ def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> 
     }
     for slug in ("mean.clipped", "mean.cwme-cdp"):
         assert 2 / 3 < paid[slug][-1] / paid[slug][0] < 3 / 2
+    assert max(paid["mean.adaptive"]) < 1.4
     assert 1.6 < paid["mean.smoothed"][-1] / paid["mean.smoothed"][0] < 3
 
 
@@ -200,7 +204,7 @@ def test_every_error_falls_with_p_and_the_price_of_clipping_hardly_changes() -> 
 def test_the_light_tail_starts_dearer_and_ends_cheaper_than_the_heavy_one() -> None:
     name = "A heavy and a light tail"
     means(name)
-    beside = (RAN.get(name) or result(press(open_page(), name))).beside
+    beside = (RAN.get(name) or result(start_preset(open_page(), name))).beside
     assert beside is not None and beside.scenario.p == 8
     heavy = summary(frame(study(replace(DEFAULT.scenario, methods=beside.scenario.methods))))
     prices = [
@@ -242,7 +246,7 @@ def test_clipping_decides_who_goes_on_falling() -> None:
 
 def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_is_near_it() -> None:
     preset = next(p for p in PRESETS if p.name == "The hard convex loss")
-    page = press(open_page(), preset.name)
+    page = start_preset(open_page(), preset.name)
     table = summary(frame(result(page).outcomes))
     for e in evaluate_all(preset.scenario, ["lower.sco.hypercube-cdp"]):
         means = table[table["x"] == e.x]["mean_error"]

@@ -1,16 +1,18 @@
-"""Which bounds a figure draws where users have several items, and what the table below it has."""
+"""Which bounds a figure draws where users have several items, and which there are."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
-from dpsco_app.pages.explore.details import bounds_table
-from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.evaluations import evaluations
+from dpsco_app.parts.problem_words import class_text, words_for
 from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
 from dpsco_core.base.cards import SCO_PROBLEMS
-from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.catalogue import BOUNDS, bound, bounds_for
+from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 VIEWS = ("lower bounds", "rates", "upper bounds")
@@ -36,22 +38,26 @@ def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level
     assert not any("user" in c.slug for c in lower_cards("quadratic", "user"))
 
 
-def test_the_table_has_the_bounds_of_the_smallest_class_first() -> None:
-    table = bounds_table(replace(USERS, problem="quadratic", m=1, methods=()))
-    strong = table["Class"].str.contains("strongly").tolist()
+def listed(scenario: Scenario) -> list[Evaluation]:
+    """Return every bound of a problem at the scenario's own point, each once."""
+    slugs = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
+    assert len(slugs) == len(set(slugs))
+    return evaluations(replace(scenario, axis=None, grid=()), tuple(slugs))
+
+
+def test_bounds_of_the_smallest_class_are_the_first() -> None:
+    bounds = listed(replace(USERS, problem="quadratic", m=1, methods=()))
+    strong = ["strongly" in e.bound.card.class_text for e in bounds]
     assert strong == sorted(strong, reverse=True)
-    wider = table["Class"].str.endswith("(does not bind here)")
-    assert set(table["Kind"][wider]) == {"lower"} and wider.any()
+    wider = [e for e in bounds if not e.applies]
+    assert {e.bound.card.kind for e in wider} == {"lower"}
+    assert all("(does not bind here)" in class_text(e.bound.card, e.applies) for e in wider)
 
 
-def test_the_table_has_the_counts_and_says_of_what_they_are() -> None:
-    table = bounds_table(replace(USERS, axis="n", grid=(500, 1000)))
-    counts = table[table["Of"] == "item gradients"]
-    slugs = {
-        b.card.name for b in BOUNDS if b.card.slug in GRADIENTS and "logistic" in b.card.problems
-    }
-    assert set(counts["Bound"]) == slugs
-    single = counts[counts["Bound"] == bound("upper.user.phased-sgd-gradients").card.name]
-    finite = single["Value"].dropna()
-    assert finite.empty or finite.iloc[0] == USERS.n * USERS.m
-    assert not (bounds_table(replace(USERS, m=1))["Of"] == "item gradients").any()
+def test_counts_are_listed_where_users_have_several_items() -> None:
+    bounds = listed(replace(USERS, axis="n", grid=(500, 1000)))
+    counts = {e.bound.card.slug: e.value for e in bounds if e.bound.card.slug in GRADIENTS}
+    assert set(counts) == {s for s in GRADIENTS if "logistic" in bound(s).card.problems}
+    single = counts["upper.user.phased-sgd-gradients"]
+    assert not math.isfinite(single) or single == USERS.n * USERS.m
+    assert not any(e.bound.card.slug in GRADIENTS for e in listed(replace(USERS, m=1)))

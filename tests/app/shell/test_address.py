@@ -123,7 +123,9 @@ def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], s
 
 def test_unknown_parameters_are_left_alone() -> None:
     page = open_page(utm="7")
-    assert not page.warning and page.query_params["utm"] == "7"
+    (warning,) = page.warning
+    assert warning.value.startswith("In the address: utm is no setting of this page. ")
+    assert page.query_params["utm"] == "7"
 
 
 @pytest.mark.parametrize(
