@@ -1,5 +1,6 @@
 """What is handed in: predictions, measurements and the visitor's sentence; also as a file."""
 
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 
@@ -8,7 +9,7 @@ import streamlit as st
 from dpsco_app.figure.head import head
 from dpsco_app.pages.learn import state
 from dpsco_app.pages.learn.lessons import SLUGS, answer_text, step_name
-from dpsco_app.pages.learn.state import MOST, STATE, LessonRun, View
+from dpsco_app.pages.learn.state import MOST, STATE, Answered, View
 from dpsco_app.pages.learn.words import HANDING_IN
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download
@@ -38,54 +39,53 @@ p { overflow-wrap: anywhere; }
 """
 
 
-def verdict_of(run: LessonRun) -> str:
-    return VERDICTS[not run.verdict.close]
+def verdict_of(one: Answered) -> str:
+    return VERDICTS[not one.verdict.close]
 
 
-def progress() -> str:
+def progress(done: Sequence[Answered]) -> str:
     """Return how many lessons are answered, and which of them well."""
-    done = state.answered()
     counts = [
-        f"{name}: {', '.join(str(SLUGS.index(run.lesson.slug) + 1) for run in runs)}"
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
         for name in VERDICTS
-        if (runs := [run for run in done if verdict_of(run) == name])
+        if (own := [one for one in done if verdict_of(one) == name])
     ]
     return " · ".join([f"{len(done)} of {len(SLUGS)} lessons answered", *counts])
 
 
-def report(view: View) -> str:
+def report(done: Sequence[Answered], sentence: str) -> str:
     """Return the table of what was predicted and measured, and the sentence, as HTML."""
     rows = [
         (
-            step_name(run.lesson.slug),
-            answer_text(run.lesson, run.prediction),
-            run.finding.said.replace("**", ""),
-            verdict_of(run),
+            step_name(one.lesson.slug),
+            answer_text(one.lesson, one.prediction),
+            one.finding.said.replace("**", ""),
+            verdict_of(one),
         )
-        for run in state.answered()
+        for one in done
     ]
     heads = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    sentence = f"<p><b>In one sentence:</b> {escape(view.sentence)}</p>" if view.sentence else ""
-    if not rows:
-        return f"<p>No lesson is answered yet.</p>{sentence}"
-    return (
+    table = (
         f"<table class='report'><caption>{TITLE}</caption>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{sentence}"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
+    below = f"<p><b>In one sentence:</b> {escape(sentence)}</p>" if sentence else ""
+    return (table if rows else "<p>No lesson is answered yet.</p>") + below
 
 
 def draw_hand_in(view: View) -> None:
-    st.html(head(TITLE, [progress()], [], theme()))
+    done = state.all_answered(view)
+    handed, score = report(done, view.sentence), progress(done)
+    st.html(head(TITLE, [score], [], theme()))
     with st.container(horizontal=True, key="learn_hand_in_files"):
-        about = f"<p>{progress()}</p>"
         address = f"<p>To be measured again at: {escape(STATE.address(view))}</p>"
-        make = partial(html_page, TITLE, STYLE + PAPER, about + report(view) + address)
+        make = partial(html_page, TITLE, STYLE + PAPER, f"<p>{score}</p>{handed}{address}")
         download("Download to print or send (HTML)", make, "dpsco-lessons.html", key="learn_report")
         link(STATE, view)
     st.caption(HANDING_IN)
     label = "In one sentence: what have you learnt? Add your name if you hand it in."
     st.text_area(label, key=STATE.key("sentence"), max_chars=MOST, height=80)
-    st.html(f"<style>{STYLE}</style>{report(view)}")
+    st.html(f"<style>{STYLE}</style>{handed}")
