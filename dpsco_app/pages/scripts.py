@@ -4,8 +4,6 @@ Each is in the percent format: a script, and cell by cell a notebook. The tables
 CSV are in the order of the page's figures.
 """
 
-from collections.abc import Collection
-
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
@@ -44,50 +42,34 @@ def _library(point: Scenario) -> str:
 def anatomy_script(
     point: Scenario,
     method: str,
-    runs: Collection[str],
     trials: int,
     *,
     parts: bool,
     factor: float = 1.0,  # the clip radius over the chosen one
 ) -> str:
-    """Return the script of One run: with "clipped" or "exact" in `runs` beside the private one,
-    and with `trials` of the parts of the error.
-    """
-    names = ["risk_path"]
-    others = {
-        "clipped": ("without noise", "descent_path(point, steps, radius)"),
-        "exact": ("without noise and clipping", "descent_path(point, steps, None)"),
-    }
-    calls = [others[name] for name in others if name in runs]
-    names += ["clipped_plan", "descent_path", "method_descent"] if calls else []
+    """Return the script of One run, and with `parts` of the error its parts over `trials`."""
+    names = ["single_runs"]
     names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
     listed = "".join(f"    {name},\n" for name in sorted(names))
-    text = _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
-    text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
-    given = "" if factor == 1.0 else f", factor={factor!r}"
-    text += f'runs = {{"private": risk_path(point, method{given})}}\n'
-    if calls:
-        plan = "method_descent(point, method) or clipped_plan(point)[0]"
-        text += f"steps = {plan}\n"
-        times = "" if factor == 1.0 else f"{factor!r} * "
-        text += f"radius = {times}clipped_plan(point)[1]\n" if "clipped" in runs else ""
-    for name, call in calls:
-        text += f'runs["{name}"] = {call}\n'
-    text += (
-        "for name, path in runs.items():\n"
-        '    show(f"path, {name}", {"step": path.steps, "risk": path.risks})\n'
-        '    show(f"answer, {name}", {"risk": [path.final]})\n'
+    return (
+        _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
+        + f"{_own_code(point)}point = {point.to_code()}\n"
+        + f'\n# %%\nruns = single_runs(point, "{method}", {factor!r})\n'
+        + "for name, path in runs.items():\n"
+        + '    show(f"path, {name}", {"step": path.steps, "risk": path.risks})\n'
+        + '    show(f"answer, {name}", {"risk": [path.final]})\n'
+        + (PARTS.format(trials=trials) if parts else "")
     )
-    if parts:
-        text += (
-            "\n# %%\n"
-            'show("gradient norms", {"norm": gradient_norms(point)})\n'
-            f"splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]\n"
-            "split = gather(point, FACTORS, splits)\n"
-            'names = ("radii", "optimisation", "bias", "sampling", "noise", "total")\n'
-            'show("parts of the error", {name: getattr(split, name) for name in names})\n'
-        )
-    return text
+
+
+PARTS = """
+# %%
+show("gradient norms", {{"norm": gradient_norms(point)}})
+splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]
+split = gather(point, FACTORS, splits)
+names = ("radii", "optimisation", "bias", "sampling", "noise", "total")
+show("parts of the error", {{name: getattr(split, name) for name in names}})
+"""
 
 
 def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:

@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 
 from dpsco_app.parts.error_parts import PART_NAMES
-from dpsco_app.parts.options import inside, short_text
+from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import MethodCard
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
-from dpsco_core.explain.methods.cancelling import cancelling
 
 LATE = 6  # points at the end of a path
 MUCH = 1.3  # a ratio of risks that is worth a headline
@@ -60,16 +58,6 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     )
 
 
-def whose_radius(card: MethodCard, at: str) -> str:
-    """Say what the clip radius under the hand changes; nothing where the run is `at` it."""
-    if at:
-        return ""
-    return (
-        " The clip radius that you can drag is that of clipped gradients: it does not change this "
-        f"run, which is of {inside(card.name)}."
-    )
-
-
 def _lower(ratio: float) -> str:
     """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
     return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
@@ -90,10 +78,6 @@ def parts_title(parts: ErrorParts, radius: float) -> str:
     return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
 
 
-def best_radius(parts: ErrorParts) -> float:
-    return float(parts.radii[int(parts.total.argmin())])
-
-
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
     """Return what happens at a radius, in one sentence with its numbers."""
     share = share_clipped(norms, radius)
@@ -110,20 +94,6 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     if clauses:
         clauses[0] += f" of the mean error over many samples (**{short_text(total, 2)}**)"
     return f"{sentence}; " + ", ".join(clauses) + "."
-
-
-def choices_sentence(choices: Vector, parts: ErrorParts) -> str:
-    """Return where the private choices lie, beside the two radii that need no look."""
-    if not len(choices):
-        return ""
-    low, middle, high = (short_text(r, 2) for r in np.quantile(choices, (0, 0.5, 1)))
-    spread = f"{low} every time" if low == high else f"{low} to {high} (median {middle})"
-    return (
-        "Ticks: adaptively clipped gradients look at the lengths, privately, and in "
-        f"{len(choices)} runs on the same records chose {spread}. The radius from the setting (■) "
-        f"is {short_text(parts.chosen, 2)}, the best in hindsight (★) "
-        f"{short_text(best_radius(parts), 2)}."
-    )
 
 
 def percent(share: float) -> str:
@@ -149,17 +119,3 @@ def parts_table(parts: ErrorParts) -> pd.DataFrame:
     columns = {"Clip radius": parts.radii}
     columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
     return pd.DataFrame(columns | {"Whole error": parts.total})
-
-
-def noise_sentence(steps: int) -> str:
-    """Say what the lines of noise that cancels are, and what it is at the steps of the run."""
-    own = cancelling(steps)
-    cancels, alone, in_step = (
-        short_text(float(std[-1]), 2) for std in (own.sum_std, own.independent_std, own.step_std)
-    )
-    return (
-        "Thick: the standard deviation; thin: one path. The unit is the noise that hides a step "
-        f"alone; both kinds are equally private. This run takes {steps} "
-        f"step{'s' * (steps > 1)}: {cancels} with noise that cancels, {alone} without. A step by "
-        f"itself has more noise then, {in_step}: the gain is in the sum."
-    )

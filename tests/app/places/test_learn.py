@@ -303,7 +303,7 @@ def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         own = table.loc[table["series"] == series].set_index("x")["mean"]
         assert list(drawn[name].y) == list(own)
         assert best[name] == [rounded(own[private.idxmin()])]
-    assert set(drawn) == {*best, ""}  # and the line at the best radius
+    assert set(drawn) == {*best, ""}
     monkeypatch.setitem(experiments.TRIALS, "neighbours", 3)
     evidence = measure(BY_SLUG["epsilon"])
     counts, shares = experiments.running_share(evidence.rows)

@@ -58,8 +58,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     expect_files(page)
     scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
-    runs = ("private", "clipped", "exact")
-    tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
+    tables = printed(anatomy_script(point, method, scenario.trials, parts=True))
     path = shown(page, "Excess risk")
     expected = np.concatenate(
         [
