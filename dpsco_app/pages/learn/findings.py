@@ -250,6 +250,7 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
     cross, ball = evidence.table, evidence.beside
     last, parts = float(cross["x"].max()), (added(cross), added(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
+    prices = [1 + part / at_end(t, "sco.erm") for part, t in zip(parts, (cross, ball), strict=True)]
     useless = (
         " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
         if at_end(ball, "sco.objective-perturbation") > evidence.start.get(last, math.inf)
@@ -262,7 +263,9 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
         said=f"At d = {number_text(last)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
         f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
         f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
-        "ℓ₁ ball.",
+        "ℓ₁ ball. As a multiple of that, as Explore has it, privacy costs "
+        f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
+        "times** on the ℓ₂ ball.",
     )
 
 
