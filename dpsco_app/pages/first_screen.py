@@ -16,10 +16,9 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
-from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, theme
+from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, is_phone, theme
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, rounded
-from dpsco_app.shell import window
 from dpsco_core.catalogue import method_card
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
@@ -32,7 +31,8 @@ class FirstScreen:
 
     def __init__(self, name: str, *, beside: bool = False) -> None:
         """`name` is that of the figure, for its keys and its files; `beside` leaves room there."""
-        self.name, self.kind, self.count = name, window.kind(), 0
+        self.name, self.count = name, 0
+        self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
         left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())

@@ -184,17 +184,6 @@ def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector,
     )
 
 
-def laplace_guess(epsilon: float) -> float:
-    r"""Return how often the best guess is right for Laplace noise: :math:`1-e^{-\varepsilon/2}/2`.
-
-    Examples
-    --------
-    >>> round(laplace_guess(1.0), 3)
-    0.697
-    """
-    return 1 - math.exp(-epsilon / 2) / 2
-
-
 def _neighbouring_shares() -> tuple[float, float]:
     half = (ANSWERS - 1) // 2
     return half / ANSWERS, (half + 1) / ANSWERS

@@ -22,15 +22,22 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain import lessons as core
 from dpsco_core.explain.budgets import guess_ceiling
 
+PARTS = (core.BIAS, core.SAMPLING, core.NOISE)
 # The lines of the experiments: their names and colours.
-LAWS = {core.GAUSSIAN: ("Gaussian", METHODS["grey"]), core.STUDENT: ("Heavy tail", INK)}
-PARTS = {
-    part: (PART_NAMES[part].capitalize(), PART_COLOURS[part])
-    for part in (core.BIAS, core.SAMPLING, core.NOISE)
+SERIES: dict[str, tuple[str, Pair]] = {
+    core.GAUSSIAN: ("Gaussian", METHODS["grey"]),
+    core.STUDENT: ("Heavy tail", INK),
+    core.PRIVATE: ("Private error", INK),
+    core.RIGHT: ("Right guesses", METHODS["violet"]),
+    **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
 }
-OTHERS = {core.PRIVATE: ("Private error", INK), core.RIGHT: ("Right guesses", METHODS["violet"])}
-SERIES: dict[str, tuple[str, Pair]] = LAWS | PARTS | OTHERS
 CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
+OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
+AXES = {
+    "tails": ("Number of records n", "n", "Largest record (log)", "largest"),
+    "radius": OVER_RADIUS,
+    "look": OVER_RADIUS,
+}
 SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 
 
@@ -108,13 +115,9 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
 
 def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
     """Return the names of both axes, the symbol of the first, and what is measured in a word."""
-    words = words_for(lesson.scenario.problem)
-    if lesson.experiment == "tails":
-        return "Number of records n", "n", "Largest record (log)", "largest"
     if lesson.experiment is not None:
-        error = f"Root mean square {words.error_axis[:1].lower()}{words.error_axis[1:]}"
-        return "Clip radius R", "R", error, "error"
-    symbol = SYMBOL[str(lesson.scenario.axis)]
+        return AXES[lesson.experiment]
+    words, symbol = words_for(lesson.scenario.problem), SYMBOL[str(lesson.scenario.axis)]
     return axis_title(lesson.scenario), symbol, words.error_axis, words.error.split()[-1]
 
 
@@ -203,28 +206,25 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
     across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
-    worst = [short(float(np.interp(-1.0, -np.asarray(line.y), line.x))) for line in lines]
+    worst = evidence.errors.groupby("method", sort=False)["error"].quantile(0.99)
     return Figure(
         panels=[Panel(title="", x=across, lines=lines)],
         y=replace(y, ticks=[(t, f"{t:g} %") for t in (0.5, 1, 5, 10, 50, 100) if t >= low]),
-        ladder=ladder_of("Exceeded in 1 %", "error", lines, worst),
+        ladder=ladder_of("Worst of a hundred", "error", lines, [short(x) for x in worst]),
         alt=title,
     )
 
 
 def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
-    ceiling, expected = (100 * f(core.GAME_EPSILON) for f in (guess_ceiling, core.laplace_guess))
-    end = core.LAST["neighbours"]
+    ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST["neighbours"]
     lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     regions, limits, words = [], [], []
     if rows:
         counts, shares = core.running_share(rows)
-        hope = {"key": "hope", "name": "Expected for Laplace noise", "dash": "dot"}
         name, colour = SERIES[core.RIGHT]
         right = {"key": core.RIGHT, "name": name, "colour": colour, "width": 2.4}
-        own = Line(x=counts.tolist(), y=(100 * shares).tolist(), **right)
-        lines += [replace(thin("", [0, end], [expected, expected]), **hope), own]
+        lines.append(Line(x=counts.tolist(), y=(100 * shares).tolist(), **right))
         regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
         limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
         words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
@@ -270,10 +270,10 @@ def records() -> Figure:
     lines = [
         Line(
             key=law,
-            name=LAWS[law][0],
+            name=SERIES[law][0],
             x=list(range(1, count + 1)),
             y=samples[law].tolist(),
-            colour=LAWS[law][1],
+            colour=SERIES[law][1],
             symbol="circle",
             size=4.5,
             width=0,

@@ -144,18 +144,13 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
-        answer=cut_answer(share),
+        answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
         f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
         f"square, {made}: squares of parts add up. The private error is {ends} largest.",
     )
-
-
-def cut_answer(share: float) -> str:
-    """Return the answer to lesson 4 that a share of the records is."""
-    return "none" if share < NONE_CUT else "most" if share > MOST_CUT else "some"
 
 
 def private_look(evidence: LessonEvidence) -> LessonFinding:

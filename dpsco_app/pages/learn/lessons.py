@@ -112,11 +112,11 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
         ratio = prediction / measured if measured > 0 else math.inf
         percent = lesson.unit == " %"
         close = 1 / lesson.near <= ratio <= lesson.near
-        exact = close and 1 / EXACT <= ratio <= EXACT
-        exact = exact and (not percent or abs(prediction - measured) <= ONE_POINT)
+        points = abs(prediction - measured)
+        exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
         off = "too high" if ratio > 1 else "too low"
         if percent:
-            off += f" by {abs(prediction - measured):.0f} percentage points"
+            off += f" by {points:.0f} percentage points"
         elif 0 < ratio < math.inf:
             off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()

@@ -69,14 +69,12 @@ def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
         shown = table[table["series"].isin(lesson.given)] if before else table
         return LessonEvidence(table=shown, rows=rows)
     scenario, other = lesson.scenario, lesson.other
-    studies = [scenario]
-    if before:
-        studies = [replace(scenario, methods=lesson.given)]
+    studies = [replace(scenario, methods=lesson.given) if before else scenario]
     if before and lesson.first:
         studies.append(replace(scenario, methods=(lesson.first,), grid=scenario.grid[:1]))
     errors = frame([outcome for study in studies for outcome in run_here(study)])
-    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
     learning = scenario.problem != MeanEstimation.card.slug
+    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
     return LessonEvidence(
         table=_table(errors),
         errors=errors,

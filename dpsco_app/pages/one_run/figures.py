@@ -1,18 +1,84 @@
-"""The figure of One run: the parts of the error by clip radius; no Streamlit in here."""
+"""What One run shows: the parts of the error, sentences and tables; no Streamlit in here."""
+
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import INK, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
 from dpsco_app.pages.first_screen import log_axis, upright
-from dpsco_app.pages.one_run.words import parts_title
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
-from dpsco_core.explain.anatomy import ErrorParts
+from dpsco_app.parts.touch.run import RunLine
+from dpsco_core.base.arrays import Vector
+from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
+MUCH = 1.3  # a ratio of risks that is worth a headline
+
+
+# -- the run ------------------------------------------------------------------------------------
+
+
+def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return what the paths show: whether noise or clipping costs more."""
+    start = float(private.risks[0])
+    if private.final >= start:
+        ended = f"{short_text(private.final, 2)} after {short_text(start, 2)}"
+        return f"The run ends no better than it started: {ended}"
+    gain = f"The run divides the risk by {start / private.final:.2g}"
+    if exact is None or exact.final <= 0:
+        return gain
+    if clipped is None or clipped.final <= 0:
+        ratio = private.final / exact.final
+        if ratio < MUCH:
+            return f"{gain}, as much as without privacy"
+        return f"{gain}; without privacy it would end {_lower(ratio)}"
+    noise, clipping = private.final / clipped.final, clipped.final / exact.final
+    if max(noise, clipping) < MUCH:
+        return f"{gain}: neither noise nor clipping costs much here"
+    # Costs add up, as in the figure of the four parts.
+    if private.final - clipped.final >= clipped.final - exact.final:
+        return f"In this run noise costs most: without it the risk would end {_lower(noise)}"
+    return (
+        "In this run clipping costs most: of two runs without noise, the unclipped one ends "
+        f"{_lower(clipping)}"
+    )
+
+
+def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return why a clipped run ends below one without clipping, where it does; else nothing."""
+    if clipped is None or exact is None or clipped.final * MUCH > exact.final:
+        return ""
+    return (
+        f" Here clipping helps even without noise: what would be released has "
+        f"{short_text(clipped.final, 2)} with it, {short_text(exact.final, 2)} without. It weakens "
+        "the few largest gradients, which make the steps overshoot."
+    )
+
+
+def _lower(ratio: float) -> str:
+    """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
+    return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
+
+
+def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
+    """Return the excess risk along each run, a run and a step a row; the answer comes last."""
+    rows = []
+    for line in lines:
+        steps = line.path.steps.tolist()
+        rows += [
+            (line.name, step, risk, "the iterate")
+            for step, risk in zip(steps, line.path.risks.tolist(), strict=True)
+        ]
+        rows.append((line.name, steps[-1], line.path.final, "the answer"))
+    return pd.DataFrame(rows, columns=["Run", "Steps done", "Excess risk", "Of"])
+
+
+# -- the parts of the error ---------------------------------------------------------------------
 
 
 def parts_figure(parts: ErrorParts, radius: float) -> Figure:
@@ -82,3 +148,48 @@ def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
     )
     title = f"At R = {short_text(radius, 2)}"
     return Ladder(title=title, columns=["mean excess risk"], rows=[*rows, row])
+
+
+def parts_title(parts: ErrorParts, radius: float) -> str:
+    """Return which radius is best, and what the one that is shown loses against it."""
+    total, best = parts.total, int(parts.total.argmin())
+    chosen = int(np.abs(np.log(parts.radii / radius)).argmin())
+    if best in (0, len(total) - 1):
+        where = "largest" if best else "smallest"
+        return f"The {where} radius is best here: the bend lies outside the figure"
+    best_radius = short_text(parts.radii[best], 2)
+    if chosen == best:
+        return f"Radius {best_radius}, the one that is shown, is best"
+    loss = float(total[chosen] / total[best]) - 1
+    more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
+    return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
+
+
+def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
+    """Return what happens at a radius, in one sentence with its numbers."""
+    share = share_clipped(norms, radius)
+    who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
+    sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {who} clipped"
+    values = () if parts is None else parts.at(radius)
+    total = sum(values)
+    if total <= 0:
+        return sentence + "."
+    shares = {PART_NAMES[name]: value / total for name, value in zip(PARTS, values, strict=True)}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    clauses = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
+    clauses += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
+    if clauses:
+        clauses[0] += f" of the mean error over many samples (**{short_text(total, 2)}**)"
+    return f"{sentence}; " + ", ".join(clauses) + "."
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it: 3 %, 0.02 %, none."""
+    value = 100 * share
+    return "none" if share == 0 else f"{value:.0f} %" if value >= 0.95 else f"{value:.1g} %"
+
+
+def parts_table(parts: ErrorParts) -> pd.DataFrame:
+    columns = {"Clip radius": parts.radii}
+    columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
+    return pd.DataFrame(columns | {"Whole error": parts.total})

@@ -11,9 +11,8 @@ from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.live.running import Pace
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.one_run import words
-from dpsco_app.pages.one_run.figures import parts_figure
-from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
+from dpsco_app.pages.one_run import figures
+from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS
@@ -59,7 +58,6 @@ def page() -> None:
     if visited is None:
         screen.say(QUESTION, refused)
         return
-    view = tidy(view, visited)
     STATE.remember(view, visited)
     with screen.controls:
         scenario = _single(visited, view)
@@ -108,7 +106,7 @@ def _path(
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
         return (), False
-    title = words.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
+    title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
     at, name = "", method_card(method).name
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
@@ -118,7 +116,7 @@ def _path(
         at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
         title, whose_radius = f"At {at}, {inside(title)}", ""
     beside = "The runs without noise are shown to compare; they are not private."
-    helps = words.clipping_helps(runs.get("clipped"), runs.get("exact"))
+    helps = figures.clipping_helps(runs.get("clipped"), runs.get("exact"))
     screen.say(QUESTION, title, beside + whose_radius + helps)
     relative = (
         anatomy.method_descent(point, method) is None
@@ -156,13 +154,8 @@ def _path(
         dark = st.context.theme.type == "dark"
         player = partial(run_page, seen, lines, dark=dark, **data)
     else:
-        way = (
-            "goes from its start to its answer without a stop"
-            if relative
-            else "takes a single step"
-        )
-        st.markdown(f"{name} {way} here: there is nothing to play.")
-    draw_numbers("path", lambda: words.path_table(lines), setting, player)
+        st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
+    draw_numbers("path", lambda: figures.path_table(lines), setting, player)
     return tuple(runs), player is not None
 
 
@@ -207,15 +200,14 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
         sentence = st.empty()
     second = FirstScreen("one_run_parts")
     parts = _parts(point, scenario.trials, second.controls)
-    sentence.markdown(words.radius_sentence(_norms(point), parts, radius))
+    sentence.markdown(figures.radius_sentence(_norms(point), parts, radius))
     if parts is None:
         return False
-    errors = parts
-    figure = parts_figure(errors, radius)
+    figure = figures.parts_figure(parts, radius)
     setting = setting_line(replace(scenario, axis=None, grid=()))
     second.head.subheader(figure.alt)
     second.draw(figure)
-    second.draw_files(figure, lambda: words.parts_table(errors), setting=setting)
+    second.draw_files(figure, lambda: figures.parts_table(parts), setting=setting)
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
         "same steps at every radius."

@@ -318,6 +318,16 @@ def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not before.panels[0].regions and len(before.panels[0].lines) == 1
 
 
+def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None:
+    lesson = BY_SLUG["the-mean"]
+    evidence = measure(lesson)
+    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    worst = [row.values[0] for row in figure.ladder.rows]
+    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).said
+    for line in figure.panels[0].lines:
+        assert list(line.x) == sorted(line.x) and line.y[0] == 100
+
+
 def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
     lesson = BY_SLUG["clipping"]
     (figure,) = figures.figures(lesson, measure(lesson, before=True), "", done=False)
@@ -332,7 +342,10 @@ def test_the_parts_of_an_error_have_their_colours_and_no_other_line_has_them() -
     code = {"bias": colours.BIAS, "sampling": colours.SAMPLING, "noise": colours.NOISE}
     assert {part: figures.colour_named(part) for part in figures.PARTS} == code
     used = {s: figures.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods}
-    used |= {s: figures.colour_named(s) for s in (*figures.LAWS, *figures.CHOOSES, "right")}
+    used |= {
+        s: figures.colour_named(s)
+        for s in (*set(figures.SERIES) - set(figures.PARTS), *figures.CHOOSES)
+    }
     red = (colours.IMPOSSIBLE.edge, colours.IMPOSSIBLE.ink)
     assert not {*code.values(), *red} & set(used.values())
 
