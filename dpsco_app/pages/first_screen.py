@@ -103,7 +103,11 @@ class FirstScreen:
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
     """Return the lines of a figure as a table, or its marks: a place on its axis a row."""
-    named = [line for line in figure.panels[0].lines if line.name and not line.label]
+    named = [
+        line
+        for line in figure.panels[0].lines
+        if line.name and not (line.label and line.colour == QUIET)
+    ]
     lines = [line for line in named if line.width] or named
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()

@@ -118,10 +118,10 @@ def style(teaching: Teaching) -> str:
 
 def hidden(given: Sequence[str]) -> list[str]:
     selectors: list[str] = []
-    drawn = {NOTION, *(c.field for c in ALL_CONTROLS)}
+    shown = {NOTION, *(c.field for c in ALL_CONTROLS)}
     for name in given:
         selectors += PARTS.get(name, ())
         inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
-        fields = [field for field in dict.fromkeys(inside) if field in drawn]
+        fields = [field for field in dict.fromkeys(inside) if field in shown]
         selectors += [f".st-key-{prefix}{field}" for field in fields for prefix in PREFIXES]
     return selectors

@@ -323,6 +323,7 @@ def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None
     evidence = measure(lesson)
     (figure,) = figures.figures(lesson, evidence, "", done=True)
     worst = [row.values[0] for row in figure.ladder.rows]
+    assert list(numbers_of(figure).columns[1:]) == ["Sample mean", "Median of means"]
     assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).said
     for line in figure.panels[0].lines:
         assert list(line.x) == sorted(line.x) and line.y[0] == 100
