@@ -102,7 +102,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="So clip",
             text=(
-                "Fix a circle in advance, and pull every record outside onto it. This is "
+                "Fix a circle around 0 in advance, and pull every record outside onto it. This is "
                 "<b>clipping</b>, and the circle’s radius R is the <b>clip radius</b>. However far "
                 "away your record lies, it now moves the average by at most 2R/n, which is "
                 f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
@@ -156,21 +156,21 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             state=closer(parts=(*CLOUD, "bars", "curve", "best"), main="curve"),
         ),
         ScrollStep(
-            title="A light tail: dear at first, cheap in the end",
+            title="With a light tail, more records make privacy cheap",
             text=(
                 f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} "
-                f"away, and every error is smaller: {short(light.plain)} without privacy, "
-                f"{short(light.best.error)} at the best radius. To compare two tails, compare what "
-                f"privacy multiplies the error by. With {SCENARIO.n} records that is "
-                f"{short(light.price)} here, and {short(heavy.price)} at p = {short(heavy.p)}: the "
+                "away. To compare two tails, compare what privacy multiplies the error by. With "
+                f"{number_text(MANY)} records that is {light.later:.2f} here, and still "
+                f"{heavy.later:.2f} at p = {short(heavy.p)}. By the proven rate of simple "
+                f"clipping, the error that privacy adds halves with {light.halving:.1f} times the "
+                "records here, faster than the sampling error, which takes 4 times. With the heavy "
+                f"tail it takes {heavy.halving:.1f} times, no faster: this is why heavy tails and "
+                "privacy do not get along.",
+                f"Few records hide this. With {SCENARIO.n} the price is {short(light.price)} here, "
+                f"and {short(heavy.price)} at p = {short(heavy.p)}, although the error is smaller "
+                f"here: {short(light.best.error)} with privacy, {short(light.plain)} without. The "
                 "noise must hide a record of ordinary length at either tail, and the sampling "
-                "error is much smaller here.",
-                f"More records turn this around. With {number_text(MANY)} records the price falls "
-                f"to {light.later:.2f} here, and to {heavy.later:.2f} at p = "
-                f"{short(heavy.p)}. The sampling error halves with 4 times the records at both. By "
-                "the proven rate of simple clipping, the error that privacy adds halves with "
-                f"{light.halving:.1f} times the records here, faster than the sampling error, and "
-                f"with {heavy.halving:.1f} times at p = {short(heavy.p)}, no faster.",
+                "error, with which it is compared, is much smaller here.",
             ),
             state=PictureState(
                 sample=1,

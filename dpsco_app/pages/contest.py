@@ -61,19 +61,16 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     """Return which method is best in the cell of the point, and on how much of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, here = int(contest.smallest[row, column]), where(contest.plane, row, column)
-    own = [float(getattr(point, axis)) for axis in (contest.plane.x_axis, contest.plane.y_axis)]
-    inside = np.allclose(own, (contest.plane.x[column], contest.plane.y[row]), rtol=0.05)
-    near = "" if inside else ", the nearest cell"
     if not contest.known[row, column]:
         return f"Measuring, from {here} outwards"
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
-        return f"{what} at {here}{near}"
+        return f"{what} at {here}"
     name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
     if contest.shown[row, column] == len(contest.methods):
         least = f"no chosen method beats not looking at the data; {name} comes nearest"
-        return f"At {here}{near and near + ','} {least}"
-    least = f"The smallest {SMALLEST[reading]} at {here}{near}: {name}"
+        return f"At {here}, {least}"
+    least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
     if not contest.known.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
@@ -137,33 +134,25 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
     at = nearest_cell(contest.plane, point)
     values = contest.values[:, *at]
     names = short_names(contest.methods)
-    rows: list[LadderRow] = []
-    for k in np.argsort(np.where(contest.holds[:, *at], values, np.inf), kind="stable"):
-        method = contest.methods[k]
-        rows.append(
-            LadderRow(
-                key=method,
-                name=f"■ {names[method]}",
-                colour=colour_of(method),
-                values=[texts(*at)[k], f"{100 * contest.share(int(k)):.0f} %"],
-                end=-float(len(rows)),  # below the axis: in this order, and without leaders
-                swatch="none",
-            )
+    order = np.argsort(np.where(contest.holds[:, *at], values, np.inf), kind="stable")
+    rows = [(contest.methods[k], names[contest.methods[k]], texts(*at)[k], int(k)) for k in order]
+    if contest.start is not None and contest.share(len(names)):
+        start = rounded(float(contest.start[at]))
+        rows.append(("idle", "an answer without data", start, len(names)))
+    listed = [
+        LadderRow(
+            key=key,
+            name=f"■ {name}",
+            colour=QUIET if key == "idle" else colour_of(key),
+            values=[value, f"{100 * contest.share(k):.0f} %"],
+            end=-float(i),  # below the axis: in this order, and without leaders
+            swatch="none",
         )
-    idle = contest.share(len(names))
-    if idle and contest.start is not None:
-        values = [rounded(float(contest.start[at])), f"{100 * idle:.0f} %"]
-        rows.append(
-            LadderRow(
-                key="idle",
-                name="■ an answer without data",
-                colour=QUIET,
-                values=values,
-                end=-float(len(rows)),
-                swatch="none",
-            )
-        )
-    return Ladder(title=f"At {where(contest.plane, *at)}", columns=["value", "best on"], rows=rows)
+        for i, (key, name, value, k) in enumerate(rows)
+    ]
+    return Ladder(
+        title=f"At {where(contest.plane, *at)}", columns=["value", "best on"], rows=listed
+    )
 
 
 def contest_table(contest: Contest) -> pd.DataFrame:

@@ -16,10 +16,9 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
-from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, theme
+from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, is_phone, theme
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, rounded
-from dpsco_app.shell import window
 from dpsco_core.catalogue import method_card
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
@@ -32,7 +31,8 @@ class FirstScreen:
 
     def __init__(self, name: str, *, beside: bool = False) -> None:
         """`name` is that of the figure, for its keys and its files; `beside` leaves room there."""
-        self.name, self.kind, self.count = name, window.kind(), 0
+        self.name, self.count = name, 0
+        self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
         left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())
@@ -102,8 +102,13 @@ class FirstScreen:
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
-    """Return the lines of a figure as a table, a place on its axis a row."""
-    lines = [line for line in figure.panels[0].lines if line.width and not line.label]
+    """Return the lines of a figure as a table, or its marks: a place on its axis a row."""
+    named = [
+        line
+        for line in figure.panels[0].lines
+        if line.name and not (line.label and line.colour == QUIET)
+    ]
+    lines = [line for line in named if line.width] or named
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
 

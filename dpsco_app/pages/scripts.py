@@ -4,8 +4,6 @@ Each is in the percent format: a script, and cell by cell a notebook. The tables
 CSV are in the order of the page's figures.
 """
 
-from collections.abc import Collection
-
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
@@ -29,65 +27,43 @@ def show(title, table):
 '''
 
 
-def _head(page: str, *imports: str) -> str:
-    return HEAD.format(page=page, imports="\n".join(imports))
-
-
-def _own_code(point: Scenario) -> str:
-    return code_for((*point.methods, point.distribution))
-
-
-def _library(point: Scenario) -> str:
-    return f"from dpsco_core import Scenario{', extend' if _own_code(point) else ''}"
+def _begin(page: str, point: Scenario, *imports: str) -> str:
+    """Return the head of a script, own methods and laws included, and its point."""
+    own = code_for((*point.methods, point.distribution))
+    library = f"from dpsco_core import Scenario{', extend' if own else ''}"
+    head = HEAD.format(page=page, imports="\n".join((library, *imports)))
+    return f"{head}{own}point = {point.to_code()}\n"
 
 
 def anatomy_script(
     point: Scenario,
     method: str,
-    runs: Collection[str],
     trials: int,
     *,
     parts: bool,
     factor: float = 1.0,  # the clip radius over the chosen one
 ) -> str:
-    """Return the script of One run: with "clipped" or "exact" in `runs` beside the private one,
-    and with `trials` of the parts of the error.
-    """
-    names = ["risk_path"]
-    others = {
-        "clipped": ("without noise", "descent_path(point, steps, radius)"),
-        "exact": ("without noise and clipping", "descent_path(point, steps, None)"),
-    }
-    calls = [others[name] for name in others if name in runs]
-    names += ["clipped_plan", "descent_path", "method_descent"] if calls else []
-    names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
-    listed = "".join(f"    {name},\n" for name in sorted(names))
-    text = _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
-    text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
-    given = "" if factor == 1.0 else f", factor={factor!r}"
-    text += f'runs = {{"private": risk_path(point, method{given})}}\n'
-    if calls:
-        plan = "method_descent(point, method) or clipped_plan(point)[0]"
-        text += f"steps = {plan}\n"
-        times = "" if factor == 1.0 else f"{factor!r} * "
-        text += f"radius = {times}clipped_plan(point)[1]\n" if "clipped" in runs else ""
-    for name, call in calls:
-        text += f'runs["{name}"] = {call}\n'
-    text += (
-        "for name, path in runs.items():\n"
-        '    show(f"path, {name}", {"step": path.steps, "risk": path.risks})\n'
-        '    show(f"answer, {name}", {"risk": [path.final]})\n'
+    """Return the script of One run, and with `parts` of the error its parts over `trials`."""
+    others = ("FACTORS", "error_split", "gather", "gradient_norms") if parts else ()
+    listed = "".join(f"    {name},\n" for name in (*others, "single_runs"))
+    return (
+        _begin("One run", point, f"from dpsco_core.explain.anatomy import (\n{listed})")
+        + f'\n# %%\nruns = single_runs(point, "{method}", {factor!r})\n'
+        + "for name, path in runs.items():\n"
+        + '    show(f"path, {name}", {"step": path.steps, "risk": path.risks})\n'
+        + '    show(f"answer, {name}", {"risk": [path.final]})\n'
+        + (PARTS.format(trials=trials) if parts else "")
     )
-    if parts:
-        text += (
-            "\n# %%\n"
-            'show("gradient norms", {"norm": gradient_norms(point)})\n'
-            f"splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]\n"
-            "split = gather(point, FACTORS, splits)\n"
-            'names = ("radii", "optimisation", "bias", "sampling", "noise", "total")\n'
-            'show("parts of the error", {name: getattr(split, name) for name in names})\n'
-        )
-    return text
+
+
+PARTS = """
+# %%
+show("gradient norms", {{"norm": gradient_norms(point)}})
+splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]
+split = gather(point, FACTORS, splits)
+names = ("radii", "optimisation", "bias", "sampling", "noise", "total")
+show("parts of the error", {{name: getattr(split, name) for name in names}})
+"""
 
 
 def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
@@ -95,14 +71,13 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
     x, y = plane.split("-")
     columns, rows = SIZES[reading]
     return (
-        _head(
+        _begin(
             "Who wins",
-            _library(point),
+            point,
             "from dpsco_core.base.limits import DASHBOARD",
             "from dpsco_core.explain.contest import contest, measured_plane",
             "from dpsco_core.explain.regimes import Plane, axis_values",
         )
-        + f"{_own_code(point)}point = {point.to_code()}\n"
         + "plane = Plane(\n"
         + f'    x_axis="{x}",\n    y_axis="{y}",\n'
         + f'    x=axis_values("{x}", {ENDS[x][0]}, {ENDS[x][1]}, {columns}, through=point.{x}),\n'
@@ -118,16 +93,14 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
 
 
 def geometry_script(view: GeometryView) -> str:
-    text = _head(
-        "Geometry",
+    imports = (
         "from dpsco_core.explain.geometry import (\n    Shape,\n"
-        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)",
+        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)"
     )
-    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
-    numbers = {"shape": view.shape, "q": view.q, "point": view.point, **named}
-    for name, value in numbers.items():
-        text += f"{name} = {value!r}\n".replace("inf", 'float("inf")')
-    return text + GEOMETRY
+    names = ("shape", "q", "point", "seed", "noise_q", "noise_d")
+    values = "".join(f"{name} = {getattr(view, name)!r}\n" for name in names)
+    head = HEAD.format(page="Geometry", imports=imports)
+    return head + values.replace("inf", 'float("inf")') + GEOMETRY
 
 
 GEOMETRY = """
@@ -155,17 +128,12 @@ show("squared dual norm of the noise", [{n: getattr(r, n) for n in names} for r 
 
 def users_script(view: UsersView, scenario: Scenario) -> str:
     """Return the script of the part of Users that is shown."""
-    return (
-        _head("Users", "from dpsco_core import Scenario")
-        + "point = "
-        + scenario.to_code()
-        + {
-            "crossing": CROSSING,
-            "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
-            "feasibility": FEASIBILITY,
-            "gradients": GRADIENTS,
-        }[view.part].format(basis=view.basis, condition=view.condition)
-    )
+    return _begin("Users", scenario) + {
+        "crossing": CROSSING,
+        "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
+        "feasibility": FEASIBILITY,
+        "gradients": GRADIENTS,
+    }[view.part].format(basis=view.basis, condition=view.condition)
 
 
 CROSSING = """

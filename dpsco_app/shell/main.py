@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK
 from dpsco_app.live.turns import TURNS
+from dpsco_app.pages import private_mean, why
 from dpsco_app.pages.bounds import page as bounds
 from dpsco_app.pages.explore import doors
 from dpsco_app.pages.explore import page as explore
@@ -16,10 +17,8 @@ from dpsco_app.pages.methods import errata
 from dpsco_app.pages.methods import page as methods
 from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import page as privacy
-from dpsco_app.pages.private_mean import page as private_mean
 from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
-from dpsco_app.pages.why import page as why
 from dpsco_app.parts import glossary
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell import teaching, window

@@ -48,20 +48,15 @@ class PageState(Address[V]):
 
     # -- the widgets ------------------------------------------------------------------------
 
-    def load(self, view: V) -> None:
-        self.change({name: getattr(view, name) for name in self.names})
-
     def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
         """Change some of the widgets' state, and a scenario for this page; a callback."""
         for name, value in changes.items():
             kept = [part for part in value.split(",") if part] if name in self.lists else value
             st.session_state[self.key(name)] = kept
         if scenario and self.use is not None:
-            self._show(self.use.fit(replace(controls.read(), **scenario)))
-
-    def _show(self, scenario: Scenario) -> None:
-        visit.show_here(scenario, self.name)
-        controls.load(scenario)
+            shown = self.use.fit(replace(controls.read(), **scenario))
+            visit.show_here(shown, self.name)
+            controls.load(shown)
 
     def current(self) -> V:
         """Return what the widgets hold."""
@@ -97,7 +92,7 @@ class PageState(Address[V]):
 
     def back_to_mine(self) -> None:
         assert self.use is not None
-        visit.back_to_mine(self.name)
+        visit.show_here(None, self.name)
         controls.load(visit.shown(self.name, self.use))
 
     def forgive(self) -> None:
@@ -128,7 +123,7 @@ class PageState(Address[V]):
         state[PRESENT] = ""
         if scenario is not None:
             visit.take(scenario, self.name)
-        self.load(view)
+        self.change({name: getattr(view, name) for name in self.names})
         if self.use is not None:
             controls.load(visit.shown(self.name, self.use))
         state[f"{self.name}_wrong"] = [*problems, *self._unknown()]

@@ -33,14 +33,12 @@ def menu_style(shown: str) -> str:
     return f"<style>{rules}</style>"
 
 
-def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
-    """Draw the links between the views of a place, and at the end of their row what is `beside`."""
+def draw_views(slug: str) -> None:
+    """Draw the links between the views of a place."""
     (views,) = (views for views in VIEWS if slug in views)
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
-        if beside is not None:
-            beside()
 
 
 def link_to(

@@ -37,8 +37,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }
 GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
-# What the keys of the widgets of a field begin with: those of the scenario, and those of sets.
-PREFIXES = (PREFIX, "geometry_field_")
+# What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
+PREFIXES = ("", PREFIX, "geometry_field_")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +118,10 @@ def style(teaching: Teaching) -> str:
 
 def hidden(given: Sequence[str]) -> list[str]:
     selectors: list[str] = []
-    controlled = {c.field for c in ALL_CONTROLS}
+    shown = {NOTION, *(c.field for c in ALL_CONTROLS)}
     for name in given:
         selectors += PARTS.get(name, ())
         inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
-        for field in dict.fromkeys(inside):
-            if field == NOTION:
-                selectors.append(f".st-key-{NOTION}")
-            elif field in controlled:
-                selectors += [f".st-key-{prefix}{field}" for prefix in PREFIXES]
+        fields = [field for field in dict.fromkeys(inside) if field in shown]
+        selectors += [f".st-key-{prefix}{field}" for field in fields for prefix in PREFIXES]
     return selectors

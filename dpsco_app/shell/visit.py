@@ -41,16 +41,13 @@ def shown(page: str, use: Use) -> Scenario:
 
 
 def take(scenario: Scenario, page: str) -> None:
-    st.session_state[_own(page)] = None
+    show_here(None, page)
     st.session_state[MINE] = _in_order(scenario)
 
 
-def show_here(scenario: Scenario, page: str) -> None:
-    st.session_state[_own(page)] = _in_order(scenario)
-
-
-def back_to_mine(page: str) -> None:
-    st.session_state[_own(page)] = None
+def show_here(scenario: Scenario | None, page: str) -> None:
+    """Set what one page shows; without a scenario, what is nearest to the visit's."""
+    st.session_state[_own(page)] = None if scenario is None else _in_order(scenario)
 
 
 def is_apart(page: str) -> bool:

@@ -14,7 +14,6 @@ from dpsco_app.figure.theme import WIDTHS
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 
-Kind = Literal["wide", "compact"]  # the figure for wide windows, or the one for phones
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
 
 SEEN = "window_seen"
@@ -30,11 +29,6 @@ def size() -> Size:
         return seen
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
     return "compact" if phone else "wide"
-
-
-def kind() -> Kind:
-    """Return the kind of figure that fits."""
-    return "compact" if size() == "compact" else "wide"
 
 
 def low() -> bool:

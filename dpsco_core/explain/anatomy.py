@@ -18,7 +18,6 @@ from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
 from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
-from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
@@ -31,8 +30,6 @@ from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
 from dpsco_core.runs.study import canonical, data_point, planned, stream
 from dpsco_core.scenario import Scenario
 
-LOOKING_RUNS = 40
-LOOKING_SECONDS = 3.0
 SHOWN_POINTS = 40  # points of a path: every one costs an evaluation of the risk
 LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
@@ -207,29 +204,6 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     release = released(method, sample, plan, Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
     return ladder_parts(exact, clipped, seen, private)
-
-
-def private_radii(point: Scenario) -> Vector:
-    """Return the radii with which runs of `sco.adaptive` end, on the records of the first trial.
-
-    As many runs as take `LOOKING_SECONDS`, at most `LOOKING_RUNS`; none if fewer than eight would,
-    or where the method refuses or does not look.
-    """
-    slug = AdaptiveDescent.card.slug
-    seconds = machine_speed() * release_seconds(point, slug)
-    runs = min(LOOKING_RUNS, int(LOOKING_SECONDS / seconds)) if seconds else 0
-    if runs < 8:
-        return np.empty(0)
-    method = AdaptiveDescent(calibration=point.calibration, tuning=point.tuning)
-    plan, (_, sample) = method.plan(point.setting), draw_problem(point)
-    if not plan.looks:
-        return np.empty(0)
-    label = f"anatomy looks {canonical(point).to_query()}"
-    releases = (
-        released(method, sample, plan, Ledger(point.budget), stream(point.seed, label, run))
-        for run in range(runs)
-    )
-    return np.array([release.diagnostics["clip_radius"] for release in releases])
 
 
 def split_seconds(point: Scenario) -> float:

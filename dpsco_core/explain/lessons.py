@@ -151,24 +151,13 @@ def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return out
 
 
-def bulk_shares(n: int = 10_000, seed: int = 0) -> tuple[Vector, dict[str, Vector]]:
-    """Return bins' centres from -4 to 4, shape (32,), and the share of one sample in each, by law.
-
-    Shares are of all n records, those outside included.
-    """
-    edges = np.linspace(-4, 4, 33)
-    shares = {name: np.histogram(_one_sample(name, n, seed), edges)[0] / n for name in laws()}
-    return (edges[1:] + edges[:-1]) / 2, shares
-
-
 def records_in_order(n: int = 2000, seed: int = 0) -> dict[str, Vector]:
-    """Return one sample of each law, shape (n,): the first records of that of `bulk_shares`."""
+    """Return one sample of each law, shape (n,)."""
     whole("n", n, 1, SIZES[-1])
-    return {name: _one_sample(name, SIZES[-1], seed)[:n] for name in laws()}
-
-
-def _one_sample(law: str, n: int, seed: int) -> Vector:
-    return laws()[law].sample(n, stream(seed, f"lesson bulk {law}", 0)).x[:, 0]
+    return {
+        name: law.sample(SIZES[-1], stream(seed, f"lesson bulk {name}", 0)).x[:n, 0]
+        for name, law in laws().items()
+    }
 
 
 # -- neighbours ---------------------------------------------------------------------------------
@@ -193,17 +182,6 @@ def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector,
         np.exp(-np.abs(outputs - low) / scale) / (2 * scale),
         np.exp(-np.abs(outputs - high) / scale) / (2 * scale),
     )
-
-
-def laplace_guess(epsilon: float) -> float:
-    r"""Return how often the best guess is right for Laplace noise: :math:`1-e^{-\varepsilon/2}/2`.
-
-    Examples
-    --------
-    >>> round(laplace_guess(1.0), 3)
-    0.697
-    """
-    return 1 - math.exp(-epsilon / 2) / 2
 
 
 def _neighbouring_shares() -> tuple[float, float]:

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpsco_app.front.second import pinned
+from dpsco_app.pages import private_mean
 from dpsco_app.pages.bounds import state as theory_state
 from dpsco_app.pages.explore import state as explore_state
 from dpsco_app.pages.geometry import state as geometry_state
@@ -28,7 +29,6 @@ from dpsco_app.pages.methods import errata
 from dpsco_app.pages.methods import state as algorithm_state
 from dpsco_app.pages.one_run import state as anatomy_state
 from dpsco_app.pages.privacy import state as privacy_state
-from dpsco_app.pages.private_mean import page as private_mean
 from dpsco_app.pages.users import state as users_state
 from dpsco_app.pages.who_wins import state as regime_state
 from dpsco_app.shell import teaching, visit

@@ -38,25 +38,6 @@ def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
     page.keyboard.press("Control+Enter")  # from the slider, or from the choice
 
 
-def choose_in_the_figure(page: Page, slug: str) -> None:
-    """Click the line of the second answer, which checks its button."""
-    x, y = (
-        page.locator(".prediction .hit")
-        .nth(1)
-        .evaluate(
-            """line => {
-          const { x, y } = line.points[Math.floor(line.points.length * 0.96)]
-          const { a, d, e, f } = line.getScreenCTM()
-          return [x * a + e, y * d + f]
-        }"""
-        )
-    )
-    page.mouse.click(x, y)
-    expect(prediction(page, slug).get_by_role("radio").nth(1)).to_be_checked(timeout=SLOW)
-    said = page.locator("svg.prediction text")
-    expect(said).to_have_text(f"you: {list(BY_SLUG[slug].choices.values())[1]}")
-
-
 def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(dashboard + "/learn?lesson=heavy-tails")
@@ -69,8 +50,6 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         before = drawn.bounding_box()
         expect(next_button(page)).to_be_in_viewport()
         assert before and before["y"] + before["height"] <= 900
-        if BY_SLUG[slug].choices:
-            choose_in_the_figure(page, slug)
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
@@ -80,10 +59,6 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             ready(page, seconds=60)
             after = drawn.bounding_box()
             assert after and after["y"] == pytest.approx(before["y"], abs=2)
-            if BY_SLUG[slug].choices:  # every trial, and only the answer that was given
-                expect(page.locator("svg.prediction circle")).to_have_count(200, timeout=SLOW)
-                expect(page.locator("svg.prediction .answer")).to_have_count(1)
-                expect(page.locator("svg.prediction .hit")).to_have_count(0)
             follow = next_button(page)
             follow.focus()
             follow.press("Enter")
@@ -122,7 +97,8 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
     expect(run).to_be_enabled(timeout=SLOW)
     run.click()
     expect(page.locator(".st-key-learn_said")).to_contain_text("You predicted", timeout=SLOW)
-    expect(page.locator("svg.prediction circle")).to_have_count(11, timeout=SLOW)  # 10 trials
+    # Ten trials at each of seven sizes, and the handle.
+    expect(page.locator("svg.prediction circle")).to_have_count(71, timeout=SLOW)
     expect(drawn.filter(has_text="measured: 47 times")).to_have_count(1)
     next_button(page).click()
     page.wait_for_url(lambda url: "lesson=free" in url, timeout=SLOW)

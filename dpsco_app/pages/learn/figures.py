@@ -1,179 +1,291 @@
 """Which figures a lesson shows, before its run and after; no Streamlit in here."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
-from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS
-from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
-from dpsco_app.figure.values import Figure, Ladder, Line, Panel, Words
+from dpsco_app.figure.colours import IMPOSSIBLE, INK, METHODS, PART_INKS, Pair
+from dpsco_app.figure.methods import SIGNS, colour_of, is_dashed, short_names, symbol_of
+from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
 from dpsco_app.front.titles import axis_title
-from dpsco_app.pages.first_screen import log_axis, thin
-from dpsco_app.pages.learn import charts
-from dpsco_app.pages.learn.charts import CHOOSES, LAWS, RADIUS, Drawn
-from dpsco_app.pages.learn.drawing import Choosing
-from dpsco_app.pages.learn.findings import LessonEvidence
+from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
+from dpsco_app.pages.learn.findings import LessonEvidence, average, short
 from dpsco_app.pages.learn.lessons import Lesson
-from dpsco_app.pages.learn.state import other_set
+from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain import lessons as core
+from dpsco_core.explain.budgets import guess_ceiling
+
+PARTS = (core.BIAS, core.SAMPLING, core.NOISE)
+# The lines of the experiments: their names and colours.
+SERIES: dict[str, tuple[str, Pair]] = {
+    core.GAUSSIAN: ("Gaussian", METHODS["grey"]),
+    core.STUDENT: ("Heavy tail", INK),
+    core.PRIVATE: ("Private error", INK),
+    core.RIGHT: ("Right guesses", METHODS["violet"]),
+    **{part: (PART_NAMES[part].capitalize(), PART_COLOURS[part]) for part in PARTS},
+}
+CHOOSES = {core.BLIND: "mean.clipped", core.ADAPTIVE: "mean.adaptive"}  # its own radius
+OVER_RADIUS = ("Clip radius R", "R", "Root mean square error ‖μ̂ − μ‖₂ (log)", "error")
+AXES = {
+    "tails": ("Number of records n", "n", "Largest record (log)", "largest"),
+    "radius": OVER_RADIUS,
+    "look": OVER_RADIUS,
+}
+SHOWN_BIAS = 200  # the largest bias over the smallest that is drawn, where it stands alone
 
 
-def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool) -> list[Drawn]:
+def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool) -> list[Figure]:
     """Return the figures of what is known: the first one is that of the lesson's question."""
-    places = _places(lesson, evidence)
-    if lesson.experiment is None:
-        draw = exceedance_figure if lesson.scenario.axis is None else study_figure
-        return [(draw(lesson, evidence, title, places), partial(study_table, lesson, evidence))]
     if lesson.experiment == "neighbours":
-        rows = evidence.rows if done else ()
-        return [charts.guesses_figure(rows, title), charts.densities()]
-    table = evidence.table
+        return [guesses(evidence.rows if done else (), title), densities()]
     if lesson.experiment == "tails":
-        titles = ("Number of records n", "Largest record (log)")
-        first = charts.series_figure(table, LAWS, titles, title, places, "median")
-        return [first, *[charts.records()] * done, charts.bulk()]
-    own = {series: (method_card(m).name, colour_of(m)) for series, m in CHOOSES.items()}
-    axis = words_for("mean").error_axis
-    titles = ("Clip radius R", f"Root mean square {axis[:1].lower()}{axis[1:]}")
-    return [charts.series_figure(table, RADIUS | own, titles, title, places)]
+        return [curves(lesson, evidence, title), *[records()] * done]
+    if lesson.experiment is None and lesson.scenario.axis is None:
+        return [exceedance(evidence, title)]
+    return [curves(lesson, evidence, title)]
 
 
-def _places(lesson: Lesson, evidence: LessonEvidence) -> list[float]:
-    """Return the heights, or the errors, that a prediction can have: the figure has room."""
-    if isinstance(lesson.draw, Choosing):
-        points = [p for shape in lesson.draw.places(evidence).values() for p in shape]
-        return [p[lesson.scenario.axis is not None] for p in points] * (not lesson.draw.band)
-    if lesson.draw.height is None:
-        return []
-    return [lesson.draw.place(evidence, value, lesson.last)[1] for value in lesson.numbers]
+def colour_named(key: str) -> Pair:
+    """Return the colour of a method, or of a line of an experiment."""
+    return SERIES[key][1] if key in SERIES else colour_of(CHOOSES.get(key, key))
 
 
-# -- studies ------------------------------------------------------------------------------------
+def impossible(x: Sequence[float], upper: Sequence[float], lower: Sequence[float] = ()) -> Region:
+    return Region(key="limit", name="impossible", x=x, upper=upper, lower=lower, look=IMPOSSIBLE)
 
 
-def study_figure(
-    lesson: Lesson, evidence: LessonEvidence, title: str, places: Sequence[float]
-) -> Figure:
-    """Return the mean errors over the axis; the set beside dashed, and what is proven or blind."""
-    scenario, other = lesson.scenario, other_set(lesson)
-    names = short_names(scenario.methods)
-    tables = [(evidence.table, "")]
-    if other is not None and not evidence.beside.empty:
-        here, there = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
-        tables = [(evidence.table, here), (evidence.beside, there)]
-    lines = [
-        Line(
-            key=f"{method}{where}",
-            name=f"{names[method]}{where}",
-            x=rows["x"].tolist(),
-            y=rows["mean_error"].tolist(),
-            low=rows["q10"].tolist(),
-            high=rows["q90"].tolist(),
-            hover=[f"{names[method]}{where}: {rounded(y)}" for y in rows["mean_error"]],
-            colour=colour_of(method),
-            symbol=symbol_of(method),
-            dash="dash" if i or is_dashed(method) else "solid",
-        )
-        for i, (table, where) in enumerate(tables)
-        for method in dict.fromkeys(table["method"])
-        for rows in [table[table["method"] == method].sort_values("x")]
-    ]
+def edge(name: str, value: float, end: float) -> LadderRow:
+    """Return the row of an edge of what is impossible."""
+    here = {"values": [rounded(value)], "end": end}
+    return LadderRow(key="limit", name=name, colour=IMPOSSIBLE.ink, swatch="edge", **here)
+
+
+# -- curves -------------------------------------------------------------------------------------
+
+
+def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
+    """Return what is measured over the axis; the set beside dashed, and what is proven or blind."""
+    across, symbol, up, measured = _names_of_axes(lesson)
+    lines = _lines(lesson, evidence)
     start, floor = (
         [list(v) for v in zip(*sorted(d.items()), strict=True)]
         for d in (evidence.start, evidence.floor)
     )
     dotted = {"key": "start", "name": "Answer without data", "dash": "dot"}
     blind = [replace(thin("", *start), **dotted)] if start else []
-    regions = [charts.impossible("floor", *floor)] if floor else []
+    regions = [impossible(*floor)] if floor else []
+    low, high = _heights(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
+    # Before the measurement the lines are not drawn to their ends, or leave the figure.
+    at = max(x for line in lines for x, y in zip(line.x, line.y, strict=True) if y >= low)
+    best, marks = "", []
+    for line in (line for line in lines if line.key == core.PRIVATE):
+        at, best = line.x[int(np.argmin(line.y))], ", the best"
+        marks = [replace(upright(at, low, high, ""), dash="dot")]
+    rows = [_row(line, at, symbol, evidence) for line in [*lines, *blind]]
+    rows += [edge("Proven limit", floor[1][floor[0].index(at)], floor[1][-1])] if floor else []
     inside = Words(
         lines=["no private algorithm", "has a mean error here"],
         colour=IMPOSSIBLE.ink,
         want=(0.05, 0.02),
-        below="floor",
+        below="limit",
     )
-    heights = [*places, *(floor[1] if floor else []), *(start[1] if start else [])]
-    heights += [y for line in lines for y in line.y]
-    grid = scenario.grid
-    axis = str(scenario.axis)
-    # Before the measurement the lines are not drawn to their ends.
-    last = max((line.x[-1] for line in lines), default=grid[-1])
-    rows = []
-    for line in [*lines, *blind]:
-        row = charts.row_of(line, last if last in line.x else None)
-        where = "" if last in line.x else f" at {SYMBOL[axis]} = {number_text(line.x[-1])}"
-        rows.append(replace(row, name=f"{row.name}{where}"))
-    floors = [(r, r.upper[list(r.x).index(last)] if last in r.x else r.upper[-1]) for r in regions]
-    rows += [
-        replace(charts.edge(r.key, "Proven limit", value), end=r.upper[-1]) for r, value in floors
-    ]
-    at = f"At {SYMBOL[axis]} = {number_text(last)}"
-    words = words_for(scenario.problem)
+    every = sorted({x for line in lines for x in line.x})
+    panel = Panel(
+        title="",
+        x=log_axis(across, every[0], every[-1]),
+        regions=regions,
+        lines=[*lines, *blind, *marks],
+        words=[inside] * bool(floor),
+    )
+    place = f"At {symbol} = {number_text(at)}{best}"
     return Figure(
-        panels=[
-            Panel(
-                title="",
-                x=log_axis(axis_title(scenario), grid[0], grid[-1]),
-                regions=regions,
-                lines=[*lines, *blind],
-                words=[inside] * bool(regions),
-            )
-        ],
-        y=log_axis(words.error_axis, min(heights) / 1.3, 1.3 * max(heights)),
-        ladder=Ladder(title=at, columns=[words.error.split()[-1]], rows=rows),
+        panels=[panel],
+        y=log_axis(up, low, high),
+        ladder=Ladder(title=place, columns=[measured], rows=rows),
         alt=title,
     )
 
 
-def exceedance_figure(
-    lesson: Lesson, evidence: LessonEvidence, title: str, room: Sequence[float]
-) -> Figure:
+def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
+    """Return the names of both axes, the symbol of the first, and what is measured in a word."""
+    if lesson.experiment is not None:
+        return AXES[lesson.experiment]
+    words, symbol = words_for(lesson.scenario.problem), SYMBOL[str(lesson.scenario.axis)]
+    return axis_title(lesson.scenario), symbol, words.error_axis, words.error.split()[-1]
+
+
+def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
+    scenario, other = lesson.scenario, lesson.other
+    names = short_names(scenario.methods)
+    tables = {"": evidence.table}
+    if other is not None:
+        sets = (f", {geometry_name(s.geometry, s.q)}" for s in (scenario, other))
+        tables = dict(zip(sets, (evidence.table, evidence.beside), strict=True))
+    column = "median" if lesson.experiment == "tails" else "mean"
+    lines = []
+    for (where, table), dash in zip(tables.items(), ("solid", "dash"), strict=False):
+        for key, rows in table[table["series"] != core.CUT].groupby("series", sort=False):
+            look = _look(str(key), names)
+            name = f"{look['name']}{where}"
+            line = Line(
+                key=f"{key}{where}",
+                x=rows["x"].tolist(),
+                y=rows[column].tolist(),
+                low=rows["q10"].tolist(),
+                high=rows["q90"].tolist(),
+                hover=[f"{name}: {rounded(y)}" for y in rows[column]],
+                **({"dash": dash} | look | {"name": name}),
+            )
+            lines.append(line)
+    return lines
+
+
+def _look(key: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the name and the look of the line of a method, or of an experiment."""
+    look: dict[str, Any] = {"colour": colour_named(key)}
+    if key in SERIES:
+        return look | {"name": SERIES[key][0], "symbol": "circle"}
+    if key in CHOOSES:
+        name = method_card(CHOOSES[key]).name
+        return look | {"name": name, "symbol": "diamond", "size": 13, "width": 0}
+    dash = {"dash": "dash"} if is_dashed(key) else {}
+    return look | dash | {"name": names[key], "symbol": symbol_of(key)}
+
+
+def _heights(
+    lesson: Lesson, evidence: LessonEvidence, lines: Sequence[Line], floor: Sequence[float]
+) -> tuple[float, float]:
+    """Return the ends of the vertical axis, with room for every prediction."""
+    heights = list(floor)
+    if lesson.height is not None:
+        heights += [lesson.height(evidence, value) for value in lesson.numbers]
+    for line in (line for line in lines if line.key != core.BIAS):
+        heights += line.y
+    # A bias falls to nothing, and leaves the figure on its way there.
+    top = max(max(line.y) for line in lines)
+    return min(heights, default=top / SHOWN_BIAS) / 1.3, 1.3 * max([top, *heights])
+
+
+def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
+    """Return the row of a line in the ladder, with its number at x, or over all of its trials."""
+    there, name = at in line.x, line.name
+    value = line.y[list(line.x).index(at) if there else -1]
+    if line.key in CHOOSES:
+        value = average(evidence.table, line.key)
+    elif not there:
+        name = f"{name} at {symbol} = {number_text(line.x[-1])}"
+    return LadderRow(
+        key=line.key,
+        name=name,
+        colour=PART_INKS.get(line.colour, line.colour),
+        values=[rounded(value)],
+        end=value if line.key in CHOOSES else line.y[-1],
+        sign=SIGNS.get(line.symbol, ""),
+    )
+
+
+# -- other figures ------------------------------------------------------------------------------
+
+
+def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     """Return, for every method, the percentage of the samples whose error is larger than x."""
-    lines, names = [], []
+    lines = []
     for method, group in evidence.errors.groupby("method", sort=False)["error"]:
         values = np.sort(group.to_numpy())
         above = 100 * (1 - np.arange(len(values)) / len(values))
-        card = method_card(str(method))
-        colour = METHODS["grey"] if not lines else INK  # neither of the two is private
-        lines.append(Line(key=card.slug, name=card.name, x=values, y=above, colour=colour))
+        name = method_card(str(method)).name
+        look = {"colour": INK, "label": name} if lines else {"colour": METHODS["grey"]}
+        lines.append(Line(key=str(method), name=name, x=values.tolist(), y=above.tolist(), **look))
     low = min(line.y[-1] for line in lines)
-    rare = max(2.0, low)  # where the names stand: in the bad luck that tells the two apart
-    at = {line.key: float(np.interp(-rare, -np.asarray(line.y), line.x)) for line in lines}
-    # Before the run there is one line, which the headline names.
-    for i, line in enumerate(sorted(lines[: 2 * (len(lines) > 1)], key=lambda line: -at[line.key])):
-        away = (12.0, 10.0) if i == 0 else (-12.0, -10.0)
-        names.append(charts.named(line, at[line.key], rare, away))
-    right = 1.03 * max([*(line.x[-1] for line in lines), *room])
-    ticks = [t for t in (0.5, 1, 5, 10, 50, 100) if t >= low]
     y = log_axis("Samples with a larger error (log)", low, 105)
+    across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
+    worst = evidence.errors.groupby("method", sort=False)["error"].quantile(0.99)
     return Figure(
-        panels=[
-            Panel(
-                title="", x=linear_axis("Error of the estimate, x", 0, right), lines=lines + names
-            )
-        ],
-        y=replace(y, ticks=[(t, f"{t:g} %") for t in ticks]),
-        ladder=charts.NO_LADDER,
+        panels=[Panel(title="", x=across, lines=lines)],
+        y=replace(y, ticks=[(t, f"{t:g} %") for t in (0.5, 1, 5, 10, 50, 100) if t >= low]),
+        ladder=ladder_of("Worst of a hundred", "error", lines, [short(x) for x in worst]),
         alt=title,
     )
 
 
-def study_table(lesson: Lesson, evidence: LessonEvidence) -> pd.DataFrame:
-    """Return the measured errors in words; those on the set beside below."""
-    words, axis = words_for(lesson.scenario.problem), lesson.scenario.axis
-    heads = {"name": words.method.capitalize()}
-    heads |= {"set": "Set"} if not evidence.beside.empty else {}
-    heads |= {"x": SYMBOL[axis]} if axis is not None else {}
-    heads |= {"mean_error": f"Mean {words.error}", "median_error": "Median"}
-    heads |= {"q10": "10 %", "q90": "90 %", "trials": "Trials"}
-    both = [
-        evidence.table.assign(set="on the ℓ₁ ball"),
-        evidence.beside.assign(set="on the ℓ₂ ball"),
+def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
+    """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
+    ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST["neighbours"]
+    lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
+    regions, limits, words = [], [], []
+    if rows:
+        counts, shares = core.running_share(rows)
+        name, colour = SERIES[core.RIGHT]
+        right = {"key": core.RIGHT, "name": name, "colour": colour, "width": 2.4}
+        lines.append(Line(x=counts.tolist(), y=(100 * shares).tolist(), **right))
+        regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
+        limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
+        words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
+        limits = [edge("What ε allows", ceiling, ceiling)]
+    across = linear_axis("Number of guesses", 0, end)
+    named = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
+    return Figure(
+        panels=[Panel(title="", x=across, regions=regions, lines=lines, words=words)],
+        y=linear_axis("Right guesses so far", 45, 100, " %"),
+        ladder=replace(named, rows=[*named.rows, *limits]),
+        alt=title,
+    )
+
+
+def densities() -> Figure:
+    """Return how likely each published share is with either answer."""
+    outputs, without, with_it = core.output_densities(core.GAME_EPSILON)
+    percent = (100 * outputs).tolist()
+    looks = (
+        ("You answer no", METHODS["grey"], without),
+        ("You answer yes", METHODS["violet"], with_it),
+    )
+    lines = [
+        Line(key=name, name=name, x=percent, y=y.tolist(), colour=colour, fill=0.13)
+        for name, colour, y in looks
     ]
-    every = pd.concat([table for table in both if not table.empty], ignore_index=True)
-    return every[list(heads)].rename(columns=heads)
+    across = linear_axis("Published share of yes", percent[0], percent[-1], " %")
+    peaks = [f"{percent[int(np.argmax(line.y))]:.0f} %" for line in lines]
+    return Figure(
+        panels=[Panel(title="", x=across, lines=lines)],
+        y=replace(linear_axis("How likely (density)", 0, 1.12 * float(without.max())), ticks=[]),
+        ladder=ladder_of("", "likeliest", lines, peaks),
+        alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",
+    )
+
+
+def records() -> Figure:
+    """Return the records of both laws in their order, the Gaussian ones in front."""
+    samples = core.records_in_order()
+    count = len(samples[core.STUDENT])
+    largest = {law: float(np.abs(sizes).max()) for law, sizes in samples.items()}
+    heavy, light = (short(largest[law] / count) for law in (core.STUDENT, core.GAUSSIAN))
+    lines = [
+        Line(
+            key=law,
+            name=SERIES[law][0],
+            x=list(range(1, count + 1)),
+            y=samples[law].tolist(),
+            colour=SERIES[law][1],
+            symbol="circle",
+            size=4.5,
+            width=0,
+        )
+        for law in (core.STUDENT, core.GAUSSIAN)
+    ]
+    named = ladder_of("", "largest", lines, [short(largest[line.key]) for line in lines])
+    ends = 1.1 * max(largest.values())
+    return Figure(
+        panels=[Panel(title="", x=linear_axis("Number of the record", 0, count), lines=lines)],
+        y=linear_axis("Size", -ends, ends),
+        ladder=replace(named, rows=[replace(r, end=largest[r.key]) for r in named.rows]),
+        alt=f"{number_text(count)} records in their order: the largest heavy-tailed one alone "
+        f"moves the mean by {heavy}, the largest Gaussian one by {light}",
+    )

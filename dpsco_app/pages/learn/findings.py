@@ -30,17 +30,15 @@ from dpsco_core.explain.lessons import (
 ALIKE = 1.15  # two errors within this factor count as the same
 FREE = 1.1
 NONE_CUT, MOST_CUT = 0.01, 0.5
-NEVER = "never"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LessonEvidence:
     """What a lesson has measured."""
 
-    table: pd.DataFrame  # the `summary` of a study, or the `series_table` of an experiment
+    table: pd.DataFrame  # as `series_table`: of a study, too, a method a series
     errors: pd.DataFrame = field(default_factory=pd.DataFrame)  # the `frame` of a study
-    # the `summary` on the second set
-    beside: pd.DataFrame = field(default_factory=pd.DataFrame)
+    beside: pd.DataFrame = field(default_factory=pd.DataFrame)  # the table on the second set
     # the largest proven lower bound at the points of the grid
     floor: dict[float, float] = field(default_factory=dict)
     # what the starting point leaves, which uses no data
@@ -64,15 +62,9 @@ def short(value: float) -> str:
     return short_text(value, 2)
 
 
-def curve(
-    table: pd.DataFrame, name: str, column: str = "mean_error", by: str = "method"
-) -> pd.Series:
+def curve(table: pd.DataFrame, name: str, column: str = "mean") -> pd.Series:
     """Return a column of a method, or of a line of an experiment, by x."""
-    return table[table[by] == name].sort_values("x").set_index("x")[column]
-
-
-def series(table: pd.DataFrame, name: str, column: str = "mean") -> pd.Series:
-    return curve(table, name, column, "series")
+    return table[table["series"] == name].sort_values("x").set_index("x")[column]
 
 
 def at_end(table: pd.DataFrame, method: str) -> float:
@@ -92,15 +84,15 @@ def average(table: pd.DataFrame, name: str) -> float:
     return float(whole ** (1 / power))
 
 
-def _from_there_on(holds: pd.Series) -> float | None:
+def _from_there_on(holds: pd.Series) -> float:
     """Return the first x from which on something holds, up to the last."""
-    return next((float(x) for x in holds.index if holds.loc[x:].all()), None)
+    return next(float(x) for x in holds.index if holds.loc[x:].all())
 
 
 def largest_record(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 1: the median of the largest record of the heavy-tailed samples."""
     heavy, light = (
-        float(series(evidence.table, law, "median")[SIZES[-1]]) for law in (STUDENT, GAUSSIAN)
+        float(curve(evidence.table, law, "median")[SIZES[-1]]) for law in (STUDENT, GAUSSIAN)
     )
     return LessonFinding(
         answer=heavy,
@@ -119,12 +111,10 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
     ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
     kinds = tuple("sturdy" if r > ALIKE else "mean" if r < 1 / ALIKE else "alike" for r in ratios)
     answers = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
-    often = f"{short(ratios[1])} times "
-    often = {"sturdy": often, "mean": f"only {often}", "alike": ""}[kinds[1]]
     return LessonFinding(
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
-        headline=f"In the worst of a hundred samples the sample mean is {often}as far off as the "
-        "median of means",
+        headline=f"In the worst of a hundred samples the sample mean is {short(ratios[1])} times "
+        "as far off as the median of means",
         said=f"In a typical sample the sample mean has an error of **{typical[mean]:.2g}** and the "
         f"median of means of **{typical[sturdy]:.2g}**; in the worst of a hundred, of "
         f"**{worst[mean]:.2g}** and **{worst[sturdy]:.2g}**.",
@@ -147,14 +137,14 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
-    private = series(evidence.table, PRIVATE)
+    private = curve(evidence.table, PRIVATE)
     best = float(private.idxmin())
-    share = float(series(evidence.table, CUT)[best])
-    squares = {p: float(series(evidence.table, p)[best]) ** 2 for p in (SAMPLING, BIAS, NOISE)}
+    share = float(curve(evidence.table, CUT)[best])
+    squares = {p: float(curve(evidence.table, p)[best]) ** 2 for p in (SAMPLING, BIAS, NOISE)}
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
-        answer=cut_answer(share),
+        answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
@@ -163,18 +153,13 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def cut_answer(share: float) -> str:
-    """Return the answer to lesson 4 that a share of the records is."""
-    return "none" if share < NONE_CUT else "most" if share > MOST_CUT else "some"
-
-
 def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
-    private = series(evidence.table, PRIVATE)
+    private = curve(evidence.table, PRIVATE)
     looked, blind = (average(evidence.table, name) for name in (ADAPTIVE, BLIND))
     best, least = float(private.idxmin()), float(private.min())
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
-    near = "about" if short(looked / least) == "1" else f"{short(looked / least)} times"
+    near = f"{short(looked / least)} times"
     return LessonFinding(
         answer=looked / least,
         headline=f"{names[0]}: {near} the error of the best fixed radius. {names[1]}: "
@@ -190,13 +175,11 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: how many times the private error falls from the first n to the last."""
     private, public = (curve(evidence.table, m) for m in ("mean.clipped", "mean.sample"))
     ratio, plain = (float(c.iloc[0] / c.iloc[-1]) for c in (private, public))
-    how = "faster than" if ratio > ALIKE * plain else "as fast as"
-    how = "more slowly than" if ratio < plain / ALIKE else how
     first, last = (number_text(x) for x in (private.index[0], private.index[-1]))
     return LessonFinding(
         answer=ratio,
-        headline=f"The private error falls by a factor of {short(ratio)}, {how} without privacy "
-        f"({short(plain)})",
+        headline=f"The private error falls by a factor of {short(ratio)}; without privacy by a "
+        f"factor of {short(plain)}",
         said=f"From n = {first} to n = {last} the private error falls from "
         f"{short(private.iloc[0])} to {short(private.iloc[-1])}, by a factor of "
         f"**{short(ratio)}**; without privacy by a factor of **{short(plain)}**.",
@@ -208,12 +191,6 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
     ratios = curve(evidence.table, "mean.clipped") / curve(evidence.table, "mean.sample")
     free = _from_there_on(ratios <= FREE)
     first, low = short(ratios.iloc[0]), number_text(ratios.index[0])
-    if free is None:
-        return LessonFinding(
-            answer=NEVER,
-            headline=f"At none of these ε is privacy free: {first} times the error at ε = {low}",
-            said=f"The private error stays more than 10 % above, at ε = {low} **{first} times**.",
-        )
     return LessonFinding(
         answer=free,
         headline=f"From ε = {number_text(free)} on privacy is free; at ε = {low} it costs "
@@ -268,6 +245,7 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
     cross, ball = evidence.table, evidence.beside
     last, parts = float(cross["x"].max()), (added(cross), added(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
+    prices = [1 + part / at_end(t, "sco.erm") for part, t in zip(parts, (cross, ball), strict=True)]
     useless = (
         " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
         if at_end(ball, "sco.objective-perturbation") > evidence.start.get(last, math.inf)
@@ -280,7 +258,9 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
         said=f"At d = {number_text(last)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
         f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
         f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
-        "ℓ₁ ball.",
+        "ℓ₁ ball. As a multiple of that, as Explore has it, privacy costs "
+        f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
+        "times** on the ℓ₂ ball.",
     )
 
 
@@ -289,54 +269,30 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     methods = ("user.accelerated", "user.clipped-means")
     filtered, plain = (curve(evidence.table, m) for m in methods)
     first_name, second_name = (inside(method_card(m).name) for m in methods)
-    pays = _from_there_on(filtered < plain)
+    blank = filtered.index.map(evidence.start)
+    pays, useful = (_from_there_on(filtered < other) for other in (plain, blank))
     first, last = (number_text(filtered.index[i]) for i in (0, -1))
     loss, gain = short(filtered.iloc[0] / plain.iloc[0]), short(plain.iloc[-1] / filtered.iloc[-1])
-    ends = f"At m = {first} it is **{loss} times** that of {second_name}"
-    blank = ""  # beside an answer that uses no data
-    if evidence.start:
-        start = filtered.index.map(evidence.start)
-        useful = _from_there_on(filtered < start)
-        blank = (
-            f" Even at the largest m the answer 0, which uses no data, has a smaller error than "
-            f"{first_name}."
-            if useful is None
-            else f" The error of {first_name} is below that of the answer 0, which uses no data, "
-            f"from m = **{number_text(useful)}** on."
-        ) + f" That of {second_name} never is." * bool((plain > start).all())
-    if pays is None:
-        return LessonFinding(
-            answer=NEVER,
-            headline=f"The error of {first_name} is larger at the largest m",
-            said=f"The error of {first_name} is larger at the largest m. {ends}.{blank}",
-        )
+    never = f" That of {second_name} never is." * bool((plain > blank).all())
     return LessonFinding(
         answer=pays,
         headline=f"From m = {number_text(pays)} on the error of {first_name} is the smaller one, "
         "and goes on falling",
         said=f"The error of {first_name} is the smaller one from m = **{number_text(pays)}** on. "
-        f"{ends}; at m = {last} that of {second_name} is **{gain} times** larger.{blank}",
+        f"At m = {first} it is **{loss} times** that of {second_name}; at m = {last} that of "
+        f"{second_name} is **{gain} times** larger. The error of {first_name} is below that of the "
+        f"answer 0, which uses no data, from m = **{number_text(useful)}** on.{never}",
     )
 
 
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 12: the best private mean error over the proven lower bound at the last n."""
-    table, floor = evidence.table, evidence.floor
-    curves = {
-        m: curve(table, m) for m in table["method"].unique() if method_card(m).privacy != "none"
-    }
-    last = float(table["x"].max())
-    best = min(curves, key=lambda m: float(curves[m][last]))
-    ratio, name = float(curves[best][last]) / floor[last], inside(method_card(best).name)
-    below = any(errors[x] < floor[x] for errors in curves.values() for x in floor)
-    where = (
-        "By the luck of the trials a line enters the region: the limit is on the mean error."
-        if below
-        else "No line of a private algorithm enters the shaded region."
-    )
+    """Lesson 12: the error of simple clipping over the proven lower bound at the last n."""
+    last, floor = max(evidence.floor.items())
+    ratio, name = at_end(evidence.table, "mean.clipped") / floor, method_card("mean.clipped").name
     return LessonFinding(
         answer=ratio,
-        headline=f"The error of {name} is {short(ratio)} times the proven limit",
-        said=f"At n = {number_text(last)} the error of {name} is **{short(ratio)} times** the "
-        f"proven limit, {short(floor[last])}. {where}",
+        headline=f"The error of {inside(name)} is {short(ratio)} times the proven limit",
+        said=f"At n = {number_text(last)} the error of {inside(name)} is **{short(ratio)} times** "
+        f"the proven limit, {short(floor)}. The lines of the private algorithms stay above the "
+        "shaded region.",
     )

@@ -1,11 +1,11 @@
 """The lessons of the page Learn, in their order: what is asked, what runs, and who judges."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.drawing import Answering, Choosing
+from dpsco_app.pages.learn.findings import LessonEvidence
 from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST, number_text
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
@@ -22,10 +22,12 @@ from dpsco_core.explain.lessons import (
     STUDENT,
     TAILS,
     Experiment,
+    running_share,
 )
 from dpsco_core.scenario import Scenario
 
 Answer = str | float
+Point = tuple[float, float]
 FACTORS = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
 FACTORS += (80, 100)
 EXACT = 1.1  # a number within this factor of the measured one is right
@@ -45,18 +47,17 @@ class Lesson:
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
     unit: str = ""  # the unit of the number, with its space, as it follows it
     near: float = NEAR  # by which factor a number may be off to be close
-    draw: Answering | Choosing  # where a number, or the choices, stand in the figure
+    # how high a number stands in the figure; none where it is read on the horizontal axis
+    height: Callable[[LessonEvidence, float], float] | None = None
+    lands: str = ""  # the method, or the line of an experiment, whose trials land beside a number
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
-    # the methods that are drawn before the run; those on the second set, where they differ
-    given: tuple[str, ...] = ()
-    given_beside: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()  # the methods that are drawn before the run
     # the method of which the first point is drawn before the run, too: the prediction starts there
     first: str = ""
     against: str = HARDEST  # what Explore shows beside
     floor: str = ""  # slug of the lower bound that is drawn, if one is
     elsewhere: tuple[tuple[str, str], ...] = ()  # pages to go on with
-    opens: str = "explore"  # the page that shows its figure
 
     @property
     def words(self) -> LessonWords:
@@ -67,8 +68,33 @@ class Lesson:
         return float(self.scenario.grid[-1]) if self.experiment is None else LAST[self.experiment]
 
     @property
+    def other(self) -> Scenario | None:
+        """The scenario on the set that is drawn beside, if there is one."""
+        if self.against == HARDEST:
+            return None
+        return replace(self.scenario, geometry=self.against, q=None)
+
+    @property
     def answers(self) -> tuple[Answer, ...]:
         return (*self.choices, *self.numbers)
+
+    def place(self, evidence: LessonEvidence, number: float) -> Point:
+        """Return where a number stands in the figure, at the last x of its table."""
+        if self.height is not None:
+            return self.last, self.height(evidence, number)
+        # A handle that moves sideways has the height of the middle.
+        errors = evidence.table["mean"]
+        return number, float((errors.min() * errors.max()) ** 0.5)
+
+    def trials(self, evidence: LessonEvidence) -> list[Point]:
+        """Return where the trials land."""
+        if self.lands == RIGHT:  # the share so far, in percent
+            counts, shares = running_share(evidence.rows)
+            return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
+        if self.experiment is not None:
+            return [(r.x, r.value) for r in evidence.rows if r.series == self.lands]
+        rows = evidence.errors[evidence.errors["method"] == self.lands]
+        return [(float(x), float(e)) for x, e in zip(rows["x"], rows["error"], strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +112,11 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
         ratio = prediction / measured if measured > 0 else math.inf
         percent = lesson.unit == " %"
         close = 1 / lesson.near <= ratio <= lesson.near
-        exact = close and 1 / EXACT <= ratio <= EXACT
-        exact = exact and (not percent or abs(prediction - measured) <= ONE_POINT)
+        points = abs(prediction - measured)
+        exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
         off = "too high" if ratio > 1 else "too low"
         if percent:
-            off += f" by {abs(prediction - measured):.0f} percentage points"
+            off += f" by {points:.0f} percentage points"
         elif 0 < ratio < math.inf:
             off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
@@ -104,7 +130,7 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
 def answer_text(lesson: Lesson, answer: Answer) -> str:
     """Return a prediction or a measured answer as people read it."""
     if isinstance(answer, str):
-        return lesson.choices.get(answer, "never" if answer == find.NEVER else "none of these")
+        return lesson.choices.get(answer, "none of these")
     written = find.short(answer) if answer not in lesson.numbers else number_text(answer)
     if lesson.unit.startswith("="):  # a point on an axis
         return f"{lesson.unit[1:]}{written}"
@@ -124,7 +150,8 @@ LESSONS: tuple[Lesson, ...] = (
         given=(GAUSSIAN,),
         find=find.largest_record,
         numbers=(4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500),
-        draw=Answering(height=lambda _, number: number, lands=STUDENT),
+        height=lambda _, number: number,
+        lands=STUDENT,
     ),
     Lesson(
         slug="the-mean",
@@ -142,7 +169,6 @@ LESSONS: tuple[Lesson, ...] = (
             "split": "They are level typically; the median of means in the worst",
             "sturdy": "The median of means in both",
         },
-        draw=Choosing(places=drawing.luck, trials=drawing.luck_trials),
         given=("mean.sample",),
     ),
     Lesson(
@@ -160,7 +186,8 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=tuple(range(50, 101)),
         unit=" %",
         near=1.09,
-        draw=Answering(height=lambda _, number: number, lands=RIGHT, everywhere=True),
+        height=lambda _, number: number,
+        lands=RIGHT,
         elsewhere=(("privacy", "The page Privacy"),),
     ),
     Lesson(
@@ -174,14 +201,13 @@ LESSONS: tuple[Lesson, ...] = (
         ),
         experiment="radius",
         given=(BIAS,),
-        opens="one-run",
+        elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
         find=find.share_cut,
         choices={
             "none": "None, or hardly one in a hundred",
             "some": "Some: more than one in a hundred, less than half",
             "most": "Most of them",
         },
-        draw=Choosing(places=drawing.cut, trials=drawing.cut_trials, band=True),
     ),
     Lesson(
         slug="look",
@@ -192,12 +218,9 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=FACTORS[:13],
         unit=" times",
         near=1.25,
-        draw=Answering(
-            height=lambda e, times: times * float(find.series(e.table, PRIVATE).min()),
-            lands=ADAPTIVE,
-            everywhere=True,
-        ),
-        opens="one-run",
+        height=lambda e, times: times * float(find.curve(e.table, PRIVATE).min()),
+        lands=ADAPTIVE,
+        elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
     ),
     Lesson(
         slug="noise",
@@ -212,10 +235,8 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.fall,
         numbers=FACTORS,
         unit=" times",
-        draw=Answering(
-            height=lambda e, times: float(find.curve(e.table, "mean.clipped").iloc[0]) / times,
-            lands="mean.clipped",
-        ),
+        height=lambda e, times: float(find.curve(e.table, "mean.clipped").iloc[0]) / times,
+        lands="mean.clipped",
         given=("mean.sample",),
         first="mean.clipped",
     ),
@@ -233,7 +254,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=GRID_EPSILON,
         unit="=ε = ",
         near=2.51,
-        draw=Answering(lands="mean.clipped", everywhere=True),
+        lands="mean.clipped",
         given=("mean.sample",),
     ),
     Lesson(
@@ -249,10 +270,8 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.laplace_over_gaussian,
         numbers=FACTORS[:17],
         unit=" times",
-        draw=Answering(
-            height=lambda e, times: times * find.at_end(e.table, "mean.cwme-cdp"),
-            lands="mean.cwme-pure",
-        ),
+        height=lambda e, times: times * find.at_end(e.table, "mean.cwme-cdp"),
+        lands="mean.cwme-pure",
         given=("mean.sample", "mean.cwme-cdp"),
     ),
     Lesson(
@@ -276,7 +295,6 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.least_risk,
         choices={"start": "The answer without data"}
         | {slug: method_card(slug).name for slug in find.COMPARED},
-        draw=Choosing(places=drawing.least, trials=drawing.least_trials),
         given=("sco.erm",),
         elsewhere=(("methods", "The methods, one by one"),),
     ),
@@ -296,12 +314,9 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.width_gain,
         numbers=FACTORS,
         unit=" times",
-        draw=Answering(
-            height=lambda e, times: find.added(e.beside) / times + find.at_end(e.table, "sco.erm"),
-            lands="sco.objective-perturbation",
-        ),
+        height=lambda e, times: find.added(e.beside) / times + find.at_end(e.table, "sco.erm"),
+        lands="sco.objective-perturbation",
         given=("sco.erm",),
-        given_beside=("sco.erm", "sco.objective-perturbation"),
         against="l2",
         elsewhere=(("geometry", "Geometry: sets, widths and noise"),),
     ),
@@ -322,7 +337,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=(1, 10, 1000, 10_000, 100_000, 1_000_000),
         unit="=m = ",
         near=1.01,
-        draw=Answering(lands="user.accelerated", everywhere=True),
+        lands="user.accelerated",
         given=("user.clipped-means",),
         elsewhere=(("users", "Users: the whole map"),),
     ),
@@ -339,7 +354,8 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.above_floor,
         numbers=FACTORS,
         unit=" times",
-        draw=Answering(height=lambda e, times: times * e.floor[max(e.floor)], lands="mean.clipped"),
+        height=lambda e, times: times * e.floor[max(e.floor)],
+        lands="mean.clipped",
         given=("mean.sample",),
         floor=bound("lower.mean.approx-packing").card.slug,
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),

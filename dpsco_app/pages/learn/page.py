@@ -1,32 +1,36 @@
 """Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.figure.colours import INK
 from dpsco_app.figure.head import head
-from dpsco_app.live.running import Pace
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.learn import state, words
-from dpsco_app.pages.learn.charts import colour_named
-from dpsco_app.pages.learn.drawing import Choosing
-from dpsco_app.pages.learn.figures import figures
+from dpsco_app.pages.learn.figures import colour_named, figures
 from dpsco_app.pages.learn.findings import LessonEvidence, curve
-from dpsco_app.pages.learn.hand_in import draw_hand_in, progress
-from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Lesson, answer_text, step_name
-from dpsco_app.pages.learn.state import HAND_IN, START, STATE, View
+from dpsco_app.pages.learn.lessons import (
+    BY_SLUG,
+    SLUGS,
+    Answer,
+    Lesson,
+    answer_text,
+    step_name,
+)
+from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, View
 from dpsco_app.parts.drawing import theme
-from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, opened
+from dpsco_app.parts.export import download, setting_line
+from dpsco_app.parts.html import html_page
+from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import visit, window
-from dpsco_app.shell.names import EXPLORE, LEARN, PLACES
+from dpsco_app.shell import window
+from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
-from dpsco_core.runs.study import Outcome
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
 NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
@@ -53,28 +57,50 @@ STYLE = """<style>
   }
 }
 </style>"""
+HANDED_IN = "What you predicted, and what was measured"
+VERDICTS = ("Right or close", "Off")
+COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
+# Of what is handed in, on the screen and on paper.
+REPORT_STYLE = """
+.report { border-collapse: collapse; width: 100%; }
+.report caption { font-size: 0; height: 0; }
+.report th, .report td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0;
+  border-bottom: 1px solid rgba(128, 128, 128, 0.35); }
+@media (max-width: 760px) {
+  .report thead { display: none; }
+  .report td { display: block; border: 0; padding: 0.1rem 0; }
+  .report td:nth-child(2)::before { content: "Predicted: "; }
+  .report td:nth-child(3)::before { content: "Measured: "; }
+  .report td:first-child { font-weight: 600; padding-top: 0.75rem; }
+}
+"""
+PAPER = """
+body { font: 16px/1.5 Arial, sans-serif; max-width: 1000px; margin: 0 auto; padding: 1rem; }
+p { overflow-wrap: anywhere; }
+"""
 
 
 def page() -> None:
     st.html(STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
-    state.take_up(view)
     to_the_top(view.lesson, run=".st-key-learn_run button")
     draw_views(LEARN)
-    _place(view)
+    score = _place(view)
     draw_wrong(wrong)
     if view.lesson == START:
         _doors()
     elif view.lesson == HAND_IN:
-        draw_hand_in(view)
+        _hand_in(view)
     else:
-        _lesson(BY_SLUG[view.lesson])
-    _measure_again(st.empty())
+        _lesson(BY_SLUG[view.lesson], view.given())
+    if view.lesson != HAND_IN:  # there the score is the headline
+        # Measures here what the address has brought along.
+        score.caption(progress(state.all_answered(view)), width="content")
 
 
-def _place(view: View) -> None:
-    """Draw the list of the steps, the ways on and back, and how well they are answered."""
+def _place(view: View) -> DeltaGenerator:
+    """Draw the list of the steps and the ways on and back; return the place of the score."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_place"):
         st.selectbox(
             "Step",
@@ -88,20 +114,21 @@ def _place(view: View) -> None:
             at = SLUGS.index(view.lesson)
             _step_button("Back", (START, *SLUGS)[at])
             _step_button("Next", (*SLUGS, HAND_IN)[at + 1])
-        if view.lesson != HAND_IN:  # there the progress is the headline
-            st.caption(progress(), width="content")
-        if state.answered():
+        score = st.empty()
+        if view.answers:
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")
+    return score
 
 
-def _step_button(label: str, to: str) -> None:
+def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
     st.button(
-        label,
-        icon=":material/arrow_back:" if label == "Back" else ":material/arrow_forward:",
+        label or way,
+        icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
         help=NAMES.get(to) or step_name(to),
         on_click=STATE.change,
         args=({"lesson": to},),
-        key=f"learn_{label.lower()}",
+        key=f"learn_{way.lower()}",
+        **look,
     )
 
 
@@ -113,84 +140,69 @@ def _doors() -> None:
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
-                    first = {"lesson": SLUGS[0]}
-                    look = {"type": "tertiary", "icon": ":material/arrow_forward:"}
-                    take = {"on_click": STATE.change, "args": (first,)}
-                    st.button(name, key="learn_next", **take, **look)
+                    _step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
                 st.markdown(about)
 
 
-def _lesson(lesson: Lesson) -> None:
+def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
-    run, slug = state.runs().get(lesson.slug), lesson.slug
-    running = st.session_state.get(state.RUNNING) == slug
+    slug, known = lesson.slug, len(state.measured())
     screen = FirstScreen("learn", beside=True)
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
         st.markdown(lesson.words.text)
-        ask = _ask(lesson)
+        question = st.empty()
         status = _run_row(lesson)
         verdict_place = st.container(key="learn_said")
         _go_on(lesson)
-    over = run if run is not None and run.done else None
-    if over is None:
-        known, title = state.evidence_before(lesson, *_given(lesson, status)), lesson.words.before
-    else:
-        known, title = over.evidence, over.finding.headline
+    if lesson.choices:
+        _draw_choices(lesson, question)
+    with status:
+        over = state.answered(slug, given[slug]) if slug in given else None
+        if over is None:
+            evidence, title = state.measure(lesson, before=True), lesson.words.before
+        else:
+            evidence, title = over.evidence, over.finding.headline
+        if state.prediction_of(slug) is None:
+            st.markdown("Predict first.")
     screen.say(step_name(slug), title)
-    (first, table), *others = figures(lesson, known, title, done=over is not None)
+    first, *others = figures(lesson, evidence, title, done=over is not None)
     right = 110 + 7 * max((len(row.name) for row in first.ladder.rows), default=0)
     screen.draw(first, width=WIDTHS.get(window.size(), 780), right=right, height=460)
-    screen.draw_files(first, table, setting=setting_line(lesson.scenario))
-    for i, (figure, numbers) in enumerate(others):
+    screen.draw_files(first, setting=setting_line(lesson.scenario))
+    for i, figure in enumerate(others):
         below = FirstScreen(f"learn_below_{i}")
         below.head.subheader(figure.alt)
         below.draw(figure)
-        below.draw_files(figure, numbers)
-    _draw_question(lesson, ask, known)
-    if run is not None and over is None and running:
-        write = Pace(0.0)
-        for share, left in run.steps():
-            if write.due():
-                status.progress(share, text=left)
-        run.landing = st.session_state[state.LANDED] = st.session_state.get(state.LANDED, 0) + 1
-    if run is not None and running:  # or run again, with another prediction
-        st.session_state[state.RUNNING] = None
-        st.rerun()
+        below.draw_files(figure)
+    if lesson.numbers:
+        with question:
+            _draw_handle(lesson, evidence, over, fresh=len(state.measured()) > known)
     if over is not None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
             box(f"{over.verdict.sentence}\n\n{over.finding.said}")
             st.markdown(f"**Why.** {lesson.words.why}")
-    elif run is not None:
-        status.markdown("Stopped. Run goes on from there.")
-    elif state.predictions().get(slug) is None:
-        status.markdown("Predict first.")
-    else:
-        status.empty()
 
 
-def _ask(lesson: Lesson) -> DeltaGenerator:
-    """Draw the choices; return the place of the slider of a number, which waits for its figure."""
-    if lesson.choices:
-        key = state.prediction_key(lesson.slug)
-        # Written in every run: the browser may not have heard it in one that was stopped.
-        st.session_state[key] = state.predictions().get(lesson.slug)
-        st.radio(
-            lesson.words.question,
-            list(lesson.choices),
-            format_func=lesson.choices.__getitem__,
-            key=key,
-            on_change=state.choose,
-            args=(lesson.slug,),
-        )
-    return st.empty()
+def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
+    key = state.prediction_key(lesson.slug)
+    # Written in every run: the browser may not have heard it in one that was stopped.
+    st.session_state[key] = state.prediction_of(lesson.slug)
+    place.radio(
+        lesson.words.question,
+        list(lesson.choices),
+        format_func=lesson.choices.__getitem__,
+        key=key,
+        on_change=state.choose,
+        args=(lesson.slug,),
+    )
 
 
 def _run_row(lesson: Lesson) -> DeltaGenerator:
-    """Draw Run and Cancel; return the place of the status line."""
+    """Draw Run; return the place of the status line."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
             "Run and see",
@@ -198,89 +210,101 @@ def _run_row(lesson: Lesson) -> DeltaGenerator:
             shortcut="Ctrl+Enter",
             on_click=state.press_run,
             args=(lesson.slug,),
-            disabled=state.predictions().get(lesson.slug) is None,
+            disabled=state.prediction_of(lesson.slug) is None,
             key="learn_run",
         )
-        if st.session_state.get(state.RUNNING) == lesson.slug:
-            st.button("Cancel", on_click=state.press_cancel, key="learn_cancel")
-        return st.empty()
+        return st.container()
 
 
-def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
-    """Draw what answers in the figure: a handle for a number, or the choices; and the trials."""
-    run, prediction = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
-    done, fresh = run is not None and run.done, 0
-    if run is not None:
-        fresh, run.landing = run.landing, 0
-    if isinstance(lesson.draw, Choosing):
-        kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
-        marks, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
-        trials = [(x, y, shown.colour(colour_named(source))) for x, y, source in marks]
-        answers = [
-            {"text": text, "points": places[choice], "band": lesson.draw.band}
-            for choice, text in lesson.choices.items()
-        ]
-        asked = {"answers": answers, "done": done}
-    else:
-        kind, key = "prediction", state.prediction_key(lesson.slug)
-        colour = colour_named(lesson.draw.lands)
-        trials = lesson.draw.trials(evidence, lesson.last) if done else []
-        place_of = partial(lesson.draw.place, evidence, last=lesson.last)
-        answer = run.finding.answer if run is not None and run.done else ""
-        measured = start = None
-        if not isinstance(answer, str):
-            measured = (answer_text(lesson, answer), place_of(answer))
-        if lesson.first:
-            own = curve(evidence.table, lesson.first)
-            start = (float(own.index[0]), float(own.iloc[0]))
-        asked = {
-            "question": lesson.words.question,
-            "texts": [answer_text(lesson, value) for value in lesson.numbers],
-            "places": [place_of(value) for value in lesson.numbers],
-            "upright": lesson.draw.height is None,
-            "start": start,
-            "measured": measured,
-        }
-    chosen = None if prediction is None else lesson.answers.index(prediction)
-    shared = {"figure": "learn_figure", "chosen": chosen, "trials": trials, "fresh": fresh}
-    with place:
-        take = partial(state.take_answer, lesson.slug, key)
-        draw_question(kind, key, take, colour, **shared, **asked)
-
-
-def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome]]:
-    outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
-    pace = Pace(0.3)
-    for after_cell in state.given(lesson) if lesson.experiment is None else ():
-        outcomes = after_cell
-        if pace.due():
-            status.markdown("Measuring what is drawn already …")
-    return outcomes
-
-
-def _measure_again(place: DeltaGenerator) -> None:
-    """Measure the answers that the address brought along, once the page is there."""
-    waiting = [run for run in state.runs().values() if run.taken_up and not run.done]
-    pace = Pace(0.0)
-    for run in waiting:
-        for _ in run.steps():
-            if pace.due():
-                place.caption("Measuring your earlier answers again …")
-    if waiting:
-        st.rerun()
+def _draw_handle(
+    lesson: Lesson, evidence: LessonEvidence, over: Answered | None, *, fresh: bool
+) -> None:
+    """Draw the handle of a number into the figure; after the run the measurement meets it."""
+    prediction, measured, start = state.prediction_of(lesson.slug), None, None
+    if over is not None:
+        answer = over.finding.answer
+        measured = (answer_text(lesson, answer), lesson.place(evidence, float(answer)))
+    if lesson.first:
+        own = curve(evidence.table, lesson.first)
+        start = (float(own.index[0]), float(own.iloc[0]))
+    draw_question(
+        state.prediction_key(lesson.slug),
+        partial(state.take_answer, lesson.slug),
+        colour_named(lesson.lands),
+        figure="learn_figure",
+        question=lesson.words.question,
+        texts=[answer_text(lesson, value) for value in lesson.numbers],
+        places=[lesson.place(evidence, value) for value in lesson.numbers],
+        chosen=None if prediction is None else lesson.answers.index(prediction),
+        upright=lesson.height is None,
+        start=start,
+        measured=measured,
+        trials=[] if over is None else lesson.trials(evidence),
+        fresh=len(state.measured()) * fresh,
+    )
 
 
 def _go_on(lesson: Lesson) -> None:
-    if lesson.slug == SLUGS[-1]:
-        st.markdown(
-            "That was the path. Go on in **Explore**, where you can change all that was fixed here."
-        )
     with st.container(horizontal=True, key="learn_elsewhere"):
-        if lesson.opens != EXPLORE:
-            query = visit.query(replace(lesson.scenario, axis=None, grid=()))
-            link_to(lesson.opens, f"Open in {PLACES[lesson.opens]}", query)
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label)
         fold_address(STATE.address(View(lesson=lesson.slug)), "learn_link", words.HOMEWORK)
+
+
+# -- what is handed in --------------------------------------------------------------------------
+
+
+def verdict_of(one: Answered) -> str:
+    return VERDICTS[not one.verdict.close]
+
+
+def progress(done: Sequence[Answered]) -> str:
+    """Return how many lessons are answered, and which of them well."""
+    counts = [
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
+        for name in VERDICTS
+        if (own := [one for one in done if verdict_of(one) == name])
+    ]
+    return " · ".join([f"{len(done)} of {len(SLUGS)} lessons answered", *counts])
+
+
+def report(done: Sequence[Answered], sentence: str) -> str:
+    """Return the table of what was predicted and measured, and the sentence, as HTML."""
+    rows = [
+        (
+            step_name(one.lesson.slug),
+            answer_text(one.lesson, one.prediction),
+            one.finding.said.replace("**", ""),
+            verdict_of(one),
+        )
+        for one in done
+    ]
+    heads = "".join(f"<th scope='col'>{name}</th>" for name in COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    table = (
+        f"<table class='report'><caption>{HANDED_IN}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    )
+    below = f"<p><b>In one sentence:</b> {escape(sentence)}</p>" if sentence else ""
+    return (table if rows else "<p>No lesson is answered yet.</p>") + below
+
+
+def _hand_in(view: View) -> None:
+    done = state.all_answered(view)
+    handed, score = report(done, view.sentence), progress(done)
+    st.html(head(HANDED_IN, [score], [], theme()))
+    with st.container(horizontal=True, key="learn_hand_in_files"):
+        address = f"<p>To be measured again at: {escape(STATE.address(view))}</p>"
+        make = partial(
+            html_page, HANDED_IN, REPORT_STYLE + PAPER, f"<p>{score}</p>{handed}{address}"
+        )
+        download("Download to print or send (HTML)", make, "dpsco-lessons.html", key="learn_report")
+        link(STATE, view)
+    st.caption(words.HANDING_IN)
+    label = "In one sentence: what have you learnt? Add your name if you hand it in."
+    st.text_area(label, key=STATE.key("sentence"), max_chars=MOST, height=80)
+    st.html(f"<style>{REPORT_STYLE}</style>{handed}")

@@ -1,31 +1,24 @@
-"""What the page Learn holds: the step in its address, predictions and runs in the session."""
+"""What the page Learn holds: step and answers in its address, measurements in the session."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.live.running import Result, cached_cell, run
+from dpsco_app.live.running import run_here
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
-from dpsco_app.parts.options import HARDEST
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.explain.lessons import Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
-from dpsco_core.runs.study import Outcome, cells
-from dpsco_core.scenario import Scenario
 
-RUNS, RUNNING, PREDICTIONS = "learn_runs", "learn_running", "learn_predictions"
-LANDED = "learn_landed"  # how many runs have ended in this session
+MEASURED, PREDICTIONS = "learn_measured", "learn_predictions"
 START, HAND_IN = "start", "hand-in"  # before the first lesson, and after the last
 MOST = 300  # letters of a sentence
 
@@ -62,160 +55,112 @@ class View:
 STATE = PageState(name="learn", default=View())
 
 
-@dataclass
-class LessonRun:
-    """What has been run of a lesson, for one prediction; kept in the session."""
-
-    lesson: Lesson
-    prediction: Answer
-    measured: LessonEvidence | None = None
-    landing: int = 0  # the number of this run while its trials have yet to be seen landing
-    taken_up: bool = False  # from an address
-
-    @property
-    def done(self) -> bool:
-        return self.measured is not None
-
-    def steps(self) -> Iterator[tuple[float, str]]:
-        """Run what no run has left in the cache; yield the share that is done, and what is left."""
-        if self.lesson.experiment is None:
-            other = other_set(self.lesson)
-            beside = None if other is None else Result(other)
-            result = Result(self.lesson.scenario, beside=beside)
-            for done, left in run(result):
-                yield done / result.cells, left
-            second = [] if beside is None else beside.outcomes
-            self.measured = evidence(self.lesson, result.outcomes, second)
-            return
-        todo, rows = parts(self.lesson.experiment), []
-        for i, part in enumerate(todo, start=1):
-            rows += _rows_of(part)
-            yield i / len(todo), f"{i} of {len(todo)} repetitions"
-        self.measured = LessonEvidence(table=series_table(rows), rows=tuple(rows))
-
-    @property
-    def evidence(self) -> LessonEvidence:
-        """What the finished run has measured."""
-        assert self.measured is not None
-        return self.measured
-
-    @cached_property
-    def finding(self) -> LessonFinding:
-        return self.lesson.find(self.evidence)
-
-    @property
-    def verdict(self) -> Verdict:
-        return judge(self.lesson, self.prediction, self.finding)
-
-
-def evidence(
-    lesson: Lesson, outcomes: Sequence[Outcome], beside: Sequence[Outcome]
-) -> LessonEvidence:
-    """Return what the outcomes of a lesson's study say."""
-    errors, scenario = frame(outcomes), lesson.scenario
-    learning = scenario.problem != MeanEstimation.card.slug
-    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
-    return LessonEvidence(
-        table=summary(errors),
-        errors=errors,
-        beside=summary(frame(beside)) if beside else pd.DataFrame(),
-        floor={e.x: e.value for e in floors if e.x is not None},
-        start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
-    )
-
-
-def evidence_before(
-    lesson: Lesson, outcomes: Sequence[Outcome], beside: Sequence[Outcome] = ()
-) -> LessonEvidence:
-    if lesson.experiment is None:
-        return evidence(lesson, outcomes, beside)
-    rows = tuple(row for part in parts(lesson.experiment) for row in _rows_of(part))
-    table = series_table(rows)
-    return LessonEvidence(table=table[table["series"].isin(lesson.given)], rows=rows)
-
-
-def other_set(lesson: Lesson) -> Scenario | None:
-    """Return the scenario on the set that is drawn beside, if there is one."""
-    if lesson.against == HARDEST:
-        return None
-    return replace(lesson.scenario, geometry=lesson.against, q=None)
-
+# -- measuring ----------------------------------------------------------------------------------
 
 # The rows of a part, from the cache if any session has run it before.
 _rows_of = st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})(run_part)
 
 
-def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome]]]:
-    """Run the methods that a lesson shows before its run; yield what is there after each cell."""
-    scenario, other = lesson.scenario, other_set(lesson)
-    own, beside = list(cells(replace(scenario, methods=lesson.given))), []
-    if lesson.first:
-        first = cells(replace(scenario, methods=(lesson.first,)))
-        own += [cell for cell in first if cell.x == scenario.grid[0]]
-    if other is not None:
-        beside = list(cells(replace(other, methods=lesson.given_beside)))
-    outcomes: tuple[list[Outcome], list[Outcome]] = ([], [])
-    for into, todo in zip(outcomes, (own, beside), strict=True):
-        for cell in todo:
-            into.append(cached_cell(cell))
-            yield outcomes
+def measure(lesson: Lesson, *, before: bool = False) -> LessonEvidence:
+    """Run a lesson, or what it shows `before` its run, in the middle of a page."""
+    if lesson.experiment is not None:
+        rows = tuple(row for part in parts(lesson.experiment) for row in _rows_of(part))
+        table = series_table(rows)
+        shown = table[table["series"].isin(lesson.given)] if before else table
+        return LessonEvidence(table=shown, rows=rows)
+    scenario, other = lesson.scenario, lesson.other
+    studies = [replace(scenario, methods=lesson.given) if before else scenario]
+    if before and lesson.first:
+        studies.append(replace(scenario, methods=(lesson.first,), grid=scenario.grid[:1]))
+    errors = frame([outcome for study in studies for outcome in run_here(study)])
+    learning = scenario.problem != MeanEstimation.card.slug
+    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
+    return LessonEvidence(
+        table=_table(errors),
+        errors=errors,
+        beside=pd.DataFrame() if other is None else _table(frame(run_here(other))),
+        floor={e.x: e.value for e in floors if e.x is not None},
+        start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
+    )
+
+
+def _table(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary of a study with the columns of an experiment's table."""
+    columns = {"method": "series", "mean_error": "mean", "median_error": "median"}
+    return summary(errors).rename(columns=columns)
 
 
 # -- the session --------------------------------------------------------------------------------
 
 
-def answered() -> list[LessonRun]:
-    """Return the runs that are done, in the order of the lessons."""
-    return [run for slug in SLUGS if (run := runs().get(slug)) is not None and run.done]
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """A lesson that has been run, for one prediction."""
+
+    lesson: Lesson
+    prediction: Answer
+    evidence: LessonEvidence
+    finding: LessonFinding
+    verdict: Verdict
 
 
-def runs() -> dict[str, LessonRun]:
-    kept: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
+def measured() -> dict[str, tuple[LessonEvidence, LessonFinding]]:
+    kept: dict[str, tuple[LessonEvidence, LessonFinding]]
+    kept = st.session_state.setdefault(MEASURED, {})
     return kept
 
 
-def predictions() -> dict[str, Any]:
-    kept: dict[str, Any] = st.session_state.setdefault(PREDICTIONS, {})
-    return kept
+def answered(slug: str, prediction: Answer) -> Answered:
+    """Return what a lesson measured, which is measured here if this session has not yet."""
+    lesson, kept = BY_SLUG[slug], measured()
+    if slug not in kept:
+        evidence = measure(lesson)
+        kept[slug] = evidence, lesson.find(evidence)
+    evidence, finding = kept[slug]
+    return Answered(
+        lesson=lesson,
+        prediction=prediction,
+        evidence=evidence,
+        finding=finding,
+        verdict=judge(lesson, prediction, finding),
+    )
+
+
+def all_answered(view: View) -> list[Answered]:
+    """Return every lesson that has been run, in the order of the lessons."""
+    given = view.given()
+    return [answered(slug, given[slug]) for slug in SLUGS if slug in given]
+
+
+def prediction_of(slug: str) -> Answer | None:
+    """Return what is predicted of a lesson, whether it has been run or not."""
+    predictions: dict[str, Answer] = st.session_state.get(PREDICTIONS, {})
+    return predictions.get(slug, STATE.current().given().get(slug))
+
+
+def predict(slug: str, answer: Answer) -> None:
+    st.session_state.setdefault(PREDICTIONS, {})[slug] = answer
 
 
 def press_run(slug: str) -> None:
-    """Start the run of a lesson with the prediction that stands; a callback."""
-    prediction = predictions()[slug]
-    started = runs().setdefault(slug, LessonRun(lesson=BY_SLUG[slug], prediction=prediction))
-    started.prediction = prediction  # what has run stays
-    st.session_state[RUNNING] = slug
-    given = {s: run.prediction for s, run in runs().items()}
+    """Run a lesson with the prediction that stands; a callback."""
+    given = STATE.current().given() | {slug: prediction_of(slug)}
     STATE.change({"answers": ",".join(f"{s}:{to_text(a)}" for s, a in given.items())})
 
 
-def take_up(view: View) -> None:
-    """Take up the answers of the address that this session does not know, as after a reload."""
-    for slug, answer in view.given().items():
-        if slug not in runs():
-            predictions()[slug] = answer
-            runs()[slug] = LessonRun(lesson=BY_SLUG[slug], prediction=answer, taken_up=True)
-            if slug == view.lesson:
-                st.session_state[RUNNING] = slug
-
-
 def choose(slug: str) -> None:
-    """Take over what was chosen beside the figure; a callback."""
-    predictions()[slug] = st.session_state[prediction_key(slug)]
+    """Take over what was chosen from a list; a callback."""
+    predict(slug, st.session_state[prediction_key(slug)])
 
 
-def take_answer(slug: str, key: str) -> None:
+def take_answer(slug: str) -> None:
     """Take over what was answered in the figure; a callback."""
-    predictions()[slug] = BY_SLUG[slug].answers[int(st.session_state[key]["answer"])]
-
-
-def press_cancel() -> None:
-    st.session_state[RUNNING] = None
+    predict(slug, BY_SLUG[slug].answers[int(st.session_state[prediction_key(slug)]["answer"])])
 
 
 def forget() -> None:
-    for name in (RUNS, PREDICTIONS, RUNNING):
-        st.session_state.pop(name, None)
+    st.session_state.pop(MEASURED, None)
+    st.session_state.pop(PREDICTIONS, None)
     STATE.change({"answers": "", "sentence": ""})
 
 

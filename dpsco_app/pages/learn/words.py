@@ -219,6 +219,7 @@ WORDS: dict[str, LessonWords] = {
         why="The spikes are as rare as they can be while they still move the mean: rarer ones "
         "would not matter, and more frequent ones could be seen. The shaded region also binds "
         "algorithms that nobody has found yet. The gap between it and the best line is what is "
-        "still unknown: a better algorithm, or a better proof.",
+        "still unknown: a better algorithm, or a better proof. That was the path. Go on in "
+        "**Explore**, where you can change all that was fixed here.",
     ),
 }

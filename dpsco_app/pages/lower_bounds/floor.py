@@ -75,16 +75,16 @@ def floor_steps(at: FloorProof, errors: Sequence[MeasuredError]) -> tuple[ProofS
             name="What one record may reveal",
             why=f"{mirror}privacy keeps the output's law nearly the same, although the score is "
             "another one. So a function h of the output (and of the other records) has "
-            "$E\\langle h,s\\rangle\\le\\kappa\\sqrt\\lambda\\,\\sqrt{E\\|h\\|^2}$.",
+            "$E\\langle h,s\\rangle\\le c\\sqrt\\lambda\\,\\sqrt{E\\|h\\|^2}$.",
             number=brief(at.kappa),
-            unit=f"κ, at {budget}; 1 would be a record in full in one direction",
+            unit=f"c, at {budget}; 1 would be a record in full in one direction",
         ),
         ProofStep(
             name="Why the two costs add",
             why="Let g be what the output tells of the sum of the scores. Ask of each record what "
-            "g tells of it *once the other records are taken out*: at most κ. Summed over the "
+            "g tells of it *once the other records are taken out*: at most c. Summed over the "
             "records this is $E\\|g\\|^2\\le G$ with "
-            "$\\frac1G=\\frac1{n^2\\kappa^2\\lambda}+\\frac{n-1}{n^2d\\lambda}$: the price of "
+            "$\\frac1G=\\frac1{n^2c^2\\lambda}+\\frac{n-1}{n^2d\\lambda}$: the price of "
             "privacy plus that of sampling. Without privacy the "
             f"records tell $nd\\lambda$ = {brief(at.whole)}.",
             number=brief(at.learnt),

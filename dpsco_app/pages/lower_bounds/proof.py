@@ -255,18 +255,18 @@ def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[Pro
             name="Privacy, record by record",
             why=why,
             number=brief(at.kappa),
-            unit=f"κ: a record's mean score, at most, at {budget}",
+            unit=f"a record's mean score, at most, at {budget}",
         ),
         ProofStep(
             name="All records together",
-            why="There are nq spikes on average, and each adds at most κ.",
+            why="There are nq spikes on average, and each adds at most that.",
             number=brief(at.allowed),
             unit="the scores of all records, at most",
         ),
         ProofStep(
             name="The bound",
-            why="So $\\frac G\\alpha-u\\alpha\\le nq\\kappa$, which is "
-            "$\\alpha\\ge\\frac{2G}{x+\\sqrt{x^2+4uG}}$ with $x=nq\\kappa$. Times "
+            why="So $\\frac G\\alpha-u\\alpha\\le x$, which is "
+            "$\\alpha\\ge\\frac{2G}{x+\\sqrt{x^2+4uG}}$ with that sum as x. Times "
             "$q^{1-1/p}$:",
             number=brief(at.bound),
             unit="least expected error",

@@ -1,32 +1,88 @@
-"""The figure of One run: the parts of the error by clip radius; no Streamlit in here."""
+"""What One run shows: the parts of the error, sentences and tables; no Streamlit in here."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
-from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
-from dpsco_app.figure.methods import colour_of
+from dpsco_app.figure.colours import INK, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
 from dpsco_app.pages.first_screen import log_axis, upright
-from dpsco_app.pages.one_run.words import best_radius, parts_title
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
+from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
-from dpsco_core.explain.anatomy import ErrorParts
+from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
-from dpsco_core.explain.methods.cancelling import Cancelling
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
-ROOM = 0.13  # a share of the height, below 0
-GREY = METHODS["grey"]
+MUCH = 1.3  # a ratio of risks that is worth a headline
 
 
-def parts_figure(parts: ErrorParts, radius: float, choices: Vector) -> Figure:
-    """Return the parts of the error, stacked, by clip radius; negative ones hang below 0.
+# -- the run ------------------------------------------------------------------------------------
 
-    A strip below has a mark for every private choice of the radius, and for two that need no look.
-    """
+
+def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return what the paths show: whether noise or clipping costs more."""
+    start = float(private.risks[0])
+    if private.final >= start:
+        ended = f"{short_text(private.final, 2)} after {short_text(start, 2)}"
+        return f"The run ends no better than it started: {ended}"
+    gain = f"The run divides the risk by {start / private.final:.2g}"
+    if exact is None or exact.final <= 0:
+        return gain
+    if clipped is None or clipped.final <= 0:
+        ratio = private.final / exact.final
+        if ratio < MUCH:
+            return f"{gain}, as much as without privacy"
+        return f"{gain}; without privacy it would end {_lower(ratio)}"
+    noise, clipping = private.final / clipped.final, clipped.final / exact.final
+    if max(noise, clipping) < MUCH:
+        return f"{gain}: neither noise nor clipping costs much here"
+    # Costs add up, as in the figure of the four parts.
+    if private.final - clipped.final >= clipped.final - exact.final:
+        return f"In this run noise costs most: without it the risk would end {_lower(noise)}"
+    return (
+        "In this run clipping costs most: of two runs without noise, the unclipped one ends "
+        f"{_lower(clipping)}"
+    )
+
+
+def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return why a clipped run ends below one without clipping, where it does; else nothing."""
+    if clipped is None or exact is None or clipped.final * MUCH > exact.final:
+        return ""
+    return (
+        f" Here clipping helps even without noise: what would be released has "
+        f"{short_text(clipped.final, 2)} with it, {short_text(exact.final, 2)} without. It weakens "
+        "the few largest gradients, which make the steps overshoot."
+    )
+
+
+def _lower(ratio: float) -> str:
+    """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
+    return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
+
+
+def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
+    """Return the excess risk along each run, a run and a step a row; the answer comes last."""
+    rows = []
+    for line in lines:
+        steps = line.path.steps.tolist()
+        rows += [
+            (line.name, step, risk, "the iterate")
+            for step, risk in zip(steps, line.path.risks.tolist(), strict=True)
+        ]
+        rows.append((line.name, steps[-1], line.path.final, "the answer"))
+    return pd.DataFrame(rows, columns=["Run", "Steps done", "Excess risk", "Of"])
+
+
+# -- the parts of the error ---------------------------------------------------------------------
+
+
+def parts_figure(parts: ErrorParts, radius: float) -> Figure:
+    """Return the parts of the error, stacked, by clip radius; negative ones hang below 0."""
     x, total = parts.radii.tolist(), parts.total
     top = 1.08 * min(float(total.max()), SHOWN_ERROR * float(total.min()))
     regions, base = [], {1: np.zeros(len(x)), -1: np.zeros(len(x))}
@@ -51,7 +107,7 @@ def parts_figure(parts: ErrorParts, radius: float, choices: Vector) -> Figure:
                     hover=[f"{PART_NAMES[name]} {short_text(float(v), 2)}" for v in value],
                 )
             )
-    bottom = max(-float(base[-1].max()), -top) * 1.05 - (ROOM * top if len(choices) else 0.0)
+    bottom = max(-float(base[-1].max()), -top) * 1.05
     whole = Line(key="whole", name="whole error", x=x, y=total.tolist(), colour=INK, width=2.4)
     zero = Line(key="zero", name="0", x=[x[0], x[-1]], y=[0, 0], colour=INK, kind="guide", width=1)
     here = upright(radius, bottom, top, f"R = {short_text(radius, 2)}")
@@ -61,42 +117,12 @@ def parts_figure(parts: ErrorParts, radius: float, choices: Vector) -> Figure:
                 title="",
                 x=log_axis("Clip radius R", x[0], x[-1]),
                 regions=regions,
-                lines=[zero, whole, *_marks(parts, choices, bottom + 0.45 * ROOM * top), here],
+                lines=[zero, whole, here],
             )
         ],
         y=linear_axis("Mean excess population risk", bottom, top),
         ladder=_ladder(parts, radius, top),
         alt=parts_title(parts, radius),
-    )
-
-
-def noise_figure(noise: Cancelling) -> Figure:
-    """Return the noise in the sum of the steps so far, correlated and independent."""
-    steps = [float(t) for t in range(1, len(noise.sum_std) + 1)]
-    lines, rows = [], []
-    for key, name, values, path, colour in (
-        ("independent", "independent noise", noise.independent_std, noise.independent_path, GREY),
-        ("correlated", "noise that cancels", noise.sum_std, noise.sum_path, NOISE),
-    ):
-        y = values.tolist()
-        hover = [
-            f"{name}<br>after {t:g} steps: {short_text(v, 2)}"
-            for t, v in zip(steps, y, strict=True)
-        ]
-        line = Line(key=key, name=name, x=steps, y=y, colour=colour, width=2.4, hover=hover)
-        run = replace(line, name=f"{name}, one path", y=path.tolist(), width=1.0, hover=())
-        lines += [replace(run, opacity=0.6), line]
-        last = short_text(y[-1], 2)
-        rows.append(LadderRow(key=key, name=name, colour=colour, values=[last], end=y[-1]))
-    ends = [v for line in lines for v in line.y]
-    low, high = 1.1 * min(ends), 1.1 * max(ends)
-    fewer = short_text(float(noise.independent_std[-1] / noise.sum_std[-1]), 2)
-    return Figure(
-        panels=[Panel(title="", x=linear_axis("Steps so far", 0, steps[-1]), lines=lines)],
-        y=linear_axis("Noise in their sum", low, high),
-        ladder=Ladder(title=f"After {steps[-1]:g}", columns=["std"], rows=rows),
-        alt=f"After {steps[-1]:g} steps the sum holds {fewer} times less noise than if every "
-        "step had noise of its own",
     )
 
 
@@ -124,28 +150,46 @@ def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
     return Ladder(title=title, columns=["mean excess risk"], rows=[*rows, row])
 
 
-def _marks(parts: ErrorParts, choices: Vector, y: float) -> list[Line]:
-    """Return what looking privately chose, the radius from the setting, and the best one."""
-    radii, counts = np.unique(choices, return_counts=True)
-    if not len(radii):
-        return []
-    looked = f"what looking privately chose, {len(choices)} runs"
-    marks = (
-        (looked, radii.tolist(), colour_of("sco.adaptive"), "line-ns-open", 14.0),
-        ("radius from the setting", [parts.chosen], colour_of("sco.clipped"), "square", 9.0),
-        ("best in hindsight", [best_radius(parts)], INK, "star", 11.0),
-    )
-    return [
-        Line(
-            key=name,
-            name=name,
-            x=x,
-            y=[y] * len(x),
-            colour=colour,
-            width=0,
-            symbol=symbol,
-            size=size,
-            hover=[f"{name}: {n} here" for n in counts] if name == looked else [name],
-        )
-        for name, x, colour, symbol, size in marks
-    ]
+def parts_title(parts: ErrorParts, radius: float) -> str:
+    """Return which radius is best, and what the one that is shown loses against it."""
+    total, best = parts.total, int(parts.total.argmin())
+    chosen = int(np.abs(np.log(parts.radii / radius)).argmin())
+    if best in (0, len(total) - 1):
+        where = "largest" if best else "smallest"
+        return f"The {where} radius is best here: the bend lies outside the figure"
+    best_radius = short_text(parts.radii[best], 2)
+    if chosen == best:
+        return f"Radius {best_radius}, the one that is shown, is best"
+    loss = float(total[chosen] / total[best]) - 1
+    more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
+    return f"Radius {best_radius} is best; at {short_text(radius, 2)} the error is {more}"
+
+
+def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
+    """Return what happens at a radius, in one sentence with its numbers."""
+    share = share_clipped(norms, radius)
+    who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
+    sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {who} clipped"
+    values = () if parts is None else parts.at(radius)
+    total = sum(values)
+    if total <= 0:
+        return sentence + "."
+    shares = {PART_NAMES[name]: value / total for name, value in zip(PARTS, values, strict=True)}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    clauses = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
+    clauses += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
+    if clauses:
+        clauses[0] += f" of the mean error over many samples (**{short_text(total, 2)}**)"
+    return f"{sentence}; " + ", ".join(clauses) + "."
+
+
+def percent(share: float) -> str:
+    """Return a share as people write it: 3 %, 0.02 %, none."""
+    value = 100 * share
+    return "none" if share == 0 else f"{value:.0f} %" if value >= 0.95 else f"{value:.1g} %"
+
+
+def parts_table(parts: ErrorParts) -> pd.DataFrame:
+    columns = {"Clip radius": parts.radii}
+    columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
+    return pd.DataFrame(columns | {"Whole error": parts.total})

@@ -11,9 +11,8 @@ from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.live.running import Pace
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.one_run import words
-from dpsco_app.pages.one_run.figures import noise_figure, parts_figure
-from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered, tidy
+from dpsco_app.pages.one_run import figures
+from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS
@@ -29,36 +28,25 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
 from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
-from dpsco_core.explain.methods.cancelling import cancelling
-from dpsco_core.methods.euclidean.ftrl import CorrelatedPlan
-from dpsco_core.runs.study import canonical, planned
+from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
 PLAYER = "one_run_player"
-FEW_STEPS = 100  # fewer show little of how noise grows
 RADIUS = STATE.key("radius")
-kept = st.cache_data(
-    max_entries=100, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
+by_query = partial(
+    st.cache_data, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
-_runs, _norms, _private_radii = (
-    kept(anatomy.single_runs),
-    kept(anatomy.gradient_norms),
-    kept(anatomy.private_radii),
+_runs, _norms = (
+    by_query(max_entries=100)(f) for f in (anatomy.single_runs, anatomy.gradient_norms)
 )
+_split = by_query(max_entries=20_000)(anatomy.error_split)
 
 
-@kept
+@by_query(max_entries=100)
 def _frames(point: Scenario, method: str, factor: float) -> Frames:
     return frames(point, _runs(point, method, factor))
-
-
-@st.cache_data(
-    max_entries=20_000, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
-)
-def _split(point: Scenario, factor: float, trial: int) -> Split:
-    return anatomy.error_split(point, factor, trial)
 
 
 def page() -> None:
@@ -70,7 +58,6 @@ def page() -> None:
     if visited is None:
         screen.say(QUESTION, refused)
         return
-    view = tidy(view, visited)
     STATE.remember(view, visited)
     with screen.controls:
         scenario = _single(visited, view)
@@ -78,8 +65,6 @@ def page() -> None:
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
     runs, played = _path(scenario, point, screen, factor)
-    if runs:
-        _noise_part(point, scenario.methods[0])
     draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
@@ -87,7 +72,7 @@ def page() -> None:
         (method,), trials = scenario.methods, scenario.trials
         draw_page_files(
             "one_run",
-            lambda: anatomy_script(point, method, runs, trials, parts=parts, factor=factor),
+            lambda: anatomy_script(point, method, trials, parts=parts, factor=factor),
         )
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
@@ -121,14 +106,18 @@ def _path(
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
         return (), False
-    title = words.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
-    at = ""
+    title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
+    at, name = "", method_card(method).name
+    whose_radius = (
+        " The clip radius that you can drag is that of clipped gradients: it does not change this "
+        f"run, which is of {inside(name)}."
+    )
     if method == CLIPPED:
         at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
-        title = f"At {at}, {inside(title)}"
+        title, whose_radius = f"At {at}, {inside(title)}", ""
     beside = "The runs without noise are shown to compare; they are not private."
-    helps = words.clipping_helps(runs.get("clipped"), runs.get("exact"))
-    screen.say(QUESTION, title, beside + words.whose_radius(method_card(method), at) + helps)
+    helps = figures.clipping_helps(runs.get("clipped"), runs.get("exact"))
+    screen.say(QUESTION, title, beside + whose_radius + helps)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
@@ -146,7 +135,7 @@ def _path(
         for path, (name, colour, dash) in ((path, looks[kind]) for kind, path in runs.items())
     ]
     setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
-    name, player = method_card(method).name, None
+    player = None
     if has_frames(runs["private"]):
         seen = _frames(point, method, factor)
         data = {
@@ -165,29 +154,9 @@ def _path(
         dark = st.context.theme.type == "dark"
         player = partial(run_page, seen, lines, dark=dark, **data)
     else:
-        way = (
-            "goes from its start to its answer without a stop"
-            if relative
-            else "takes a single step"
-        )
-        st.markdown(f"{name} {way} here: there is nothing to play.")
-    draw_numbers("path", lambda: words.path_table(lines), setting, player)
+        st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
+    draw_numbers("path", lambda: figures.path_table(lines), setting, player)
     return tuple(runs), player is not None
-
-
-def _noise_part(point: Scenario, method: str) -> None:
-    """Draw what is left of noise that is correlated from step to step, if the run has any."""
-    plan = planned(point, method)
-    if not isinstance(plan, CorrelatedPlan):
-        return
-    own = plan.phases[-1].descent.steps
-    noise = cancelling(max(own, FEW_STEPS), point.seed)
-    screen = FirstScreen("one_run_noise")
-    figure = noise_figure(noise)
-    screen.head.subheader(figure.alt)
-    screen.draw(figure, height=360)
-    screen.draw_files(figure)
-    st.caption(words.noise_sentence(own))
 
 
 def _refuse(method: str, refused: NotApplicable, key: str) -> None:
@@ -231,18 +200,17 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
         sentence = st.empty()
     second = FirstScreen("one_run_parts")
     parts = _parts(point, scenario.trials, second.controls)
-    sentence.markdown(words.radius_sentence(_norms(point), parts, radius))
+    sentence.markdown(figures.radius_sentence(_norms(point), parts, radius))
     if parts is None:
         return False
-    errors, choices = parts, _private_radii(point)
-    figure = parts_figure(errors, radius, choices)
+    figure = figures.parts_figure(parts, radius)
     setting = setting_line(replace(scenario, axis=None, grid=()))
     second.head.subheader(figure.alt)
     second.draw(figure)
-    second.draw_files(figure, lambda: words.parts_table(errors), setting=setting)
+    second.draw_files(figure, lambda: figures.parts_table(parts), setting=setting)
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
-        "same steps at every radius. " + words.choices_sentence(choices, errors)
+        "same steps at every radius."
     )
     return True
 

@@ -50,12 +50,6 @@ def chosen(scenario: Scenario, view: View) -> str:
     return view.method if view.method in known else first
 
 
-def tidy(view: View, scenario: Scenario) -> View:
-    """Return the view without a method that is shown anyway."""
-    first = chosen(scenario, View())
-    return replace(view, method="") if chosen(scenario, view) == first else view
-
-
 STATE = PageState(
     name="one_run",
     default=View(),

@@ -14,10 +14,10 @@ from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, explore_query, opened
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.shell.places import draw_views, link_to
-from dpsco_core.base.errors import InvalidInput
+from dpsco_app.parts.refusals import Refusal, grouped, refusal
+from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain import contest
 from dpsco_core.runs.study import Outcome, canonical
@@ -41,30 +41,39 @@ def page() -> None:
     with screen.foot:
         draw_apart(state.STATE, scenario)
     state.STATE.remember(view, scenario)
-    if not contest.compared(scenario, view.reading):
+    measured, small, compared = view.reading == "measured", "", scenario
+    if measured:
+        small = f"An answer that ignores the data: {rounded(without_data(scenario))}. "
+        for refused_there in _left_out(scenario, view.plane):
+            reason = refused_there.reason.split(". ")[0]
+            small += f"Left out: {refused_there.names} ({reason}). "
+            others = [m for m in compared.methods if m not in refused_there.methods]
+            compared = replace(compared, methods=tuple(others))
+    if not contest.compared(compared, view.reading):
         method = words_for(scenario.problem).method
         screen.say(
             QUESTION,
-            f"No private {method} is chosen"
-            if view.reading == "measured"
+            f"No private {method} that is chosen can run here"
+            if measured
             else "No such bound is known for the methods that are chosen",
-            "Choose other methods, or compare measured errors.",
+            f"{small}Choose other methods, or compare measured errors.",
         )
         return
     # Its bounds are drawn before anything is run.
-    point = replace(canonical(scenario), methods=scenario.methods)
+    point = replace(canonical(compared), methods=compared.methods)
     with st.container(horizontal=True, vertical_alignment="center", key="who_wins_row"):
-        _to_explore(scenario, view)
+        axis = view.plane.split("-")[0]
+        swept = replace(scenario, axis=axis, grid=DEFAULT_GRIDS[axis])
+        to_explore(swept, "Open this point in Explore")
         draw_page_files("who_wins", partial(regimes_script, point, view.plane, view.reading))
-    measured = view.reading == "measured"
     draw_contest(
         screen,
         QUESTION,
-        f"An answer that ignores the data: {rounded(without_data(scenario))}. " * measured,
-        _measured(scenario, view) if measured else _bounds(point, view),
-        scenario,
+        small,
+        _measured(compared, view) if measured else iter([_bounds(point, view.plane, view.reading)]),
+        compared,
         view.reading,
-        setting=setting_line(replace(scenario, axis=None, grid=()), runs=measured),
+        setting=setting_line(replace(compared, axis=None, grid=()), runs=measured),
     )
 
 
@@ -95,36 +104,21 @@ def _choose(view: state.View, scenario: Scenario) -> state.View:
     return replace(view, plane=plane, reading=reading)
 
 
-def _to_explore(scenario: Scenario, view: state.View) -> None:
-    """Draw the link to Explore: with a sweep, or the point alone where that is too large."""
-    axis = view.plane.split("-")[0]
-    single = replace(scenario, axis=None, grid=())
-    for there in (replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), single):
-        try:
-            query = explore_query(there)
-        except InvalidInput:
-            continue
-        link_to("explore", "Open this point in Explore", query)
-        return
-
-
-def _bounds(point: Scenario, view: state.View) -> Iterator[contest.Contest]:
-    """Yield the map of bounds; a coarse one first where the fine one is new."""
-    kept = _kept(point, view.plane, view.reading)
-    if not kept:
-        for size in (state.COARSE, state.SIZES[view.reading]):
-            bounds_map = contest.bounds_contest(
-                point, state.plane(view.plane, point, size), view.reading
-            )
-            yield bounds_map
-        kept.append(bounds_map)
-    yield kept[0]
-
-
 @lru_cache(maxsize=100)
-def _kept(point: Scenario, name: str, reading: contest.Reading) -> list[contest.Contest]:
-    """Return the place of a map that has been made in this process."""
-    return []
+def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Contest:
+    at = state.plane(name, point, state.SIZES[reading])
+    return contest.bounds_contest(point, at, reading)
+
+
+def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
+    """Return the methods that run nowhere on the map: no change on its axes would help."""
+    point = canonical(replace(scenario, axis=None, grid=()))
+    refused = ((m, refusal(point, m)) for m in scenario.methods)
+    return tuple(
+        group
+        for group in grouped((m, *r) for m, r in refused if r is not None)
+        if not {field for field, _ in group.changes} & set(plane.split("-"))
+    )
 
 
 def _measured(scenario: Scenario, view: state.View) -> Iterator[contest.Contest]:

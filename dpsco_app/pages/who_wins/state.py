@@ -13,9 +13,8 @@ from dpsco_core.scenario import Scenario
 
 PLANES = {"n-epsilon": "n and ε", "d-epsilon": "d and ε", "n-p": "n and p"}
 ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
-# Columns and rows of a map, and of the coarse one that comes first.
+# Columns and rows of a map.
 SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), "measured": (9, 7)}
-COARSE = (9, 7)
 
 
 @dataclass(frozen=True, kw_only=True)

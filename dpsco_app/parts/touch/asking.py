@@ -9,27 +9,21 @@ from dpsco_app.parts.touch.components import component
 
 
 def draw_question(
-    kind: str,  # "prediction" or "choice"
     key: str,
     on_answer: Callable[[], None],
     colour: Pair,  # the colour of what has been measured
-    # What the browser reads. Of both kinds: `figure`; `chosen`, the number of the answer that was
-    # given, if one was; `trials`, what has been measured, trial by trial: (x, y), or with the
-    # colour of what it is of; `fresh`, the number of the run, if it has just ended: its trials land
-    # one after the other.
-    # Of a prediction: `question`; every answer in words, `texts`, and where it stands in the
-    # figure, `places`; `upright`, whether it is read on the horizontal axis; `start`, where the
-    # line to it begins; `measured`, the answer in words and its place.
-    # Of a choice, one of whose answers is clicked in the figure: `answers`, each a `text` and a
-    # shape of `points`, a mark at one or a line through several, or a `band` of all that is between
-    # their xs; `done`, after which nothing is clicked.
+    # What the browser reads: the `figure` and the `question`; every answer in words, `texts`, and
+    # where it stands in the figure, `places`; `chosen`, the number of the answer that was given, if
+    # one was; `upright`, whether it is read on the horizontal axis; `start`, where the line to it
+    # begins; `measured`, the answer in words and its place; `trials`, what has been measured, trial
+    # by trial: (x, y); `fresh`, the number of the run, if it has just ended: its trials land one
+    # after the other.
     **asked: Any,
 ) -> None:
     """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
     pairs = {"you": INK, "measured": colour, "page": PAGE}
     colours = {name: pair[is_dark()] for name, pair in pairs.items()}
-    style = "prediction.css" if kind == "prediction" else "hand.css"
-    component(kind, style)(
+    component("prediction", "prediction.css")(
         key=key,
         data=asked | {"colours": colours},
         on_answer_change=on_answer,

@@ -5,9 +5,9 @@ import { follow, tag, toPixels, WATCH_MS } from "./layer.js"
 const LAND_MS = 1800 // for all trials together
 
 export const drawTrials = (layer, gd, { trials, colours }, count) => {
-  for (const [x, y, colour] of trials.slice(0, count)) {
+  for (const [x, y] of trials.slice(0, count)) {
     const [cx, cy] = toPixels(gd, [x, y])
-    layer.append(tag("circle", { cx, cy, r: 4, fill: colour ?? colours.measured, opacity: 0.6 }))
+    layer.append(tag("circle", { cx, cy, r: 4, fill: colours.measured, opacity: 0.6 }))
   }
 }
 

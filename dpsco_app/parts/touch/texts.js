@@ -90,7 +90,7 @@ export const drawTexts = (picture, now) => {
   put("choice", short(sample.choiceEpsilon))
   put("cost", costOf(sample))
   put("plane", now.unclipped ? "The records." : "Clip.")
-  put("hint", now.unclipped ? "" : "Drag the circle: records outside are pulled onto it.")
+  put("hint", now.unclipped ? "" : "Drag the circle around 0: records outside are pulled onto it.")
   const noisy = !state.parts || state.parts.includes("cloud")
   put("means", noisy && !now.unclipped ? "Average, then add noise." : "Average.")
   put("sensitivity", short((2 * now.radius) / now.n))

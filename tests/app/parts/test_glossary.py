@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpsco_app
 from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry, matching
 from dpsco_app.parts.options import SYMBOL
 from dpsco_app.shell.names import PLACES
@@ -100,3 +103,13 @@ def test_the_list_is_made_only_once_it_is_open_and_can_be_searched(
     assert page.text_input(key=QUERY).value == query
     assert page.markdown[0].value.startswith(begins)
     assert page.caption[0].value.startswith(f"{count} of {len(GLOSSARY)}")
+
+
+def test_kappa_is_the_condition_number_wherever_a_page_writes_it() -> None:
+    """A formula of a paper may use the letter otherwise: it is defined beside that formula."""
+    pages = Path(dpsco_app.__file__).parent / "pages"
+    for path in pages.rglob("*.py"):
+        for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = str(part.value) if isinstance(part, ast.Constant) else ""
+            if ("κ" in text or "\\kappa" in text) and ">>>" not in text:
+                assert "κ, condition number" in text, path.name

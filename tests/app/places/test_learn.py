@@ -13,27 +13,29 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
-from dpsco_app.pages.learn import charts, words
-from dpsco_app.pages.learn.figures import study_table
+from dpsco_app.figure.values import Figure
+from dpsco_app.pages.first_screen import numbers_of
+from dpsco_app.pages.learn import figures, words
 from dpsco_app.pages.learn.lessons import (
     BY_SLUG,
     LESSONS,
     SLUGS,
     Lesson,
     answer_text,
+    judge,
     step_name,
 )
 from dpsco_app.pages.learn.page import ASSETS
 from dpsco_app.pages.learn.state import (
     HAND_IN,
+    MEASURED,
     MOST,
     PREDICTIONS,
-    RUNNING,
-    RUNS,
     START,
     STATE,
-    LessonRun,
+    Answered,
     View,
+    measure,
     prediction_key,
 )
 from dpsco_app.pages.learn.words import WORDS
@@ -47,8 +49,6 @@ from tests.app.doors import door
 from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
 from tests.folded import each
-
-Draw = Callable[[], charts.Drawn]
 
 
 def small(lesson: Lesson) -> Lesson:
@@ -81,6 +81,20 @@ def predict(page: AppTest, slug: str) -> AppTest:
     return checked(page.run())
 
 
+def answered(page: AppTest, slug: str) -> Answered:
+    """Return what a page has measured of a lesson, judged for the answer in its address."""
+    lesson = BY_SLUG[slug]
+    prediction = View(answers=page.query_params["answers"]).given()[slug]
+    evidence, finding = page.session_state[MEASURED][slug]
+    return Answered(
+        lesson=lesson,
+        prediction=prediction,
+        evidence=evidence,
+        finding=finding,
+        verdict=judge(lesson, prediction, finding),
+    )
+
+
 def verdict(page: AppTest) -> str:
     (box,) = [*page.container(key="learn_said").success, *page.container(key="learn_said").info]
     return str(box.value)
@@ -98,8 +112,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         assert told.before in [chart.proto.alt for chart in page.get("plotly_chart")]
         page = predict(page, slug)
         page = checked(page.button(key="learn_run").click().run())
-        run = page.session_state[RUNS][slug]
-        assert run.done and page.session_state[RUNNING] is None
+        run = answered(page, slug)
         assert run.verdict.sentence in verdict(page) and run.finding.said in verdict(page)
         assert run.finding.headline in [chart.proto.alt for chart in page.get("plotly_chart")]
         assert told.why in texts(page) and headline(page) == run.finding.headline
@@ -108,7 +121,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     marks = " · ".join(c.value for c in page.caption)
     assert f"{len(SLUGS)} of {len(SLUGS)} lessons answered" in marks
     for number, slug in enumerate(SLUGS, start=1):
-        close = page.session_state[RUNS][slug].verdict.close
+        close = answered(page, slug).verdict.close
         group = re.search(rf"{'Right or close' if close else 'Off'}: ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
     assert "That was the path." in texts(page)
@@ -119,7 +132,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     rows = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", html(page))
     assert len(rows) == len(SLUGS)
     for row, slug in zip(rows, SLUGS, strict=True):
-        run = page.session_state[RUNS][slug]
+        run = answered(page, slug)
         cells = [unescape(cell) for cell in re.findall(r"<td>(.*?)</td>", row)]
         assert cells == [
             step_name(slug),
@@ -131,7 +144,8 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     page = checked(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
     assert "You predicted" in verdict(page)
     page = checked(page.button(key="learn_forget").click().run())
-    assert RUNS not in page.session_state or not page.session_state[RUNS]
+    assert MEASURED not in page.session_state or not page.session_state[MEASURED]
+    assert "answers" not in page.query_params and "0 of 12 lessons answered" in texts(page)
     assert page.radio(key=prediction_key(SLUGS[1])).value is None
 
 
@@ -155,10 +169,8 @@ def test_answers_survive_a_reload(short_path: None) -> None:
     again = open_at("learn", **query)
     assert verdict(again) == verdict(page)
     other = open_at("learn", **(query | {"lesson": START}))  # measured again there, too
-    assert (
-        other.session_state[RUNS]["clipping"].verdict
-        == page.session_state[RUNS]["clipping"].verdict
-    )
+    assert answered(other, "clipping").verdict == answered(page, "clipping").verdict
+    assert "1 of 12 lessons answered" in texts(other)
     for wrong in ("clipping:all", "luck:1", "noise:7.77"):
         with pytest.raises(InvalidInput, match="answers must be lessons with their answers"):
             View(answers=wrong).validate()
@@ -172,19 +184,15 @@ def test_a_prediction_is_kept_while_other_steps_are_read(short_path: None) -> No
     assert not page.button(key="learn_run").disabled
 
 
-def test_a_cancelled_run_goes_on_where_it_stopped(
+def test_what_is_measured_is_not_measured_again(
     short_path: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
     page = checked(page.button(key="learn_run").click().run())
-    run = page.session_state[RUNS]["clipping"]
-    whole, run.measured = run.evidence.rows, None
-    del run.finding
-    monkeypatch.delitem(experiments.RUNS, "radius")  # what has run is not run again
-    page = checked(page.run())
-    assert "Stopped. Run goes on from there." in texts(page)
-    page = checked(page.button(key="learn_run").click().run())
-    assert page.session_state[RUNS]["clipping"].evidence.rows == whole
+    known = verdict(page)
+    monkeypatch.delitem(experiments.RUNS, "radius")
+    again = open_at("learn", **dict(page.query_params))  # another session
+    assert verdict(again) == verdict(checked(page.run())) == known
 
 
 # -- the address --------------------------------------------------------------------------------
@@ -227,16 +235,19 @@ def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None)
 
 def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
     lesson = small(BY_SLUG["geometry"])
-    run = LessonRun(lesson=lesson, prediction=8)
-    assert list(run.steps())
-    table = study_table(lesson, run.evidence)
-    assert list(table["Set"].unique()) == ["on the ℓ₁ ball", "on the ℓ₂ ball"]
-    both = [*run.evidence.table["mean_error"], *run.evidence.beside["mean_error"]]
-    assert list(table["Mean excess population risk"]) == both
+    evidence = measure(lesson)
+    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    table = numbers_of(figure)
+    for where, own in (("ℓ₁ ball", evidence.table), ("ℓ₂ ball", evidence.beside)):
+        for method, name in (
+            ("sco.erm", "Risk minimiser"),
+            ("sco.objective-perturbation", "Objective perturbation"),
+        ):
+            means = own.loc[own["series"] == method, "mean"]
+            assert list(table[f"{name}, {where}"]) == list(means)
     other = small(BY_SLUG["noise"])
-    run = LessonRun(lesson=other, prediction=8)
-    assert list(run.steps())
-    assert "Set" not in study_table(other, run.evidence)
+    (figure,) = figures.figures(other, measure(other), "", done=True)
+    assert [line.name for line in figure.panels[0].lines] == ["Sample mean", "Simple clipping"]
 
 
 # -- doors, and what is handed in ---------------------------------------------------------------
@@ -279,35 +290,63 @@ def test_what_is_handed_in_survives_a_reload_with_the_sentence(short_path: None)
 # -- figures ------------------------------------------------------------------------------------
 
 
-def test_the_figures_hold_the_numbers() -> None:
-    rows = [row for part in experiments.parts("radius", 2) for row in experiments.run_part(part)]
-    table = experiments.series_table(rows)
-    figure, _ = charts.series_figure(table, charts.RADIUS, ("Clip radius R", "Error"), "")
+def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(experiments.TRIALS, "radius", 2)
+    evidence = measure(BY_SLUG["clipping"])
+    (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", done=True)
     drawn = {line.name: line for line in figure.panels[0].lines}
+    table = evidence.table
     private = table.loc[table["series"] == experiments.PRIVATE].set_index("x")["mean"]
     best = {row.name: row.values for row in figure.ladder.rows}
-    for series, (name, _) in charts.RADIUS.items():
+    for series in (experiments.PRIVATE, *figures.PARTS):
+        name = figures.SERIES[series][0]
         own = table.loc[table["series"] == series].set_index("x")["mean"]
         assert list(drawn[name].y) == list(own)
         assert best[name] == [rounded(own[private.idxmin()])]
-    parts = experiments.parts("neighbours", 3)
-    guessed = [row for part in parts for row in experiments.run_part(part)]
-    counts, shares = experiments.running_share(guessed)
-    figure, numbers = charts.guesses_figure(guessed, "")
+    assert set(drawn) == {*best, ""}
+    monkeypatch.setitem(experiments.TRIALS, "neighbours", 3)
+    evidence = measure(BY_SLUG["epsilon"])
+    counts, shares = experiments.running_share(evidence.rows)
+    figure, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=True)
     (line,) = (one for one in figure.panels[0].lines if one.key == experiments.RIGHT)
+    assert list(line.x) == list(counts)
     assert list(line.y) == pytest.approx(list(100 * shares))
-    assert list(numbers()["Guesses"]) == list(counts)
     (region,) = figure.panels[0].regions
     assert region.look is colours.IMPOSSIBLE
     assert region.lower[0] == pytest.approx(100 * guess_ceiling(experiments.GAME_EPSILON))
-    assert not charts.guesses_figure((), "")[0].panels[0].regions
+    before, _ = figures.figures(BY_SLUG["epsilon"], evidence, "", done=False)
+    assert not before.panels[0].regions and len(before.panels[0].lines) == 1
+
+
+def test_the_figure_of_bad_luck_and_the_sentence_have_the_same_numbers() -> None:
+    lesson = BY_SLUG["the-mean"]
+    evidence = measure(lesson)
+    (figure,) = figures.figures(lesson, evidence, "", done=True)
+    worst = [row.values[0] for row in figure.ladder.rows]
+    assert list(numbers_of(figure).columns[1:]) == ["Sample mean", "Median of means"]
+    assert f"of **{worst[0]}** and **{worst[1]}**." in lesson.find(evidence).said
+    for line in figure.panels[0].lines:
+        assert list(line.x) == sorted(line.x) and line.y[0] == 100
+
+
+def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> None:
+    lesson = BY_SLUG["clipping"]
+    (figure,) = figures.figures(lesson, measure(lesson, before=True), "", done=False)
+    (line,), (row,) = figure.panels[0].lines, figure.ladder.rows
+    seen = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y >= figure.y.low]
+    assert 1 < len(seen) < len(line.x) and line.y[0] <= figure.y.high
+    assert row.values == [rounded(seen[-1][1])]
+    assert figure.ladder.title == f"At R = {seen[-1][0]:g}"
 
 
 def test_the_parts_of_an_error_have_their_colours_and_no_other_line_has_them() -> None:
     code = {"bias": colours.BIAS, "sampling": colours.SAMPLING, "noise": colours.NOISE}
-    assert {part: charts.colour_named(part) for part in charts.PARTS} == code
-    used = {s: charts.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods}
-    used |= {s: charts.colour_named(s) for s in (*charts.LAWS, *charts.CHOOSES, "right")}
+    assert {part: figures.colour_named(part) for part in figures.PARTS} == code
+    used = {s: figures.colour_named(s) for lesson in LESSONS for s in lesson.scenario.methods}
+    used |= {
+        s: figures.colour_named(s)
+        for s in (*set(figures.SERIES) - set(figures.PARTS), *figures.CHOOSES)
+    }
     red = (colours.IMPOSSIBLE.edge, colours.IMPOSSIBLE.ink)
     assert not {*code.values(), *red} & set(used.values())
 
@@ -327,8 +366,8 @@ def contrast(colour: str, page: str) -> float:
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_names_of_parts_can_be_read(dark: bool) -> None:
     page = colours.PAGE[dark]
-    for part in charts.PARTS:
-        ink = Theme(dark=dark).colour(colours.PART_INKS[charts.colour_named(part)])
+    for part in figures.PARTS:
+        ink = Theme(dark=dark).colour(colours.PART_INKS[figures.colour_named(part)])
         assert contrast(ink, page) >= 4.5, part
 
 
@@ -355,18 +394,31 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(SLUGS.index(slug) + 1)), slug)
     page = checked(page.button(key="learn_run").click().run())
     assert not any("chosen " in chart.proto.spec for chart in page.get("plotly_chart"))
-    answer, expected = page.session_state[RUNS][slug].finding.answer, ANSWERS[slug]
+    run, expected = answered(page, slug), ANSWERS[slug]
+    answer = run.finding.answer
     if not isinstance(expected, tuple):
         assert answer == expected
     else:
         assert expected[0] <= answer <= expected[1]
+    table = run.evidence.table
+    for x, floor in run.evidence.floor.items():  # as the sentence of the last lesson has it
+        private = table[(table["x"] == x) & (table["series"] != "mean.sample")]
+        assert len(private) == 2 and (private["mean"] > floor).all()
 
 
-@each("draw", [charts.densities, charts.records, charts.bulk])
-def test_two_laws_look_different_and_are_named_in_the_order_of_their_tops(draw: Draw) -> None:
-    figure, _ = draw()
-    named = [line for panel in figure.panels for line in panel.lines if line.name]
-    looks = {(line.colour, line.dash) for line in named}
-    assert len(looks) == len({line.key for line in named}) >= 2
-    tops = {line.key: max(line.y) for line in figure.panels[-1].lines}
-    assert all(row.end == tops[row.key] for row in figure.ladder.rows)
+@each("draw", [figures.densities, figures.records])
+def test_two_laws_look_different_and_have_a_number_each(draw: Callable[[], Figure]) -> None:
+    figure = draw()
+    lines = figure.panels[0].lines
+    assert len({line.colour for line in lines}) == len(lines) == 2
+    assert [row.key for row in figure.ladder.rows] == [line.key for line in lines]
+    assert list(numbers_of(figure).columns[1:]) == [line.name for line in lines]
+
+
+def test_the_largest_records_are_in_the_figure_and_in_its_title() -> None:
+    figure = figures.records()
+    samples = experiments.records_in_order()
+    for row in figure.ladder.rows:
+        largest = float(abs(samples[row.key]).max())
+        assert row.end == largest and figure.y.low <= -largest < largest <= figure.y.high
+        assert f"{largest / 2000:.2g}" in figure.alt

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
+from dpsco_app.pages.learn.figures import figures
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
-from dpsco_app.pages.learn.state import LessonRun, evidence_before, given
+from dpsco_app.pages.learn.state import measure
 from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
@@ -28,28 +28,15 @@ from dpsco_core.explain.lessons import (
     RIGHT,
     SAMPLING,
     STUDENT,
-    LessonRow,
 )
 from dpsco_core.explain.window import window
-from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Curves = dict[str, dict[float, float]]
 
 
-def study_of(curves: Curves) -> pd.DataFrame:
-    """Return a summary with these mean errors by method and x."""
-    return pd.DataFrame(
-        [
-            {"method": method, "x": float(x), "mean_error": error}
-            for method, errors in curves.items()
-            for x, error in errors.items()
-        ]
-    )
-
-
 def series_of(curves: Curves, trials: int = 1) -> pd.DataFrame:
-    """Return a table of an experiment with these means, which are the medians too."""
+    """Return a table with these means, which are the medians too."""
     return pd.DataFrame(
         [
             {"series": name, "x": float(x), "trials": trials, "mean": value, "median": value}
@@ -90,7 +77,7 @@ def finding_of(answer: str | float) -> LessonFinding:
         (CHOICE, "none", "other", False, "Measured: **none of these**"),
         (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**. Measured: **ε = 2**. Right."),
         (BY_SLUG["free"], 0.5, 2.0, False, "Too low by a factor of 4."),
-        (BY_SLUG["users"], 10_000, find.NEVER, False, "**m = 10,000**. Measured: **never**."),
+        (BY_SLUG["users"], 10_000, 1000.0, False, "**m = 10,000**. Measured: **m = 1,000**."),
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
         (BY_SLUG["epsilon"], 60, 70.0, False, "Too low by 10 percentage points."),
@@ -154,15 +141,14 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
     assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
 
 
-@pytest.mark.parametrize(
-    ("last", "word"), [(0.1, "as fast as"), (0.01, "faster than"), (0.5, "more slowly than")]
-)
-def test_the_fall_compares_the_ends(last: float, word: str) -> None:
-    table = study_of(
-        {"mean.sample": {500: 0.1, 50_000: 0.01}, "mean.clipped": {500: 1.0, 50_000: last}}
+def test_the_fall_compares_the_ends() -> None:
+    table = series_of(
+        {"mean.sample": {500: 0.1, 50_000: 0.02}, "mean.clipped": {500: 1.0, 50_000: 0.1}}
     )
     finding = find.fall(LessonEvidence(table=table))
-    assert finding.answer == pytest.approx(1 / last) and word in finding.headline
+    assert finding.answer == pytest.approx(10)
+    for text in (finding.headline, finding.said.replace("**", "")):
+        assert "a factor of 10;" in text and "a factor of 5" in text
 
 
 @pytest.mark.parametrize(
@@ -171,12 +157,11 @@ def test_the_fall_compares_the_ends(last: float, word: str) -> None:
         ((5, 2, 1.05, 1.0), 2.0),
         ((1.0, 1.0, 1.0, 1.0), 0.5),
         ((5, 1.05, 1.5, 1.0), 5.0),  # from there on, not only there
-        ((5, 2, 2, 2), find.NEVER),
     ],
 )
-def test_free_means_from_there_on(private: tuple[float, ...], answer: float | str) -> None:
+def test_free_means_from_there_on(private: tuple[float, ...], answer: float) -> None:
     xs = (0.5, 1, 2, 5)
-    table = study_of(
+    table = series_of(
         {
             "mean.sample": dict.fromkeys(xs, 1.0),
             "mean.clipped": dict(zip(xs, private, strict=True)),
@@ -186,14 +171,14 @@ def test_free_means_from_there_on(private: tuple[float, ...], answer: float | st
 
 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
-    table = study_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
+    table = series_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
     finding = find.laplace_over_gaussian(LessonEvidence(table=table))
     assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
 
 
 @pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
 def test_the_least_risk_may_need_no_data(start: float, answer: str) -> None:
-    table = study_of(
+    table = series_of(
         {
             "sco.erm": {500: 0.05, 20_000: 0.01},
             "sco.cwme": {500: 0.6, 20_000: 0.03},
@@ -208,44 +193,39 @@ def test_the_width_gain_is_what_privacy_adds_on_the_ball_over_the_cross() -> Non
     method = "sco.objective-perturbation"
     cross = {method: {5: 1.0, 200: 0.02}, "sco.erm": {5: 0.1, 200: 0.01}}
     ball = {method: {5: 1.0, 200: 0.11}, "sco.erm": {5: 0.1, 200: 0.03}}
-    evidence = LessonEvidence(table=study_of(cross), beside=study_of(ball), start={200.0: 0.05})
+    evidence = LessonEvidence(table=series_of(cross), beside=series_of(ball), start={200.0: 0.05})
     finding = find.width_gain(evidence)
     assert finding.answer == pytest.approx(8) and "**3 times** smaller" in finding.said
     assert "more than the risk of the answer 0" in finding.said
+    # Explore's price on each set: 0.02 over 0.01, and 0.11 over 0.03.
+    assert "**2 times** the excess risk on the ℓ₁ ball and **3.7 times** on the" in finding.said
 
 
 @pytest.mark.parametrize(
     ("filtered", "answer"),
-    [((9, 3, 1, 0.1), 100.0), ((9, 1, 3, 0.1), 1000.0), ((9, 9, 9, 9), find.NEVER)],
+    [((9, 3, 1, 0.1), 100.0), ((9, 1, 3, 0.1), 1000.0)],
 )
-def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: float | str) -> None:
+def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: float) -> None:
     xs = (1, 10, 100, 1000)
-    table = study_of(
+    table = series_of(
         {
             "user.clipped-means": dict.fromkeys(xs, 2.0),
             "user.accelerated": dict(zip(xs, filtered, strict=True)),
         }
     )
-    assert find.filter_pays(LessonEvidence(table=table)).answer == answer
-    finding = find.filter_pays(
-        LessonEvidence(table=table, start=dict.fromkeys(map(float, xs), 0.5))
-    )
-    last = "from m = **1,000** on" if filtered[-1] < 0.5 else "has a smaller error than filtered"
-    assert last in finding.said and "never is" in finding.said
+    for blank, never in ((0.5, True), (2.5, False)):
+        start = dict.fromkeys(map(float, xs), blank)
+        finding = find.filter_pays(LessonEvidence(table=table, start=start))
+        assert finding.answer == answer and ("never is" in finding.said) is never
+        below = "1,000" if blank == 0.5 or answer == 1000 else "100"
+        assert f"uses no data, from m = **{below}** on" in finding.said
 
 
-@pytest.mark.parametrize(("error", "said"), [(0.4, "No line"), (0.05, "By the luck")])
-def test_the_floor_is_compared_with_the_best_private_line(error: float, said: str) -> None:
-    table = study_of(
-        {
-            "mean.sample": {500: 0.01, 20_000: 0.001},
-            "mean.clipped": {500: error, 20_000: 0.3},
-            "mean.cwme-cdp": {500: 2.0, 20_000: 0.5},
-        }
-    )
+def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
+    table = series_of({"mean.clipped": {500: 0.4, 20_000: 0.3}})
     finding = find.above_floor(LessonEvidence(table=table, floor={500.0: 0.2, 20_000.0: 0.1}))
-    assert finding.answer == pytest.approx(3) and said in finding.said
-    assert "error of simple clipping" in finding.headline
+    assert finding.answer == pytest.approx(3) and "n = 20,000" in finding.said
+    assert "error of simple clipping is 3 times" in finding.headline
 
 
 # -- the table of lessons -----------------------------------------------------------------------
@@ -275,92 +255,32 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
         assert answer_text(lesson, answer)
 
 
-# -- where the answers to choose from stand in the figure ---------------------------------------
+# -- where the numbers of a prediction stand, and what lands there ------------------------------
 
 
-def test_every_choice_stands_in_the_figure_and_no_other() -> None:
-    choices = [lesson for lesson in LESSONS if lesson.choices]
-    for lesson in LESSONS:
-        assert isinstance(lesson.draw, drawing.Choosing) == bool(lesson.choices)
-    for lesson in choices:
-        assert isinstance(lesson.draw, drawing.Choosing)
-        for known in (False, True):
-            run = LessonRun(lesson=lesson, prediction="")
-            if known:
-                assert list(run.steps())
-                places = lesson.draw.places(run.evidence)
-            else:
-                outcomes: list[Outcome] = []
-                if lesson.experiment is None:
-                    *_, (outcomes, _) = given(lesson)
-                places = lesson.draw.places(evidence_before(lesson, outcomes))
-            assert set(places) == set(lesson.choices)
-
-
-def luck_of(errors: dict[str, list[float]]) -> LessonEvidence:
-    rows = [
-        {"method": method, "trial": trial, "x": 1.0, "error": error}
-        for method, own in errors.items()
-        for trial, error in enumerate(own)
-    ]
-    return LessonEvidence(table=pd.DataFrame(), errors=pd.DataFrame(rows))
-
-
-def test_the_median_of_means_is_predicted_beside_the_sample_mean() -> None:
-    own = [float(e) for e in range(1, 101)]
-    shuffled = own[50:] + own[:50]
-    places = drawing.luck(luck_of({"mean.sample": shuffled}))
-    at = {answer: {round(y, 9): x for x, y in line} for answer, line in places.items()}
-    # The error that 1 % of the samples reach is 100; the one that all reach is 1.
-    assert at["mean"][1.0] == pytest.approx(100 * drawing.MORE)
-    assert at["split"][1.0] == at["sturdy"][1.0] == pytest.approx(100 * drawing.LESS)
-    assert at["split"][100.0] == pytest.approx(1.0)
-    assert at["sturdy"][100.0] == pytest.approx(drawing.LESS)
-    # Trials land in their order, each where its rank is.
-    trials = drawing.luck_trials(luck_of({"mean.median-of-means": [3.0, 1.0, 2.0, 4.0]}))
-    assert [(x, y) for x, y, _ in trials] == [(3.0, 50.0), (1.0, 100.0), (2.0, 75.0), (4.0, 25.0)]
-
-
-def test_the_bands_hold_the_radii_that_cut_so_many() -> None:
-    shares = {1.0: 0.9, 2.0: 0.6, 4.0: 0.3, 8.0: 0.02, 16.0: 0.001}
-    rows = [
-        LessonRow(series=CUT, x=radius, trial=0, value=share) for radius, share in shares.items()
-    ]
-    rows += [
-        LessonRow(series=PRIVATE, x=x, trial=trial, value=abs(x - 2.0 ** (trial + 1)) + 1)
-        for trial in (0, 1)
-        for x in shares
-    ]
-    evidence = LessonEvidence(table=pd.DataFrame(), rows=tuple(rows))
-    bands = {answer: (a[0], b[0]) for answer, (a, b) in drawing.cut(evidence).items()}
-    assert bands == {
-        "most": (1.0, pytest.approx(8**0.5)),
-        "some": (pytest.approx(8**0.5), pytest.approx(128**0.5)),
-        "none": (pytest.approx(128**0.5), 16.0),
-    }
-    assert drawing.cut_trials(evidence) == [(2.0, 1.0, PRIVATE), (4.0, 1.0, PRIVATE)]
-
-
-def test_the_marks_of_the_least_risk_begin_at_the_answer_without_data() -> None:
-    errors = pd.DataFrame(
-        [
-            {"method": method, "trial": trial, "x": x, "error": trial + x}
-            for method in ("sco.erm", "sco.cwme", "sco.clipped")
-            for trial in (1, 0)
-            for x in (500.0, 1000.0)
-        ]
-    )
-    evidence = LessonEvidence(table=errors, errors=errors, start={500.0: 0.2, 1000.0: 0.2})
-    places = drawing.least(evidence)
-    assert places["start"] == [(500.0, 0.2)]
-    heights = [y for [(_, y)] in places.values()]
-    assert heights == sorted(heights, reverse=True) and len(set(heights)) == 3
-    assert drawing.least_trials(evidence) == [
-        (500.0, 500.0, "sco.clipped"),
-        (500.0, 500.0, "sco.cwme"),
-        (500.0, 501.0, "sco.clipped"),
-        (500.0, 501.0, "sco.cwme"),
-    ]
+@pytest.mark.parametrize(
+    "lesson", [one for one in LESSONS if one.numbers], ids=lambda one: one.slug
+)
+def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
+    evidence = measure(lesson)
+    (figure, *_) = figures(lesson, evidence, "", done=True)
+    shown = figure.panels[0]
+    trials = lesson.trials(evidence)
+    for x, y in trials:
+        assert shown.x.low <= x <= shown.x.high and y > 0
+    if lesson.experiment is None:
+        means = find.curve(evidence.table, lesson.lands)
+        for x, mean in means.items():
+            at = [error for place, error in trials if place == x]
+            assert len(at) == lesson.scenario.trials and sum(at) / len(at) == pytest.approx(mean)
+    answer = float(lesson.find(evidence).answer)
+    places = [lesson.place(evidence, number) for number in (*lesson.numbers, answer)]
+    for x, y in places:  # the figure has room for every prediction
+        assert shown.x.low <= x <= shown.x.high and figure.y.low <= y <= figure.y.high
+    if lesson.height is None:
+        assert [x for x, _ in places] == [*lesson.numbers, answer]
+    else:
+        assert {x for x, _ in places} == {lesson.last}
 
 
 def test_every_word_belongs_to_a_lesson() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
-from dpsco_app.pages.one_run.figures import noise_figure, parts_figure
-from dpsco_app.pages.one_run.state import STATE
-from dpsco_app.pages.one_run.words import (
-    choices_sentence,
+from dpsco_app.pages.one_run.figures import (
     clipping_helps,
+    parts_figure,
     parts_title,
     path_title,
     percent,
     radius_sentence,
 )
+from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
@@ -35,12 +33,9 @@ from dpsco_core.explain.anatomy import (
     RiskPath,
     clipped_plan,
     gradient_norms,
-    private_radii,
     share_clipped,
     single_runs,
 )
-from dpsco_core.explain.methods.cancelling import cancelling
-from dpsco_core.methods.euclidean import AdaptiveDescent
 from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
 
@@ -115,7 +110,7 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     assert table["Excess risk"].iloc[0] == paths["private"].risks[0]
     errors = error_parts(point, trials=1)
     assert values(named(parts, "whole error")) == pytest.approx(list(errors.total))
-    stack = parts_figure(errors, errors.chosen, np.empty(0)).panels[0].regions
+    stack = parts_figure(errors, errors.chosen).panels[0].regions
     above = [region for region in stack if not region.key.endswith("below")]
     assert [region.name for region in above] == [PART_NAMES[part] for part in PARTS]
     for part, region in zip(PARTS, above, strict=True):
@@ -158,7 +153,7 @@ def test_a_method_without_that_radius_says_that_its_run_does_not_follow_it() -> 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
     page = open_anatomy()  # a single step
     assert any(
-        "takes a single step here: there is nothing to play" in m.value for m in page.markdown
+        "stops nowhere on its way here: there is nothing to play" in m.value for m in page.markdown
     )
     assert not player(page)
     _, chosen = clipped_plan(POINT)
@@ -209,7 +204,7 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
         noise=ones,
         chosen=2.0,
     )
-    figure = parts_figure(parts, 2.0, np.empty(0))
+    figure = parts_figure(parts, 2.0)
     drawn = {r.name: r for r in figure.panels[0].regions}
     below = drawn["clipping bias, reduces it"]
     assert below.lower == pytest.approx([0, -0.5, -0.5]) and not any(below.upper)
@@ -236,7 +231,7 @@ def test_what_hangs_below_zero_is_not_cut() -> None:
         noise=np.ones(3),
         chosen=2.0,
     )
-    axis = parts_figure(parts, 2.0, np.empty(0)).y
+    axis = parts_figure(parts, 2.0).y
     assert axis.low < -2 and axis.high > 3
     assert not axis.log and len(axis.ticks) >= 4 and (0.0, "0") in axis.ticks
 
@@ -333,15 +328,13 @@ def test_the_parts_have_one_colour_each_on_every_page() -> None:
         colours = picture_data(POINT, dark=dark)["colours"]
         for part in ("sampling", "bias", "noise"):
             assert colours[part] == PART_COLOURS[part][dark]
-    stack = parts_figure(error_parts(POINT, trials=1), 1.0, np.empty(0)).panels[0].regions
+    stack = parts_figure(error_parts(POINT, trials=1), 1.0).panels[0].regions
     assert all(r.look.fill == PART_COLOURS[r.key.removesuffix(" below")] for r in stack)
 
 
 def test_it_is_said_where_clipping_helps_without_noise() -> None:
     said = clipping_helps(path(1, 0.002), path(1, 0.01))
     assert "0.002 with it, 0.01 without" in said and "largest gradients" in said
-    zigzag = path(1, 0.01, 0.02, 0.01, 0.02, 0.01)
-    assert "goes up and down" in clipping_helps(path(1, 0.002), zigzag)
     assert clipping_helps(path(1, 0.01), path(1, 0.002)) == clipping_helps(None, path(1, 1)) == ""
     assert clipping_helps(path(1, 0.01), path(1, 0.0101)) == ""
 
@@ -369,40 +362,3 @@ def test_titles_name_what_costs_most() -> None:
         assert title.startswith(f"Radius {short_text(best, 2)} is best") and lost in title
         assert parts_title(parts, best).endswith("the one that is shown, is best")
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
-
-
-def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() -> None:
-    point = replace(POINT, n=5000, distribution="log-normal")
-    choices = private_radii(point)
-    parts = error_parts(point, trials=1)
-    plan = AdaptiveDescent().plan(point.setting)
-    allowed = {plan.blind_radius, *plan.radii}
-    assert len(choices) == 40 and set(choices) <= allowed and len(set(choices)) > 1
-    plain = parts_figure(parts, parts.chosen, np.empty(0))
-    figure = parts_figure(parts, parts.chosen, choices)
-    ticks, setting, best = (line for line in figure.panels[0].lines if line.symbol)
-    assert list(ticks.x) == sorted(set(choices))
-    assert sum(int(text.split(": ")[1].removesuffix(" here")) for text in ticks.hover) == 40
-    assert list(setting.x) == [parts.chosen]
-    assert list(best.x) == [parts.radii[parts.total.argmin()]]
-    assert figure.y.low < ticks.y[0] < min(0.0, plain.y.low) and len(set(ticks.y)) == 1
-    assert "in 40 runs" in choices_sentence(choices, parts)
-    none = np.empty(0)
-    assert not any(line.symbol for line in plain.panels[0].lines)
-    assert not choices_sentence(none, parts)
-    assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
-    assert len(private_radii(POINT)) == 0  # it does not look at so few records
-
-
-def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:
-    page = open_at("one_run", problem="logistic", methods="sco.ftrl", n="2000", d="5", trials="1")
-    assert any("times less noise" in s.value for s in page.subheader)
-    (said,) = [c.value for c in page.caption if "noise that cancels" in c.value]
-    steps = int(re.search(r"takes (\d+) step", said)[1])
-    own = cancelling(steps)
-    assert f"{short_text(float(own.sum_std[-1]), 2)} with noise that cancels" in said
-    other = open_at("one_run", problem="logistic", methods="sco.clipped", n="2000", d="5")
-    assert not any("times less noise" in s.value for s in other.subheader)
-    drawn = noise_figure(cancelling(100))
-    spread = {line.key: line.y[-1] for line in drawn.panels[0].lines if line.width > 2}
-    assert spread == {"independent": 10.0, "correlated": pytest.approx(2.53, abs=0.01)}

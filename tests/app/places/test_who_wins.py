@@ -18,7 +18,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Cells
 from dpsco_app.pages.contest import contest_figure, nearest_cell, where, winner
-from dpsco_app.pages.who_wins.state import COARSE, PLANES, SIZES, STATE, plane, planes_for
+from dpsco_app.pages.who_wins.state import PLANES, SIZES, STATE, plane, planes_for
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
@@ -41,7 +41,7 @@ def spec(page: AppTest) -> dict[str, Any]:
 
 
 def map_of(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "rates") -> Contest:
-    size = SIZES["rates"] if reading == "rates" else COARSE
+    size = SIZES["rates" if reading == "rates" else "measured"]
     return bounds_contest(scenario, plane(name, scenario, size), reading)
 
 
@@ -207,7 +207,20 @@ def test_no_private_method_is_said() -> None:
     page = open_who_wins(methods="sco.erm")
     assert headline(page).startswith("No such bound") and not page.get("plotly_chart")
     page = open_who_wins(methods="sco.erm", reading="measured")
-    assert headline(page) == "No private optimiser is chosen"
+    assert headline(page) == "No private optimiser that is chosen can run here"
+
+
+def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> None:
+    few = {"problem": "mean", "reading": "measured", "d": "2", "n": "1000", "delta": "0"}
+    page = open_who_wins(methods="mean.clipped,mean.cwme-pure", **few)
+    assert "Left out: Simple clipping (Gaussian noise cannot give pure DP)" in html(page)
+    assert set(ladder(page)) <= {"■ Coordinate-wise", "■ an answer without data"}
+    page = open_who_wins(methods="mean.clipped", **few)
+    assert headline(page) == "No private estimator that is chosen can run here"
+    assert "Left out: Simple clipping" in html(page) and not page.get("plotly_chart")
+    # What more records would mend runs elsewhere on the map.
+    page = open_who_wins(problem="mean", reading="measured", n="100", d="2", methods="mean.clipped")
+    assert "Left out" not in html(page)
 
 
 def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None:
@@ -218,7 +231,7 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
 
     swept = Scenario.from_query(link(), visit.BASE)
     assert (swept.problem, swept.axis, swept.methods) == (BASE.problem, "n", BASE.methods)
-    large = link(n="500000", d="4", plane="d-epsilon")
-    assert Scenario.from_query(large, visit.BASE).axis is None
+    large = open_who_wins(n="500000", d="4", plane="d-epsilon")
+    assert any("must" in caption.value for caption in large.caption)
     page = open_page(**(link() | {"trials": "1", "grid": "500,1000"}))
     assert result(page).scenario.problem == BASE.problem and not page.warning

@@ -86,6 +86,18 @@ def test_the_last_steps_compare_prices_and_the_figure_draws_those_of_the_text() 
     assert short(numbers.heavy.floor_prices[0]) in STEPS[-1].text[0]
 
 
+def test_the_step_of_the_light_tail_says_what_the_title_of_the_story_says() -> None:
+    numbers, step = why(), STEPS[-2]
+    heavy, light = numbers.heavy, numbers.light
+    assert "more records make privacy cheap" in step.title
+    assert light.later < heavy.later and light.halving < 4 <= round(heavy.halving, 1)
+    first, second = step.text
+    assert first.endswith("this is why heavy tails and privacy do not get along.")
+    assert "get along" in TITLE and f"{light.later:.2f} here, and still {heavy.later:.2f}" in first
+    assert light.price > heavy.price and light.best.error < heavy.best.error
+    assert f"{short(light.price)} here, and {short(heavy.price)} at p = 2, although" in second
+
+
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:
     page = scroll_page(TITLE, STORY)
     assert "http://" not in page and "https://" not in page and "import {" not in page

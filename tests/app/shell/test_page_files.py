@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.pages.geometry.state import STATE as GEOMETRY
-from dpsco_app.pages.one_run.words import percent
+from dpsco_app.pages.one_run.figures import percent
 from dpsco_app.pages.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.users.state import fit
@@ -58,8 +58,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     expect_files(page)
     scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
-    runs = ("private", "clipped", "exact")
-    tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
+    tables = printed(anatomy_script(point, method, scenario.trials, parts=True))
     path = shown(page, "Excess risk")
     expected = np.concatenate(
         [

@@ -92,11 +92,11 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     whole = control_values(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
-        load, set_scenario = PageState.load, controls.load
+        change, set_scenario = PageState.change, controls.load
 
-        def some(self: Any, given: Any) -> None:
+        def some(self: Any, changes: Any, scenario: Any = None) -> None:
             """Put some of the values of the page's own controls, and stop there."""
-            load(self, given)
+            change(self, changes, scenario)
             names = [self.key(name) for name in self.names]
             for key in names[after:]:
                 del st.session_state[key]
@@ -109,7 +109,7 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
                 del st.session_state[key]
             st.stop()
 
-        patch.setattr(PageState, "load", some)
+        patch.setattr(PageState, "change", some)
         patch.setattr(controls, "load", some_of_the_scenario)
         page.run()
         assert control_values(page) == {}

@@ -32,4 +32,7 @@ def page() -> None:
         return
     draw_apart(STATE, scenario)
     draw_picture(scenario, "private_mean")
-    st.caption(sample_words(scenario))
+    st.caption(
+        "The circle is around 0, wherever the records are: a centre read off the records would "
+        f"leak something about them. {sample_words(scenario)}"
+    )
