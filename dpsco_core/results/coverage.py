@@ -1,5 +1,6 @@
 """How often the 95 % intervals of a study held the mean, and how well its runs tell that."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
+NOMINAL = 0.95  # what is proven: at least that share, for every law of the class
 LEVEL = 0.95  # the confidence in the interval of the observed share
 
 
@@ -63,3 +65,15 @@ def coverages(scenario: Scenario, outcomes: Iterable[Outcome]) -> tuple[Coverage
         Coverage(method=method, trials=trials, inside=inside)
         for method, (trials, inside) in counts.items()
     )
+
+
+def lowest(rows: Iterable[Coverage], step: float = 0.1, most: float = 0.8) -> float:
+    """Return where an axis of these shares begins: a multiple of `step` below all, at most `most`.
+
+    Examples
+    --------
+    >>> lowest([Coverage(method="mean.clipped", trials=5, inside=5)])  # 0.025 ** (1 / 5) = 0.478
+    0.4
+    """
+    least = min((row.low for row in rows), default=1.0)
+    return min(most, round(step * math.floor(least / step), 10))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binom, binomtest
 
-from dpsco_core.results.coverage import Coverage, coverages
+from dpsco_core.results.coverage import Coverage, coverages, lowest
 from dpsco_core.results.intervals import interval
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
@@ -53,3 +53,10 @@ def test_the_interval_misses_its_chance_at_most_once_in_twenty(chance: float) ->
     rows = [Coverage(method="mean.clipped", trials=40, inside=k) for k in range(41)]
     misses = sum(binom.pmf(r.inside, 40, chance) for r in rows if not r.low <= chance <= r.high)
     assert misses <= 0.05
+
+
+def test_the_axis_begins_below_every_bar() -> None:
+    few, many = (Coverage(method="mean.clipped", trials=n, inside=n) for n in (5, 500))
+    assert lowest([many]) == 0.8
+    assert lowest([few, many]) == 0.4 <= few.low
+    assert lowest([Coverage(method="mean.clipped", trials=9, inside=0)]) == 0.0

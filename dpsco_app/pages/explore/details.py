@@ -12,11 +12,14 @@ from dpsco_app.front.notice import how_to_read, to_notice
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import data_word, formula_names, panel_title
 from dpsco_app.live.running import Result
+from dpsco_app.pages.explore.coverage import ABOUT as ABOUT_COVERAGE
+from dpsco_app.pages.explore.coverage import draw_coverage
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.menus import start
+from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.pages.explore.tables import coverage_text, numbers
+from dpsco_app.pages.explore.tables import numbers
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
@@ -58,17 +61,21 @@ def draw_details(shown: Shown) -> None:
     _slopes(result)
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
+    whom = "users" if scenario.m > 1 else "records"
+    fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
 def _numbers(studies: list[Study]) -> None:
-    for study in studies:
+    covered = False
+    for i, study in enumerate(studies):
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
         export.show_table(numbers(study.outcomes, study.scenario))
-        if covered := coverage_text(study.scenario, study.outcomes):
-            st.caption(covered)
+        covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
+    if covered:
+        st.caption(ABOUT_COVERAGE)
     error = words_for(studies[0].scenario.problem).error.capitalize()
     text = f"{error} over the trials; parameters are those of the first trial."
     if any(o.error_uncertainty for study in studies for o in study.outcomes):

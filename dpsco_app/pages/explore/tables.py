@@ -10,17 +10,10 @@ from dpsco_app.parts.options import SYMBOL, budget_text, short_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.catalogue import method_card
-from dpsco_core.results.coverage import coverages
 from dpsco_core.results.intervals import intervals
 from dpsco_core.results.tables import frame, interval_half_width, summary
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
-
-ABOUT_COVERAGE = (
-    "How often the 95 % intervals held the mean, over all points of the axis together (of a "
-    "budget's axis the last one, as its points share their data), with Clopper and Pearson's 95 % "
-    "interval; at least 95 % is proven for the worst law:"
-)
 
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
@@ -63,17 +56,6 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     if table["not_applicable"].any():
         columns["Remark"] = table["not_applicable"].map(on_screen)
     return pd.DataFrame(columns)
-
-
-def coverage_text(scenario: Scenario, outcomes: Sequence[Outcome]) -> str:
-    """Return how often the intervals of a mean held it over all points; empty without any."""
-    rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
-    shares = ", ".join(
-        f"{method_card(row.method).name} {row.inside} of {row.trials} runs "
-        f"({100 * row.low:.0f} to {100 * row.high:.0f} %)"
-        for row in rows
-    )
-    return f"{ABOUT_COVERAGE} {shares}." if shares else ""
 
 
 def _no_interval(outcome: Outcome) -> str:

@@ -1,28 +1,43 @@
-"""The coverage of a mean's intervals, below the table of numbers."""
+"""The figure of the coverage: a dot a method, its bar, and the share that is proven."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from dpsco_app.pages.explore.tables import ABOUT_COVERAGE, coverage_text
-from dpsco_core.results.coverage import coverages
-from dpsco_core.scenario import Scenario
+from dpsco_app.pages.explore.coverage import ABOUT, coverage_figure, said
+from dpsco_core.results.coverage import Coverage
 from tests.app.pages import open_page, texts
-from tests.app.results import run
 
-POINT = Scenario(methods=("mean.sample", "mean.clipped"), n=500, d=3, trials=5)
+ROWS = (
+    Coverage(method="mean.clipped", trials=40, inside=40),
+    Coverage(method="mean.cwme-cdp", trials=40, inside=37),
+)
 
 
-def test_the_shares_are_counted_with_their_intervals() -> None:
-    outcomes = run(POINT).outcomes
-    (row,) = coverages(POINT, outcomes)
-    low, high = round(100 * row.low), round(100 * row.high)
-    said = coverage_text(POINT, outcomes)
-    assert said.endswith(f": Simple clipping {row.inside} of 5 runs ({low} to {high} %).")
+def test_a_dot_is_at_the_observed_share_with_its_own_bar_and_the_rule_at_the_nominal_one() -> None:
+    figure = coverage_figure(ROWS)
+    nominal, *dots = figure.panels[0].lines
+    assert set(nominal.y) == {95.0}
+    for row, dot in zip(ROWS, dots, strict=True):
+        assert dot.key == row.method
+        assert list(dot.y) == pytest.approx([100 * row.share])
+        assert dot.y[0] + dot.half[0] == pytest.approx(100 * row.high)
+        assert dot.y[0] - dot.down[0] == pytest.approx(100 * row.low)
+    assert figure.y.low == 70.0 < 100 * ROWS[1].low
+    assert "37 of 40 runs, 92 % (80 to 98 %)" in figure.alt
+
+
+def test_the_axis_is_from_80_to_100_where_every_bar_is() -> None:
+    figure = coverage_figure([ROWS[0]])
+    assert figure.y.low == 80.0 and 100 < figure.y.high < 102
+    assert [text for _, text in figure.y.ticks] == ["80", "85", "90", "95", "100"]
+    assert said(replace(ROWS[0], inside=38)).startswith("38 of 40 runs, 95 %")
 
 
 @pytest.mark.parametrize(
-    ("problem", "methods", "told"),
+    ("problem", "methods", "drawn"),
     [
         ("mean", "mean.clipped,mean.sample", True),
         ("mean", "mean.adaptive,mean.sample", False),
@@ -30,7 +45,9 @@ def test_the_shares_are_counted_with_their_intervals() -> None:
     ],
 )
 def test_it_stands_below_the_table_of_a_mean_with_intervals_alone(
-    problem: str, methods: str, told: bool
+    problem: str, methods: str, drawn: bool
 ) -> None:
     page = open_page(problem=problem, methods=methods, n="500", d="3", axis="", trials="3")
-    assert (ABOUT_COVERAGE in texts(page)) == told
+    page.session_state["fold_numbers"] = True
+    page.run()
+    assert (ABOUT in texts(page)) == drawn

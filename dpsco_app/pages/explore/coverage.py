@@ -1,0 +1,80 @@
+"""How often the intervals held the mean: a dot a method, beside the share that is proven."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpsco_app.figure.methods import colour_of, short_names, symbol_of
+from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
+from dpsco_app.pages.first_screen import FirstScreen, thin
+from dpsco_core.results.coverage import NOMINAL, Coverage, coverages, lowest
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+HEIGHT = 210
+ABOUT = (
+    "The figure: how often the 95 % intervals held the mean, over all points of the axis together "
+    "(of a budget's axis the last one, as its points share their data). Bars: Clopper and "
+    "Pearson's 95 % intervals of the chance behind that share. At least 95 % is proven for the "
+    "worst law; these data are not that, and more is usual."
+)
+
+
+def draw_coverage(scenario: Scenario, outcomes: Sequence[Outcome], name: str) -> bool:
+    """Draw the coverage of a mean's intervals, and say whether there is any."""
+    rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
+    if rows:
+        FirstScreen(name).draw(coverage_figure(rows), height=HEIGHT)
+    return bool(rows)
+
+
+def coverage_figure(rows: Sequence[Coverage]) -> Figure:
+    """Return the observed shares, in per cent, over the methods' names."""
+    names = short_names([row.method for row in rows])
+    low, first, last = 100 * lowest(rows), 0.4, len(rows) + 0.6
+    nominal = thin("95 % is proven", [first, last], [100 * NOMINAL] * 2)
+    nominal = replace(nominal, away=(-4.0, 12.0))  # inside the panel
+    across = [(float(i), names[row.method]) for i, row in enumerate(rows, 1)]
+    return Figure(
+        panels=[
+            Panel(
+                title="",
+                x=Axis(title="", low=first, high=last, ticks=across, log=False),
+                lines=[
+                    nominal,
+                    *(_dot(row, x, name) for row, (x, name) in zip(rows, across, strict=True)),
+                ],
+            )
+        ],
+        y=Axis(
+            title="Held the mean, %",
+            low=low,
+            high=100 + 0.08 * (100 - low),  # room for a mark at 100
+            ticks=[(float(y), f"{y}") for y in range(round(low), 101, 10 if low < 80 else 5)],
+            log=False,
+        ),
+        ladder=Ladder(title="", columns=[], rows=[]),
+        alt="Intervals that held the mean: "
+        + ", ".join(f"{names[row.method]} {said(row)}" for row in rows),
+    )
+
+
+def said(row: Coverage) -> str:
+    """Return the share, its interval and the counts, in words."""
+    ends = f"{100 * row.low:.0f} to {100 * row.high:.0f} %"
+    return f"{row.inside} of {row.trials} runs, {100 * row.share:.0f} % ({ends})"
+
+
+def _dot(row: Coverage, x: float, name: str) -> Line:
+    return Line(
+        key=row.method,
+        name=name,
+        x=[x],
+        y=[100 * row.share],
+        colour=colour_of(row.method),
+        width=0,
+        symbol=symbol_of(row.method),
+        size=9,
+        half=[100 * (row.high - row.share)],
+        down=[100 * (row.share - row.low)],
+        hover=[said(row)],
+    )

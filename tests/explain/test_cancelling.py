@@ -1,0 +1,34 @@
+"""Noise that cancels: its deviations are those of the mechanism, and its paths follow them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_core.explain.methods.cancelling import cancelling
+from dpsco_core.privacy import Encoding
+from dpsco_core.privacy.correlated import CorrelatedSteps
+
+
+def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:
+    """20,000 coordinates a step; each deviation within 6 standard errors."""
+    steps, size = 30, 20_000
+    noise = cancelling(steps)
+    opened = CorrelatedSteps(encoding=Encoding(steps=steps, size=size, l2_sensitivity=1, rho=0.5))
+    rng = np.random.default_rng(0)
+    rows = np.array([opened.release(np.zeros(size), rng) for _ in range(steps)])
+    close = 6 / math.sqrt(2 * size)
+    np.testing.assert_allclose(rows.std(axis=1), noise.step_std, rtol=close)
+    np.testing.assert_allclose(np.cumsum(rows, axis=0).std(axis=1), noise.sum_std, rtol=close)
+
+
+def test_a_step_is_noisier_and_the_sum_is_not() -> None:
+    noise = cancelling(400)
+    assert (noise.step_std >= 1).all()
+    assert noise.sum_std[-1] == pytest.approx(2.97, abs=0.01)
+    assert noise.independent_std[-1] == 20
+    ends = [cancelling(400, seed) for seed in range(200)]
+    spread = np.std([[e.sum_path[-1], e.independent_path[-1]] for e in ends], axis=0)
+    np.testing.assert_allclose(spread, [noise.sum_std[-1], 20], rtol=0.3)
