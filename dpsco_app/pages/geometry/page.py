@@ -176,7 +176,7 @@ def _width(view: View) -> None:
     _choose(view, screen)
     rows = _widths(view.q)
     names = {kind: known.name for kind, known in words.SETS.items()}
-    names["lq"] = f"ℓ_q ball, q = {words.exponent_text(view.q)}"
+    names["lq"] = f"ℓq ball, q = {words.exponent_text(view.q)}"
     figure = growth_figure(rows, names, view.geometry, words.width_answer(rows, view))
     screen.say(words.QUESTIONS["width"], figure.alt)
     screen.draw(figure)

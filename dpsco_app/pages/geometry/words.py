@@ -39,11 +39,11 @@ SETS = {
         does="The ℓ₂ ball shrinks a point towards 0 and keeps its direction",
     ),
     "lq": SetWords(
-        name="ℓ_q ball",
+        name="ℓq ball",
         formula=r"|w_1|^q + \dots + |w_d|^q \le 1",
         what="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round ball, to "
         "∞, the box with its corners on the diagonals.",
-        does="The ℓ_q ball has no corners for q between 1 and ∞: coordinates become small, never 0",
+        does="The ℓq ball has no corners for q between 1 and ∞: coordinates become small, never 0",
     ),
     "linf": SetWords(
         name="ℓ∞ box",
@@ -86,12 +86,12 @@ def exponent_text(q: float) -> str:
 
 def set_name(view: View) -> str:
     if view.geometry == "lq":
-        return f"ℓ_q ball, q = {exponent_text(view.q)}"
+        return f"ℓq ball, q = {exponent_text(view.q)}"
     return SETS[view.geometry].name
 
 
 def set_answer(view: View) -> str:
-    """Return what the set does; an ℓ_q ball may be one of the others."""
+    """Return what the set does; an ℓq ball may be one of the others."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(view.q, "lq")
     return SETS[same if view.geometry == "lq" else view.geometry].does
 
@@ -182,7 +182,7 @@ HOW_TO_READ = """
 - **⟨x, w⟩** is the inner product: the sum of the products of coordinates.
 - The *farthest point* in the direction of x is the w of C with the largest ⟨x, w⟩. That largest
   value is h(x), the support function; where C is its own mirror image, it is the dual norm of x.
-- **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
+- **‖w‖q** is the ℓq norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
   **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
 - **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how
   far C reaches in that direction, and its mean the **Gaussian width**.

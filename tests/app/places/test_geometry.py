@@ -236,7 +236,7 @@ def test_values_between_the_options_are_kept() -> None:
     assert page.query_params["noise_q"] == "1.234" and not page.warning
     assert headline(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
     page = open_geometry(part="width", geometry="lq", q="1.33")
-    assert "ℓ_q ball, q = 1.33" in headline(page)
+    assert "ℓq ball, q = 1.33" in headline(page)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_controls_move_the_figures_and_the_address() -> None:
 def test_what_a_hidden_control_holds_is_kept() -> None:
     page = set_field(open_geometry(part="width", geometry="lq", q="3"), "geometry", "l2")
     assert not any(s.label == "Exponent q of the norm" for s in page.select_slider)
-    assert "ℓ_q ball, q = 3" in headline(set_field(page, "geometry", "lq"))
+    assert "ℓq ball, q = 3" in headline(set_field(page, "geometry", "lq"))
 
 
 def test_draw_again_takes_another_seed() -> None:
@@ -308,7 +308,7 @@ def test_the_page_follows_the_visits_set_and_says_what_it_changes() -> None:
     assert "**Here:**" not in texts(page)
     assert page.query_params["geometry"] == "lq"
     set_field(page, "geometry", "l1")
-    assert "**Here:** ℓ₁ ball (yours: ℓ_q ball, q = 1.5)." in texts(page)
+    assert "**Here:** ℓ₁ ball (yours: ℓq ball, q = 1.5)." in texts(page)
     press(page, "Back to mine")
     assert page.query_params["geometry"] == "lq" and "**Here:**" not in texts(page)
     set_field(page, "geometry", "linf")
@@ -329,7 +329,7 @@ def test_sentences_hold_the_numbers() -> None:
     flat = sentences(symmetric=False)
     assert "norm" not in point_sentence(nearest(Shape(kind="simplex"), (1.4, 0.2)), flat)
     assert point_sentence(nearest(Shape(kind="l2"), (0.0, 0.0)), parts).count("\n") == 0
-    assert set_name(View(geometry="lq", q=math.inf)) == "ℓ_q ball, q = ∞"
+    assert set_name(View(geometry="lq", q=math.inf)) == "ℓq ball, q = ∞"
     gg, gaussian = (dual_square(100, 1.25, noise, 0) for noise in NOISES)
     said = noise_answer(gg, gaussian, 100)
     assert f"{gg.mean / gaussian.mean:.2g} times" in said
