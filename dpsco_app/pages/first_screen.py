@@ -142,16 +142,17 @@ def log_axis(title: str, low: float, high: float) -> Axis:
 def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
     """Return a ladder that names lines, each with a value."""
     rows = [
-        LadderRow(
-            key=line.key,
-            name=line.name,
-            colour=line.colour,
-            values=[value],
-            end=[y for y in line.y if y > 0][-1],
-        )
+        ladder_row(line, value, [y for y in line.y if y > 0][-1])
         for line, value in zip(lines, values, strict=True)
     ]
     return Ladder(title=title, columns=[column], rows=rows)
+
+
+def ladder_row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow:
+    """Return the row of a ladder that names a line, with its value."""
+    return LadderRow(
+        key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
+    )
 
 
 def upright(x: float, low: float, high: float, label: str) -> Line:

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
@@ -112,9 +113,20 @@ def draw_parts(names: Mapping[str, str], key: str, label: str = "Show", **more: 
         format_func=names.__getitem__,
         key=key,
         required=True,
-        label_visibility="collapsed",
-        **more,
+        **({"label_visibility": "collapsed"} | more),
     )
+
+
+Asked = tuple[str, Sequence[float], str | None]  # the label, values and help of a slider
+
+
+def sliders(
+    state: PageState[V], columns: Sequence[DeltaGenerator], asked: Mapping[str, Asked]
+) -> None:
+    """Draw a slider a column, as long as something is asked for."""
+    for column, (name, (label, options, about)) in zip(columns, asked.items(), strict=False):
+        with column:
+            slider(state, label, name, options, help=about)
 
 
 def slider(

@@ -14,7 +14,6 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import Standing, grid, standing, strength, swept
 from dpsco_core.scenario import Scenario
 
-QUESTION = "How small an error can anybody promise?"
 SWEPT = 25  # values of a sweep
 
 
@@ -48,7 +47,7 @@ def gap_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the window over a field, and say what makes it wide."""
     point = bare(scenario)
     here = _standing(point)
-    screen.say(QUESTION, *words.standing_words(here))
+    screen.say(words.QUESTIONS["gap"], *words.standing_words(here))
     with screen.controls:
         names = {key: words.AXIS_NAMES[_field(key, point)] for key in SWEEPS}
         draw_parts(names, STATE.key("over"), "Over")

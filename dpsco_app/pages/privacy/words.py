@@ -206,11 +206,14 @@ def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
 
 
-def said_subsampled(view: View, made: ApproxDP, bare: float) -> str:
+def said_subsampled(view: View, made: ApproxDP, together: tuple[float, float], bare: float) -> str:
     """Return what one release on a secret batch is, and what many cost without one."""
+    many, delta = together
     return (
-        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP; on all records "
-        f"{view.releases:,} Gaussian releases cost ε = {bare:.4g}."
+        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP, "
+        f"{view.releases:,} Gaussian releases on a batch each are ({many:.3g}, "
+        f"{number_text(delta)})-DP; on all records {view.releases:,} Gaussian releases cost "
+        f"ε = {bare:.4g}."
     )
 
 
