@@ -49,7 +49,7 @@ def draw_page(
         draw_apart(state, scenario)
         if symbols:
             fold_words("What the symbols mean", symbols, f"{state.name}_fold_reading")
-        with st.container(horizontal=True, key=f"{state.name}_row"):
+        with st.container(horizontal=True, key=f"{state.name}_foot"):
             if script is not None:
                 draw_page_files(state.name, lambda: script(view, scenario))
             link(state, view, scenario)

@@ -61,22 +61,27 @@ def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
         return None, str(problem)
 
 
-def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
-    """Say in which values a figure differs from the visit's scenario, and offer the ways back."""
+def draw_apart(
+    state: PageState[V], scenario: Scenario, why: str = "", place: str = "apart"
+) -> None:
+    """Say in which values a figure differs from the visit's scenario, and offer the ways back.
+
+    `place` is of its own where another one may stand on the page.
+    """
     assert state.use is not None
     words = apart(scenario, visit.mine(), why or state.use.why)
     if not words:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_{place}"):
         st.markdown(words, width="content")
         st.button(
             "Use it everywhere",
-            key=f"{state.name}_use_everywhere",
+            key=f"{state.name}_{place}_everywhere",
             on_click=_take,
             args=(scenario, state.name),
         )
         if visit.is_apart(state.name):
-            st.button("Back to mine", key=f"{state.name}_back_to_mine", on_click=state.back_to_mine)
+            st.button("Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine)
 
 
 def _take(scenario: Scenario, page: str) -> None:

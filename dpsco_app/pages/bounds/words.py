@@ -10,6 +10,7 @@ from dpsco_app.parts.problem_words import class_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.explain.tables.best import floor, is_vacuous, leading
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
@@ -33,57 +34,6 @@ SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as m
 def in_digits(value: float) -> str:
     """Return a value with three digits, as people write it."""
     return "none" if math.isnan(value) else short_text(value)
-
-
-def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
-    """Return the rows that bound one quantity at this scenario by a positive number."""
-    return [
-        r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
-    ]
-
-
-def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
-    """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
-    bounds = [
-        r
-        for r in rows
-        if r.holds
-        and (r.bound.card.kind, r.bound.card.constant) == ("upper", constant)
-        and r.bound.card.privacy != "none"
-        and (constant == "rate" or r.bound.card.guarantee == "expectation")
-    ]
-    return min(bounds, key=lambda r: r.value, default=None)
-
-
-def leading(rows: Sequence[Row]) -> Row | None:
-    """Return the smallest proven upper bound, or the smallest rate where none is proven.
-
-    First comes what meets the floor. Another bound that is below the floor is about a narrower
-    class of laws or losses, and does not lead either.
-    """
-    least, proven = floor(rows), best_upper(rows, "explicit")
-    if least is None:
-        return proven or best_upper(rows, "rate")
-    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
-    above = proven if proven is not None and proven.value >= least.value else None
-    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
-
-
-def floor(rows: Sequence[Row]) -> Row | None:
-    """Return the largest proven lower bound that holds and binds more than ε-DP alone.
-
-    One that binds ε-DP algorithms only says nothing about the others, so it comes last.
-    """
-    bounds = [
-        r
-        for r in rows
-        if r.holds
-        and r.applies
-        and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # the worst case
-    ]
-    wide = [r for r in bounds if r.bound.card.privacy != "pure"]
-    return max(wide or bounds, key=lambda r: r.value, default=None)
 
 
 def bound_ones(row: Row) -> str:
@@ -174,11 +124,6 @@ def ratio_sentence(pair: ClassRatio) -> str:
         f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(pair.lower)} "
         f"for this class, **{in_digits(pair.lower.value)}**"
     )
-
-
-def is_vacuous(row: Row, start: float) -> bool:
-    """Whether an upper bound that holds is not below the error of an answer without data."""
-    return row.holds and row.bound.card.kind == "upper" and row.value >= start
 
 
 def condition_text(condition: Condition) -> str:

@@ -49,7 +49,8 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     here = comparison_point(scenario)
     refused = refusal(here, slug) if slug in here.methods else None
     reason = "." if refused is None else f": {in_print(refused.reason)}"
-    draw_apart(STATE, near, f"At your settings {card.name} cannot run{reason}")
+    why = f"At your settings {card.name} cannot run{reason}"
+    draw_apart(STATE, near, why, "nearest")
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Its steps")
