@@ -1,6 +1,6 @@
 """A page about the visit's scenario: what is asked, what answers it, and what stands below."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import streamlit as st
@@ -26,15 +26,17 @@ def draw_page(
     about: Mapping[str, str] | None = None,
     symbols: str = "",
     script: Callable[[Any, Scenario], str] | None = None,
+    beside: Collection[str] = (),
 ) -> None:
     """Draw the part of a page that is chosen, or why the page cannot show the scenario.
 
     `draw`, `questions`, `names` and `about`, the words below a figure, have an entry a part.
-    `symbols` explains the letters, and `script` makes the page's numbers.
+    `symbols` explains the letters, `script` makes the page's numbers, and the parts `beside` have
+    room for words beside their figure.
     """
     view, scenario, refused = opened_at(state)
     part = st.session_state[state.key("part")] if names else WHOLE
-    screen = FirstScreen(state.name)
+    screen = FirstScreen(state.name, beside=part in beside)
     if scenario is None:
         screen.say(questions[part], "Not at these settings", refused)
         return

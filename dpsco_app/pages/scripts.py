@@ -7,6 +7,7 @@ CSV are in the order of the page's figures.
 from collections.abc import Collection
 
 from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.geometry.state import shape_of
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
@@ -117,14 +118,15 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
     )
 
 
-def geometry_script(view: GeometryView) -> str:
+def geometry_script(view: GeometryView, scenario: Scenario) -> str:
     text = _head(
         "Geometry",
         "from dpsco_core.explain.geometry import (\n    Shape,\n"
         "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)",
     )
     named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
-    numbers = {"shape": view.shape, "q": view.q, "point": view.point, **named}
+    shape = shape_of(scenario)
+    numbers = {"shape": shape, "q": shape.q, "point": (view.x1, view.x2), **named}
     for name, value in numbers.items():
         text += f"{name} = {value!r}\n".replace("inf", 'float("inf")')
     return text + GEOMETRY

@@ -146,7 +146,7 @@ def card_line(card: BoundCard) -> str:
     losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
     laws = f"{'over' if card.kind == 'lower' else 'for'} {card.laws.words}"
     what = f"{kind} bound on the {card.quantity}{losses} {sense}, {laws}, {proven}"
-    return f"{what}. {card.paper}, {card.statement}."
+    return f"{in_print(what)}. {card.paper}, {card.statement}."
 
 
 def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:

@@ -75,6 +75,7 @@ def sweep_figure(
         upper=upper,
         lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
+        edge=0,  # its top is a bound only where one is proven
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]

@@ -85,7 +85,6 @@ def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         grid = tuple(n for n in GRID if n * scenario.d <= DASHBOARD.elements)
         point = replace(instance_of(view, scenario).scenario, axis="n", grid=grid)
         to_explore(point, "Run algorithms on this instance in Explore")
-    st.markdown(words.INTRODUCTION)
     draw_scenes(STATE, SCENES)
 
 
@@ -117,10 +116,11 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     figure = curve_figure(curves, slug, best, least.sampling, q, answer)
     screen.draw(figure)
     printed = literal_probability(at, "zcdp")
+    compared = words.bites_sentence(best, least)
+    if isinstance(proof, PackingProof):
+        compared += " " + words.literal_sentence(replace(proof, q=printed).factor, printed)
     with screen.foot, st.container(key="lower_said"):
-        st.markdown(words.bites_sentence(best, least))
-        if isinstance(proof, PackingProof):
-            st.markdown(words.literal_sentence(replace(proof, q=printed).factor, printed))
+        st.markdown(compared)
     screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
     if expectiles:
         text, steps = words.ABOUT_EXPECTILE, expectile_steps(expectiles)

@@ -44,19 +44,14 @@ QUESTIONS = {
     "data": "How well can your own data be estimated in private?",
 }
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP", "approx": "(ε, δ)"}
-INTRODUCTION = (
-    "A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: "
-    "hide a word in the data so that a good estimate would reveal it, and show that a private "
-    "output cannot carry that much."
-)
 ABOUT_PROOF = (
     "Every line is one step of the proof, with its number at the present settings. Rarer spikes "
     "are harder to see under privacy, but move the mean by less. Move the spike probability away "
     "from the best one and watch two numbers pull against each other: the words move apart, and "
     "the output tells more of them."
 )
-ABOUT_PACKING = ABOUT_PROOF + (
-    "\n\nTheorem 1.4 of Kamath, Liu and Zhang (2022) is the same argument for any N words whose "
+ABOUT_PACKING = (
+    "Theorem 1.4 of Kamath, Liu and Zhang (2022) is the same argument for any N words whose "
     "parameters are at least r apart, while the laws of one record differ by at most α in total "
     "variation and β in divergence: "
     r"$E\|\hat\theta-\theta\|_2\ge\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N},\ "
@@ -81,6 +76,10 @@ ABOUT_SPY = (
     "false alarms. No test of a private output can reach the red region."
 )
 HOW_TO_READ = r"""
+A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: hide a
+word in the data so that a good estimate would reveal it, and show that a private output cannot
+carry that much.
+
 - **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
   most 1. **R**: bound on the norm of the mean.
 - **q**: spike probability. **ν**: the hidden word. $\theta=q^{1-1/p}$: a coordinate of the mean

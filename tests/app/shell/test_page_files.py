@@ -100,7 +100,7 @@ def test_the_script_of_geometry_prints_what_each_part_shows() -> None:
     query = {"geometry": "lq", "q": "1.25", "noise_q": "1.3", "noise_d": "3", "seed": "2"}
     view, problems = GEOMETRY.from_query(query)
     assert not problems
-    tables = printed(geometry_script(view))
+    tables = printed(geometry_script(view, Scenario.from_query(query, visit.BASE)))
     for part, title, theirs, ours in (
         ("set", "projection", "projection", "Projection P(x)"),
         ("width", "reach of the first directions", "reach", "Reach"),
