@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_app.parts.options import number_text, rounded, short_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.contest import Reading
+from dpsco_core.explain.contest import Reading, is_tied
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import NEEDS
 from dpsco_core.results.slopes import FittedSlope
@@ -28,7 +28,8 @@ LOOK_AT = {
     "leave out those that do not, and add noise as small as the users' scatter, 1/√m: the "
     "risk then falls as 1/m. The loss is half the squared distance from a record, the data "
     "are the sign hypercube of the lower bounds, all methods see the same data at the same "
-    "(ε, δ), and bars are two standard errors.",
+    "(ε, δ), and bars are two standard errors. A tie: the 95 % interval of the paired differences "
+    "holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
     "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
@@ -136,13 +137,17 @@ def crossing_small(crossed: Crossing | None, curves: Sequence[Errors], slope: Fi
 
 
 def stretches(curves: Sequence[Errors]) -> str:
-    """Say over which of the measured m each method has the smallest mean error."""
-    best = np.argmin([c.mean for c in curves], axis=0)
+    """Say over which of the measured m each method has the smallest mean error, and in a tie.
+
+    The rule and the words are those of the map.
+    """
+    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
+    best = [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
     items = curves[0].items
     ranges = []
-    for which, group in groupby(range(len(items)), lambda j: int(best[j])):
+    for (which, tied), group in groupby(range(len(items)), best.__getitem__):
         at = [short_text(items[j]) for j in group]
-        name = method_card(curves[which].method).name
+        name = method_card(curves[which].method).name + ", in a tie," * tied
         ranges.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
     return "; ".join(ranges)
 

@@ -141,6 +141,11 @@ def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None
     assert said.startswith("95 % interval") and "slope −0.50" in said
     # The title's methods and the map's are compared by the same mean errors.
     assert stretches([FALLING, FLAT]) == (
+        "Clipped user gradients, in a tie, at m = 1 to 10; "
+        "Filtered gradients, in a tie, at m = 100 to 1,000"
+    )
+    clear = [replace(c, risks=c.mean[:, None] * [0.99, 1.0, 1.01]) for c in (FALLING, FLAT)]
+    assert stretches(clear) == (
         "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
     )
 
