@@ -165,7 +165,6 @@ def users_script(view: UsersView, scenario: Scenario) -> str:
             "crossing": CROSSING,
             "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
             "feasibility": FEASIBILITY,
-            "gradients": GRADIENTS,
         }[view.part].format(basis=view.basis, condition=view.condition)
     )
 
@@ -238,13 +237,4 @@ at = UserLevel(
     n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness={condition!r}
 )
 show("least users", {{"epsilon": EPSILONS, **frontier(at)}})
-"""
-GRADIENTS = """
-
-# %%
-from dpsco_core.explain.users.frontier import complexity_curves
-
-for curve in complexity_curves(point.m, {condition!r}):
-    columns = {{"nm": curve.items, "gradients": curve.gradients}}
-    show(f"gradients, {{curve.slug}}, {{curve.loss}}", columns)
 """

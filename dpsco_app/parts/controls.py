@@ -123,7 +123,8 @@ def draw(
 
     changed = [text for c in rest if c.field not in without and (text := _changed(c, scenario))]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
-    if not fold_in_page(label, fill, MORE):
+    empty = more is None and {c.field for c in rest} | {"epsilon", "rho"} <= set(without)
+    if empty or not fold_in_page(label, fill, MORE):
         _keep(rest)
         st.session_state[NOTION] = st.session_state[NOTION]
 

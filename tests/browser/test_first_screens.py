@@ -23,7 +23,6 @@ PAGES = {
     "users?n=2000&d=2&trials=2": "users",
     "users?part=map&basis=rates": "users",
     "users?part=feasibility": "users",
-    "users?part=gradients": "users",
     "methods": "methods",
     "methods?part=all": "",
     "methods?method=user.accelerated": "",

@@ -142,7 +142,7 @@ LOOK_AT = {
     "set": "A learner's **set** C decides how a step is pulled back. The residual x − P(x) is at a "
     "right angle to a line that supports the set. Green marks the **farthest point** in the "
     "direction of x, where ⟨x, w⟩ is largest. Only on the round ball are P(x) and the farthest "
-    "point the same for every x outside.",
+    "point the same for every x outside: choose another set at the left.",
     "width": "Noise is a random vector ξ: a set that reaches little in most directions lets little "
     "of it through. Sets with few corners (ℓ₁, simplex, groups) stay near the guide √(2 ln d), "
     "round ones grow like √d, and the box like d; the error of objective perturbation grows with "

@@ -1,4 +1,4 @@
-"""Methods: the errata, one in full, and its experiment at the press of a button."""
+"""Methods: the errata, one in full, and its experiment."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,6 @@ from dpsco_core.explain.errata import (
     methods_of,
 )
 
-RAN = "errata_ran"  # slugs whose experiment has been run in this session
 HEIGHT = 360
 QUESTION = "What was wrong in print?"
 SMALL = (
@@ -101,17 +100,6 @@ def _one(entry: Erratum) -> None:
 def _experiment(entry: Erratum) -> None:
     assert entry.experiment is not None
     st.subheader(entry.experiment.name)
-    ran: set[str] = st.session_state.setdefault(RAN, set())
-    if entry.slug not in ran:
-        pressed = st.button(
-            "Run the experiment",
-            key="errata_run",
-            icon=":material/science:",
-            shortcut="Ctrl+Enter",
-        )
-        if not pressed:
-            return
-        ran.add(entry.slug)
     finding = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{finding.sentence}**")
     rows = [

@@ -228,15 +228,11 @@ def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) ->
 def title_ledger(account: Account) -> str:
     """Return the takeaway of the picture of the ledger."""
     name = method_card(account.outcome.method).name
-    count = len(account.entries)
     if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
-    if count == 1:
-        return f"{name} spends all of its budget on a single release"
     top = max(account.spendings, key=lambda s: s.share)
-    if top.count > 1 and len(account.spendings) == 1:
-        return f"{name} spreads its budget over {count:,} equal releases"
-    return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”"
+    times = f", {top.count:,} equal releases" * (top.count > 1)
+    return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”{times}"
 
 
 def said_ledger(account: Account) -> str:

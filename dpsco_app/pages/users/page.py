@@ -16,13 +16,11 @@ from dpsco_app.pages.users.figures import (
     crossing_figure,
     crossing_table,
     frontier_figure,
-    gradients_figure,
-    gradients_table,
 )
 from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.page import draw_parts, slider
-from dpsco_app.shell.places import draw_views
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured_contest
@@ -38,7 +36,6 @@ from dpsco_core.explain.users.crossing import (
 from dpsco_core.explain.users.frontier import (
     NEEDS,
     batch_shortfall,
-    complexity_curves,
     frontier,
     most_users,
     printed_accelerated_run,
@@ -57,7 +54,7 @@ from dpsco_core.scenario import Scenario
 METHODS = (FILTERED, PLAIN, GROUPS)
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
-_frontier, _gradients = _kept()(frontier), _kept()(complexity_curves)
+_frontier = _kept()(frontier)
 
 
 def page() -> None:
@@ -108,7 +105,7 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls, st.container(horizontal=True, vertical_alignment="bottom"):
         draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
         if not measured:
-            _choose_condition()
+            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS, width=330)
     screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
     stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(view, scenario))])
     small = words.no_data_small(without_data(_cells(scenario)[0].point)) if measured else ""
@@ -156,25 +153,11 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure)
-
-
-def _gradients_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    with screen.controls:
-        _choose_condition()
-    curves = _gradients(scenario.m, view.condition)
-    figure = gradients_figure(curves, scenario.n * scenario.m)
-    screen.say(words.QUESTIONS["gradients"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: gradients_table(curves))
-
-
-def _choose_condition() -> None:
-    slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS, width=330)
+    link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 
 
 DRAW = {
     "crossing": _crossing,
     "map": _map,
     "feasibility": _feasibility,
-    "gradients": _gradients_part,
 }

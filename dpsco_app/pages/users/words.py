@@ -7,7 +7,6 @@ from itertools import groupby
 import numpy as np
 
 from dpsco_app.parts.options import number_text, rounded, short_text
-from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Reading, is_tied
 from dpsco_core.explain.users.crossing import Crossing, Errors
@@ -19,7 +18,6 @@ QUESTIONS = {
     "crossing": "From how many items per user on do filtered gradients pay?",
     "map": "Which user-level method is best where?",
     "feasibility": "How many users does a filter need?",
-    "gradients": "How many gradients does it take?",
 }
 LOOK_AT = {
     "crossing": "Each of n users holds m items, and privacy hides a **whole user**. **Clipped user "
@@ -35,13 +33,6 @@ LOOK_AT = {
     "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
     "the least noise and the smallest test that the proof allows. All need about 1/ε users; "
     "between printed and calibrated lie two to three powers of ten.",
-    "gradients": "How often the gradient of the loss at one item is evaluated: the paper's "
-    "Figure 1, at n = d users and ε = 1, constants and logarithms dropped. Dashed: any Lipschitz "
-    "losses; solid: smooth ones. Dotted: an assumption of the method fails there; raise βR/L or "
-    "m, and those of Bassily and Sun do. Filtered gradients have slope 9/8 (smooth losses), the "
-    "earlier optimal methods 3/2 (smooth) and 3 (any loss), the linear-time methods, whose risk "
-    "is not optimal, 1. Ghazi et al. (2023) take more than polynomial time and Levy et al. "
-    "(2021) state no count.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
@@ -74,18 +65,6 @@ NEED_NAMES = {
     "recommended-c1": "Gradients, 3 × 20 steps",
     "step-calibrated": "Gradients, one step",
     "groups-calibrated": "SGD, one phase",
-}
-ROW_NAMES = {
-    ("bassily-sun-2023", "smooth"): "Bassily and Sun 2023",
-    ("asi-liu-2024", "smooth"): "Asi and Liu 2024, smooth",
-    ("asi-liu-2024", "non-smooth"): "Asi and Liu 2024, any loss",
-    ("algorithm-3", "smooth"): "Filtered gradients, smooth",
-    ("algorithm-3", "non-smooth"): "Filtered gradients, any",
-    ("ghazi-2023", "smooth"): "Ghazi et al. 2023",
-    ("ghazi-2023", "non-smooth"): "Ghazi et al. 2023, any loss",
-    ("group-privacy", "smooth"): "Group privacy",
-    ("bassily-sun-2023-local", "smooth"): "Bassily and Sun, Alg. 5",
-    ("algorithm-1", "smooth"): "Filtered SGD",
 }
 SYMBOLS = r"""
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
@@ -176,13 +155,4 @@ def frontier_small(
     return (
         f"{first} {second} The batches that it prints would be up to {short_text(shortfall, 2)} "
         "times as many users as a phase has: every step takes all of them instead."
-    )
-
-
-def gradients_answer(curves: Sequence[Curve]) -> str:
-    ends = {(c.slug, c.loss): c.gradients[-1] for c in curves}
-    ratio = ends["asi-liu-2024", "smooth"] / ends["algorithm-3", "smooth"]
-    return (
-        f"At n·m = {number_text(float(curves[0].items[-1]))}, filtered gradients take "
-        f"{short_text(ratio, 2)} times fewer gradients than Asi and Liu on smooth losses"
     )

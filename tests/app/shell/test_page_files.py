@@ -132,11 +132,6 @@ def test_the_script_of_users_prints_what_each_part_shows() -> None:
         column = needs[theirs].replace(np.inf, np.nan).to_numpy()
         assert least[ours].astype(float).to_numpy() == pytest.approx(column, nan_ok=True)
 
-    page, tables = users_at(part="gradients")
-    together = pd.concat(tables.values())["gradients"].replace(np.inf, np.nan).to_numpy()
-    gradients = shown(page, "Gradients")["Gradients"].astype(float).to_numpy()
-    assert gradients == pytest.approx(together, nan_ok=True)
-
     page, tables = users_at(part="map", basis="rates")
     expect_map(page, tables["map"])
 
