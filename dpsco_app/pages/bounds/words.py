@@ -66,34 +66,26 @@ def title(rows: Sequence[Row]) -> str:
     upper, least = leading(rows), floor(rows)
     parts = []
     if upper is not None:
-        proven = upper.bound.card.constant == "explicit"
-        narrow = least is not None and least.bound.card.laws not in upper.covers
-        laws = f" for {upper.bound.card.laws.short}" * narrow
-        first = (
-            f"Proven in this table{laws}: at most"
-            if proven
-            else "The smallest rate of this table is"
-        )
-        parts.append(f"{first} {in_digits(upper.value)} (“{short(upper.bound.card)}”)")
+        rate = upper.bound.card.constant == "rate"
+        first = "the smallest rate of this table is" if rate else "proven in this table: at most"
+        parts.append(f"{first} {in_digits(upper.value)} (“{marked(upper)}”)")
     if least is not None:
-        start = "no" if parts else "No"
-        who = f"{start} {bound_ones(least)}"
         kind = least.bound.card.loss_class
         over = "in the worst case" if kind.curvature == "mean" else f"for all {kind} losses"
-        value = in_digits(least.value)
-        parts.append(f"{who} can guarantee less than {value} {over}")
-    if parts:
-        return "; ".join(parts)
-    return "No theorem about a private method holds here: the values are outside their theorems"
+        least_value = in_digits(least.value)
+        parts.append(f"no {bound_ones(least)} can guarantee less than {least_value} {over}")
+    none = "no theorem about a private method holds here: the values are outside their theorems"
+    text = "; ".join(parts) or none
+    return text[0].upper() + text[1:]
 
 
 def count_sentence(rows: Sequence[Row]) -> str:
     """Return how many of the rows hold here."""
     here = [r for r in rows if r.here]
-    text = f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here"
-    if len(here) < len(rows):
-        text += f" ({len(rows) - len(here)} are about something else)"
-    return text + "."
+    return (
+        f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
+        f"the table has {len(rows)}."
+    )
 
 
 def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:

@@ -121,7 +121,13 @@ def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with below.beside:
         st.subheader(figure.alt)
         st.markdown(words.ABOUT_REACH)
-        _draw_again(view)
+        st.button(
+            "Draw again",
+            icon=":material/casino:",
+            key="geometry_again",
+            on_click=STATE.change,
+            args=({"seed": (view.seed + 1) % (LARGEST_SEED + 1)},),
+        )
     below.draw_files(figure, lambda: reach_table(few))
 
 
@@ -135,16 +141,6 @@ def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(words.QUESTIONS["noise"], figure.alt)
     screen.draw(figure)
     screen.draw_files(figure, lambda: noise_table(rows))
-
-
-def _draw_again(view: View) -> None:
-    st.button(
-        "Draw again",
-        icon=":material/casino:",
-        key="geometry_again",
-        on_click=STATE.change,
-        args=({"seed": (view.seed + 1) % (LARGEST_SEED + 1)},),
-    )
 
 
 DRAW = {"set": _set, "width": _width, "noise": _noise}

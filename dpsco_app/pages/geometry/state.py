@@ -32,7 +32,8 @@ class View(PageView):
 
 
 def shape_of(scenario: Scenario) -> Shape:
-    q = scenario.q or 1.5  # of another set than an ℓq ball it means nothing
+    """Return the set of a scenario; q is that of an ℓq ball, or of the one beside the others."""
+    q = scenario.q or 1.5
     return Shape(kind=scenario.geometry, q=q if math.isinf(q) else min(q, LARGEST_Q))
 
 

@@ -1,49 +1,9 @@
 """The proof of the floor on the data of the visit, in six lines with numbers."""
 
-from dataclasses import replace
-
-import streamlit as st
-
-from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.lower_bounds.proof import ProofStep, draw_steps
-from dpsco_app.pages.lower_bounds.state import View, about
-from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, QUESTIONS, brief
+from dpsco_app.pages.lower_bounds.proof import ProofStep
+from dpsco_app.pages.lower_bounds.words import brief
 from dpsco_app.parts.options import budget_text
-from dpsco_core.explain.floors import FloorProof, floor_proof, no_floor
-from dpsco_core.scenario import Scenario
-
-ABOUT = (
-    "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
-    "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
-)
-UNEQUAL = (
-    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
-    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
-)
-ALTHOUGH = (
-    "It binds the worst position, and the average over the prior. No bound can bind one "
-    "position alone: the algorithm that always answers the true mean has no error there."
-)
-
-
-def floor_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the floor on the data of the visit and its proof, or why there is none."""
-    point = replace(scenario, axis=None, grid=(), trials=1)
-    if missing := no_floor(point):
-        screen.say(QUESTIONS["data"], "No floor is known on data of this shape", missing)
-        return
-    if point.decay > 0:
-        screen.say(QUESTIONS["data"], "This proof is for coordinates of one scale", UNEQUAL)
-        return
-    notion = about(view, point)
-    proof = floor_proof(point, notion)
-    assert proof is not None  # the budget says something of its own notion
-    who = f"{CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these data,"
-    screen.say(
-        QUESTIONS["data"], f"No {who} has a smaller mean error than {brief(proof.value)}", ABOUT
-    )
-    draw_steps(floor_steps(proof))
-    st.caption(ALTHOUGH)
+from dpsco_core.explain.floors import FloorProof
 
 
 def floor_steps(at: FloorProof) -> tuple[ProofStep, ...]:

@@ -9,7 +9,7 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds import words
 from dpsco_app.pages.lower_bounds.figures import caught_figure, curve_figure
-from dpsco_app.pages.lower_bounds.floor import floor_part
+from dpsco_app.pages.lower_bounds.floor import floor_steps
 from dpsco_app.pages.lower_bounds.proof import (
     draw_steps,
     expectile_steps,
@@ -39,8 +39,10 @@ from dpsco_core.explain.fano.instance import (
     MeanInstance,
     curves,
     floors,
+    largest,
     literal_probability,
 )
+from dpsco_core.explain.floors import floor_proof, no_floor
 from dpsco_core.explain.tracing import ELEMENTS, Spied, spied, tracing_proof
 from dpsco_core.explain.window import notions_of
 from dpsco_core.scenario import Scenario
@@ -112,7 +114,7 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     answer = words.proof_title(curve, bound)
     small = words.proof_small(curve, q, bound, proof.ceiling)
     screen.say(PROVE, answer, f"{small} {words.floors_sentence(curves, curve)}")
-    best = words.largest(curves, notions_of(scenario)[0])
+    best = largest(curves, notions_of(scenario)[0])
     figure = curve_figure(curves, slug, best, least.sampling, q, answer)
     screen.draw(figure)
     printed = literal_probability(at, "zcdp")
@@ -157,9 +159,30 @@ def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     draw_steps(tracing_steps(proof, whose, gaussian=gaussian))
 
 
+def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the floor on the data of the visit and its proof, or why there is none."""
+    point, question = replace(scenario, axis=None, grid=(), trials=1), words.QUESTIONS["data"]
+    if missing := no_floor(point):
+        screen.say(question, "No floor is known on data of this shape", missing)
+        return
+    if point.decay > 0:
+        screen.say(question, "This proof is for coordinates of one scale", words.UNEQUAL)
+        return
+    notion = about(view, point)
+    proof = floor_proof(point, notion)
+    assert proof is not None  # the budget says something of its own notion
+    answer = (
+        f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
+        f"data, has a smaller mean error than {words.brief(proof.value)}"
+    )
+    screen.say(question, answer, words.ABOUT_FLOOR)
+    draw_steps(floor_steps(proof))
+    st.caption(words.WHOSE_FLOOR)
+
+
 DRAW: dict[str, Callable[[FirstScreen, View, Scenario], None]] = {
     "hypercube": _spikes,
     "spike": _spikes,
     "tracing": _tracing,
-    "data": floor_part,
+    "data": _floor,
 }

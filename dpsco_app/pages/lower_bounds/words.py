@@ -24,11 +24,12 @@ from dpsco_core.privacy.budget import Budget
 VOID = 1e-12  # a bound below this says nothing
 
 # The floors by notion, under the names that Explore gives their lines.
-LINE_NAMES: dict[Notion, str] = {
-    "approx": f"{COORDINATE.worst}, every (ε, δ) algorithm",
-    "zcdp": f"{COORDINATE.worst}, every zCDP algorithm",
-    "pure": f"{COORDINATE.worst}, pure ε",
+WHOM: dict[Notion, str] = {
+    "approx": "every (ε, δ) algorithm",
+    "zcdp": "every zCDP algorithm",
+    "pure": "pure ε",
 }
+LINE_NAMES = {notion: f"{COORDINATE.worst}, {whom}" for notion, whom in WHOM.items()}
 AXIS_NAMES = {
     "n": "Number of records n",
     "d": "Dimension d",
@@ -74,6 +75,18 @@ ABOUT_SPY = (
     "She scores spikes that were among the data, and fresh ones that were not, on data of the "
     "proof's instance. The figure shows how many records in use she finds at every rate of "
     "false alarms. No test of a private output can reach the red region."
+)
+ABOUT_FLOOR = (
+    "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
+    "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
+)
+UNEQUAL = (
+    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
+    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
+)
+WHOSE_FLOOR = (
+    "It binds the worst position, and the average over the prior. No bound can bind one "
+    "position alone: the algorithm that always answers the true mean has no error there."
 )
 HOW_TO_READ = r"""
 A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: hide a
@@ -161,15 +174,11 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
         span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
-        widths.append(f"{span}{' times wide' * (not widths)} for {_whom(notion)}")
+        widths.append(f"{span}{' times wide' * (not widths)} for {WHOM[notion]}")
     ends = [
         number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
     ]
     return f"The window is {' and '.join(widths)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
-
-
-def _whom(notion: Notion) -> str:
-    return LINE_NAMES[notion].split(", ", 1)[1]
 
 
 # -- the hard mean problem ----------------------------------------------------------------------
@@ -240,16 +249,6 @@ def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
     )
 
 
-def largest(curves: Sequence[FanoCurve], notion: Notion) -> dict[Notion, FanoCurve]:
-    """Return the largest bound on each class that the budget is about: those of the window."""
-    classes: tuple[Notion, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
-    within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
-    return {
-        kind: max((c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
-        for kind in classes
-    }
-
-
 def literal_sentence(factor: float, q: float) -> str:
     """Say what the printed spike probability gives."""
     if factor > 0:
@@ -276,11 +275,7 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
     """Return whose curve lies above what privacy allows."""
-    above = []
-    for one in spied:
-        false, true = one.rates()
-        if float((true - most_caught(budget, false)).max()) > 0.05:
-            above.append(method_card(one.method).name)
+    above = [method_card(one.method).name for one in spied if one.beats(budget)]
     if not above:
         return "No output lets the spy do better than privacy allows"
     verb = "let" if len(above) > 1 else "lets"

@@ -146,16 +146,16 @@ def race_figure(
             errors.setdefault(outcome.method, []).append(outcome.error)
     means = {method: sum(values) / len(values) for method, values in errors.items()}
     ordered = sorted(means, key=means.__getitem__, reverse=True)
-    drawn = [trials_row(m, i, errors[m], means[m]) for i, m in enumerate(ordered, start=1)]
-    lines, strokes = [line for row in drawn for line in row], [row[0] for row in drawn]
+    trial_rows = [trials_row(m, i, errors[m], means[m]) for i, m in enumerate(ordered, start=1)]
+    lines, strokes = [line for row in trial_rows for line in row], [row[0] for row in trial_rows]
     every = [x for line in lines for x in line.x]
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         every.append(start)
     title = words_for(shown.problem).error_axis.removesuffix(" (log)")
     rows = [
-        ladder_row(line, rounded(means[line.key]), line.y[1] - 0.3, bold=line.key == best)
-        for line in strokes
+        ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
+        for rank, line in enumerate(strokes, start=1)
     ]
     return Figure(
         panels=[

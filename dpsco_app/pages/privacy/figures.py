@@ -122,7 +122,7 @@ def _within(value: float | None) -> float:
 def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
     """Return the lower bound on epsilon over the number of runs, and the claim."""
     claim, runs = result.claimed_epsilon, [float(e.runs) for e in result.evidence]
-    best = best_so_far(result)
+    best = result.best_so_far
     high = 1.25 * max(claim, *best)
     ends = [runs[0], float(task.runs)]
     beyond = Region(
@@ -171,14 +171,6 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
         ladder=Ladder(title="What is known", columns=["ε"], rows=[claimed, proven]),
         alt=alt,
     )
-
-
-def best_so_far(result: Found) -> list[float]:
-    """Return the best bound up to each look: all looks hold together, so that it holds as well."""
-    best: list[float] = []
-    for look in result.evidence:
-        best.append(max([look.epsilon_lower_bound, *best[-1:]]))
-    return best
 
 
 def samples_figure(samples: Samples, alt: str) -> Figure:

@@ -48,6 +48,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import (
     Point,
+    approximate,
     batched,
     composed,
     conversions,
@@ -141,7 +142,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
-    point = _approximate(point)
+    point = approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
@@ -159,7 +160,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
-    point = _approximate(point)
+    point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
     made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
@@ -178,11 +179,6 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     return figure, words.said_subsampled(
         view, made, (many, point.delta), composed(point, view.releases).exact
     )
-
-
-def _approximate(point: Point) -> Point:
-    """Return the budget as an (epsilon, delta) one, by the best conversion."""
-    return Point(kind="approx", epsilon=conversions(point)[-1].epsilon, delta=point.delta)
 
 
 TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}

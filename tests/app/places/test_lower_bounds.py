@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.colours import IMPOSSIBLE, INK
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.pages.first_screen import numbers_of
-from dpsco_app.pages.lower_bounds import gap
 from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
     sweep_figure,
 )
+from dpsco_app.pages.lower_bounds.page import bare
 from dpsco_app.pages.lower_bounds.proof import expectile_steps, packing_steps, sign_steps
 from dpsco_app.pages.lower_bounds.prove import numbers
 from dpsco_app.pages.lower_bounds.state import SCENES, STATE, View, instance_of
@@ -27,7 +27,6 @@ from dpsco_app.pages.lower_bounds.words import (
     bites_sentence,
     brief,
     floors_sentence,
-    largest,
     literal_sentence,
     proof_small,
     proof_title,
@@ -40,7 +39,7 @@ from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.builder import PackingProof
-from dpsco_core.explain.fano.instance import curves, floors
+from dpsco_core.explain.fano.instance import curves, floors, largest
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, press, texts
@@ -88,7 +87,7 @@ def ladder_of(figure: Figure) -> dict[str, list[str]]:
 def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_window_in_red() -> None:
     for scenario, notion in ((HARD, "zcdp"), (START, "approx")):
         drawn = curves(instance_of(View(), scenario))
-        best = largest(drawn, notion)  # type: ignore[arg-type]
+        best = largest(drawn, notion)
         figure = curve_figure(drawn, "fano-cdp", best, 0.05, 0.003, "alt")
         for curve in drawn:
             mark = line_of(figure, curve.name, width=0)
@@ -100,7 +99,7 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
         assert line_of(figure, "CDP Fano").colour == INK
         (upright,) = [e for e in figure.panels[0].lines if e.label == "the proof's q"]
         assert set(upright.x) == {0.003}
-        windows = standing(gap.bare(scenario)).windows
+        windows = standing(bare(scenario)).windows
         assert {k: c.best for k, c in best.items()} == pytest.approx(
             {k: w.floor for k, w in windows.items()}
         )
@@ -268,7 +267,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
-    point = gap.bare(Scenario(p=2.0, diameter=4.0))
+    point = bare(Scenario(p=2.0, diameter=4.0))
     here, sizes = standing(point), grid(point, "d", 4)
     standings = swept(point, "d", sizes)
     made = sweep_figure(sizes, standings, here, "d")
@@ -362,7 +361,7 @@ def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
 
 
 def test_the_figure_of_the_window_names_whose_it_is() -> None:
-    here = standing(gap.bare(START))
+    here = standing(bare(START))
     title = sweep_title((here, here), "n")
     for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
         assert short_text(here.ratio(notion), 2) in title and whom in title

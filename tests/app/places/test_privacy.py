@@ -14,7 +14,6 @@ from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.privacy.figures import (
     LOOKS,
     audit_figure,
-    best_so_far,
     compared_figure,
     samples_figure,
     shares_figure,
@@ -115,7 +114,9 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
     *_, last = run_audit(task)
     figure = audit_figure(task, last, title_audit(last))
-    assert list(line(figure, "proven").y) == pytest.approx(best_so_far(last))
+    assert list(line(figure, "proven").y) == pytest.approx(last.best_so_far)
+    looks = [e.epsilon_lower_bound for e in last.evidence]
+    assert last.best_so_far == [max(looks[: i + 1]) for i in range(len(looks))]
     (region,) = figure.panels[0].regions
     assert set(region.lower) == {last.claimed_epsilon} and region.look == IMPOSSIBLE
     caught = last.caught_at is not None
