@@ -43,12 +43,13 @@ def draw_page(
     with screen.controls:
         if names:
             draw_parts(names, state.key("part"))
+    with screen.foot:
+        draw_apart(state, scenario)
     # What runs comes last, so that all the rest is there.
     above, below = st.container(), st.container()
     with below:
         if text := (about or {}).get(part):
             st.markdown(text)
-        draw_apart(state, scenario)
         if symbols:
             fold_words("What the symbols mean", symbols, f"{state.name}_fold_reading")
         with st.container(horizontal=True, key=f"{state.name}_foot"):

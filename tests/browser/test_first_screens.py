@@ -27,6 +27,17 @@ PAGES = {
     "methods?part=all": "",
     "methods?method=user.accelerated": "",
     "errata": "",
+    "bounds": "bounds",
+    "bounds?problem=quadratic": "",
+    "lower-bounds": "lower",
+    "lower-bounds?part=prove": "",
+    "lower-bounds?part=prove&hard=spike": "",
+    "lower-bounds?part=prove&hard=tracing": "",
+    "lower-bounds?part=prove&hard=data": "",
+    "privacy": "privacy",
+    "privacy?part=convert": "privacy",
+    "privacy?part=subsample": "privacy",
+    "privacy?part=audit": "privacy",
     "who-wins?reading=rates": "winners",
 }
 

@@ -80,6 +80,7 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             figure,
             lambda: words.table_frame(all_rows, start),
             setting=setting_line(point, runs=False),
+            columns=("Bound", "Value", "Holds", "Kind", "Constant", "Paper"),
         )
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(in_figure, table, start))

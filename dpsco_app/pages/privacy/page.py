@@ -64,6 +64,18 @@ from dpsco_core.scenario import Scenario
 
 Table = Callable[[], pd.DataFrame]
 SHUFFLED_RECORDS = (10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
+# The columns of wide tables that are shown.
+COLUMNS = {
+    "ledger": ("Released", "Times", "Mechanism", "Sensitivity", "Noise scale", "ρ each", "Share %"),
+    "audit": (
+        "Runs",
+        "ε is at least",
+        "Record against",
+        "Tested runs on each",
+        "Hits",
+        "False hits",
+    ),
+}
 # What the parts ask for beside the scenario's budget: the label, values and help of each slider.
 ASKED: dict[str, Asked] = {
     "read_at": ("Read ε at δ (delta)", DELTA_OPTIONS, None),
@@ -94,7 +106,7 @@ _curves, _composed, _shuffled, _batches, _account = (
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
     screen.say(words.QUESTIONS[view.part], figure.alt, text)
     screen.draw(figure)
-    screen.draw_files(figure, table)
+    screen.draw_files(figure, table, columns=COLUMNS.get(view.part, ()))
 
 
 # -- the calculator -----------------------------------------------------------------------------
