@@ -1,7 +1,7 @@
 """A page's first screen: a question, its answer, one figure, and what is behind the figure."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -80,8 +80,12 @@ class FirstScreen:
         table: Callable[[], pd.DataFrame] | None = None,
         *,
         setting: str = "",
+        columns: Collection[str] = (),
     ) -> None:
-        """Draw what folds away below a figure: its files and its numbers, or those of its lines."""
+        """Draw what folds away below a figure: its files and its numbers, or those of its lines.
+
+        Of a wide table `columns` are shown, and the file has all.
+        """
         numbers = table or partial(numbers_of, figure)
         if figure.ladder.rows and not figure.panels[0].cells:
             draw_focus(f"{self.name}_figure_")
@@ -95,7 +99,8 @@ class FirstScreen:
                     ("CSV", lambda: numbers().to_csv(index=False), f"dpsco-{self.name}.csv"),
                 ):
                     export.download(label, make, file, key=f"{self.name}_{label.lower()}")
-            export.show_table(numbers())
+            rows = numbers()
+            export.show_table(rows[[c for c in rows if c in columns or not columns]])
 
         with self.foot:
             fold("Numbers behind this figure, and downloads", fill, f"{self.name}_fold_numbers")
@@ -147,16 +152,17 @@ def log_axis(title: str, low: float, high: float) -> Axis:
 def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
     """Return a ladder that names lines, each with a value."""
     rows = [
-        LadderRow(
-            key=line.key,
-            name=line.name,
-            colour=line.colour,
-            values=[value],
-            end=[y for y in line.y if y > 0][-1],
-        )
+        ladder_row(line, value, [y for y in line.y if y > 0][-1])
         for line, value in zip(lines, values, strict=True)
     ]
     return Ladder(title=title, columns=[column], rows=rows)
+
+
+def ladder_row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow:
+    """Return the row of a ladder that names a line, with its value."""
+    return LadderRow(
+        key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
+    )
 
 
 def upright(x: float, low: float, high: float, label: str) -> Line:

@@ -5,6 +5,7 @@ CSV are in the order of the page's figures.
 """
 
 from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.geometry.state import shape_of
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
@@ -92,13 +93,15 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
     )
 
 
-def geometry_script(view: GeometryView) -> str:
+def geometry_script(view: GeometryView, scenario: Scenario) -> str:
     imports = (
         "from dpsco_core.explain.geometry import (\n    Shape,\n"
         "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)"
     )
-    names = ("shape", "q", "point", "seed", "noise_q", "noise_d")
-    values = "".join(f"{name} = {getattr(view, name)!r}\n" for name in names)
+    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
+    shape = shape_of(scenario)
+    numbers = {"shape": shape, "q": shape.q, "point": (view.x1, view.x2), **named}
+    values = "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
     head = HEAD.format(page="Geometry", imports=imports)
     return head + values.replace("inf", 'float("inf")') + GEOMETRY
 
@@ -132,7 +135,6 @@ def users_script(view: UsersView, scenario: Scenario) -> str:
         "crossing": CROSSING,
         "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
         "feasibility": FEASIBILITY,
-        "gradients": GRADIENTS,
     }[view.part].format(basis=view.basis, condition=view.condition)
 
 
@@ -204,13 +206,4 @@ at = UserLevel(
     n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness={condition!r}
 )
 show("least users", {{"epsilon": EPSILONS, **frontier(at)}})
-"""
-GRADIENTS = """
-
-# %%
-from dpsco_core.explain.users.frontier import complexity_curves
-
-for curve in complexity_curves(point.m, {condition!r}):
-    columns = {{"nm": curve.items, "gradients": curve.gradients}}
-    show(f"gradients, {{curve.slug}}, {{curve.loss}}", columns)
 """

@@ -121,7 +121,8 @@ def draw(
     folded = {c.field for c in rest if c.shown(scenario)} - {*without, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
-    if not fold_in_page(label, fill, MORE):
+    empty = more is None and {c.field for c in rest} | {"epsilon", "rho"} <= set(without)
+    if empty or not fold_in_page(label, fill, MORE):
         _keep(rest)
         st.session_state[NOTION] = st.session_state[NOTION]
 

@@ -160,7 +160,7 @@ TV | \mathrm{TV} | total variation |  | floors
   never overlap.
 KL | \mathrm{KL} | Kullback-Leibler divergence |  | floors
   How much one record tells two laws apart on average, in units of information.
-ℓ_q | \ell_q | norm with exponent q | q | sets
+ℓq | \ell_q | norm with exponent q | q | sets
   A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
 J | J | what the prior tells |  | floors
   How much is known of the mean before any data, in the proof of a floor.

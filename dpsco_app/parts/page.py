@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
@@ -61,22 +62,27 @@ def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
         return None, on_screen(str(problem))
 
 
-def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
-    """Say in which values a figure differs from the visit's scenario, and offer the ways back."""
+def draw_apart(
+    state: PageState[V], scenario: Scenario, why: str = "", place: str = "apart"
+) -> None:
+    """Say in which values a figure differs from the visit's scenario, and offer the ways back.
+
+    `place` is of its own where another one may stand on the page.
+    """
     assert state.use is not None
     words = apart(scenario, visit.mine(), why or state.use.why)
     if not words:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_{place}"):
         st.markdown(words, width="content")
         st.button(
             "Use it everywhere",
-            key=f"{state.name}_use_everywhere",
+            key=f"{state.name}_{place}_everywhere",
             on_click=_take,
             args=(scenario, state.name),
         )
         if visit.is_apart(state.name):
-            st.button("Back to mine", key=f"{state.name}_back_to_mine", on_click=state.back_to_mine)
+            st.button("Back to mine", key=f"{state.name}_{place}_back", on_click=state.back_to_mine)
 
 
 def _take(scenario: Scenario, page: str) -> None:
@@ -113,9 +119,20 @@ def draw_parts(names: Mapping[str, str], key: str, label: str = "Show", **more: 
         format_func=names.__getitem__,
         key=key,
         required=True,
-        label_visibility="collapsed",
-        **more,
+        **({"label_visibility": "collapsed"} | more),
     )
+
+
+Asked = tuple[str, Sequence[float], str | None]  # the label, values and help of a slider
+
+
+def sliders(
+    state: PageState[V], columns: Sequence[DeltaGenerator], asked: Mapping[str, Asked]
+) -> None:
+    """Draw a slider a column, as long as something is asked for."""
+    for column, (name, (label, options, about)) in zip(columns, asked.items(), strict=False):
+        with column:
+            slider(state, label, name, options, help=about)
 
 
 def slider(

@@ -41,7 +41,7 @@ def words_for(problem: str) -> ProblemWords:
 GEOMETRY_NAMES = {
     "l2": "ℓ₂ ball",
     "l1": "ℓ₁ ball",
-    "lq": "ℓ_q ball",
+    "lq": "ℓq ball",
     "linf": "ℓ∞ ball (cube)",
     "simplex": "simplex",
     "solid-simplex": "solid simplex",
@@ -52,7 +52,7 @@ GEOMETRY_NAMES = {
 
 def geometry_name(kind: str, q: float | None = None) -> str:
     if kind == "lq" and q is not None:
-        return f"ℓ_q ball, q = {number_text(q)}"
+        return f"ℓq ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]
 
 

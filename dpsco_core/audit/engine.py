@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -126,6 +127,11 @@ class Found:
     def epsilon_lower_bound(self) -> float:
         """The best bound of all looks: all of them hold together."""
         return max(e.epsilon_lower_bound for e in self.evidence)
+
+    @property
+    def best_so_far(self) -> list[float]:
+        """The best bound up to each look."""
+        return list(accumulate((e.epsilon_lower_bound for e in self.evidence), max))
 
     @property
     def caught_at(self) -> int | None:

@@ -108,6 +108,11 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
     return (*converted, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
 
 
+def approximate(point: Point) -> Point:
+    """Return a budget as an (epsilon, delta) one at its delta, by the best conversion."""
+    return Point(kind="approx", epsilon=conversions(point)[-1].epsilon, delta=point.delta)
+
+
 def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
     r"""Return how often a guess about one record can be right at most, under (epsilon, delta)-DP.
 

@@ -97,6 +97,8 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
 
 # -- the spy at work ----------------------------------------------------------------------------
 
+CHANCE = 0.05  # by which a measured rate may be above the true one
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spied:
@@ -122,6 +124,11 @@ class Spied:
         """How many of the records in use are told, where 5 % of the others are suspected too."""
         false, true = self.rates()
         return float(np.interp(0.05, false, true)) if len(self.used) else math.nan
+
+    def beats(self, budget: Budget) -> bool:
+        """Whether the spy does better at some threshold than privacy allows, and not by chance."""
+        false, true = self.rates()
+        return bool((true - most_caught(budget, false)).max() > CHANCE)
 
 
 def tracing_law(point: Scenario) -> Tracing:

@@ -57,7 +57,6 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         page = context.new_page()
         page.goto(dashboard + ERRATA)
         ready(page)
-        page.get_by_role("button", name="Run the experiment").click()
         expect(page.locator(".st-key-errata_found")).to_contain_text("0.4 K points", timeout=20_000)
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.pages.geometry.state import Q_OPTIONS
+from dpsco_app.pages.geometry.state import LARGEST_Q
 from dpsco_app.parts.touch.modules import script
 from dpsco_core.explain.geometry import Shape, nearest, outline
+from dpsco_core.fields import TABLE
 from dpsco_core.geometry import GEOMETRIES
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
@@ -21,7 +22,7 @@ def said(page: Page) -> Locator:
 
 def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
     shapes = [Shape(kind=kind) for kind in GEOMETRIES if kind != "lq"]
-    shapes += [Shape(kind="lq", q=q) for q in (*Q_OPTIONS, 100.0)]
+    shapes += [Shape(kind="lq", q=q) for q in (1.05, 2.5, 20, *TABLE["q"].offered, LARGEST_Q)]
     grid = [(0.0, 0.0), (1.4, 0.0), (0.0, -1.4), (1.0, 1.0), (-1.5, 1.5), (0.5, -0.5), (2.0, 0.05)]
     points = [*np.random.default_rng(0).uniform(-2, 2, (60, 2)).round(2).tolist(), *grid]
     body = f"{script('sets.js')}\nreturn sets.map((set) => points.map((x) => seenFrom(set, x)))"
@@ -52,8 +53,8 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
 ) -> None:
     page.goto(dashboard + "/geometry?geometry=lq&q=3&x1=0.5&x2=1.2")
     ready(page)
-    expect(figure(page, "set")).to_be_visible(timeout=20_000)
-    expect(figure(page, "set", "compact")).to_be_hidden()
+    expect(figure(page, "geometry")).to_be_visible(timeout=20_000)
+    expect(figure(page, "geometry", "compact")).to_be_hidden()
     slider = page.get_by_role("slider", name="Exponent q of the norm")
     expect(slider).to_have_attribute("aria-valuetext", "3")
     expect(said(page)).to_contain_text("x = (0.50, 1.20)")
@@ -82,7 +83,7 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
         expect(drawn.get_by_text(name, exact=True)).to_have_count(1)
     expect(drawn.locator("polyline")).to_have_count(4)  # across, reach, touching, residual
     # The set stays where it is, and what moves is hidden in the figure itself.
-    traces = figure(page, "set").locator(".scatterlayer .trace")
+    traces = figure(page, "geometry").locator(".scatterlayer .trace")
     hidden = traces.evaluate_all("all => all.map(e => e.style.visibility === 'hidden')")
     assert hidden.count(False) == 1
     text = said(page).locator(".said")
@@ -112,7 +113,7 @@ def test_a_visit_to_users_and_back_keeps_the_page_as_it_was(
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["set", "width", "noise"])
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part: str) -> None:
-    names = {"set": ("set",), "width": ("growth", "reach"), "noise": ("sweep",)}
+    names = {"set": ("geometry",), "width": ("geometry", "reach"), "noise": ("geometry",)}
     expect_to_fit_a_phone(page, f"{dashboard}/geometry?part={part}", ready, names[part])
 
 
@@ -122,8 +123,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part
 def test_axe_finds_nothing(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, part: str
 ) -> None:
-    last = {"set": "set", "noise": "sweep"}[part]
     address = f"{dashboard}/geometry?part={part}"
     expect_no_axe_violation(
-        browser, address, ready, scheme, last=last, expander="What the symbols mean"
+        browser, address, ready, scheme, last="geometry", expander="What the symbols mean"
     )

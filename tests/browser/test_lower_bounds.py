@@ -49,7 +49,7 @@ def test_a_phone_shows_its_own_figures(
     [
         ("light", QUICK + "&part=prove", "lower"),
         ("light", QUICK + "&part=prove&hard=tracing", "lower"),
-        ("dark", QUICK + "&part=prove&hard=packing", "lower"),
+        ("dark", QUICK + "&part=prove&hard=spike", "lower"),
         ("dark", QUICK + "&part=prove&hard=tracing", "lower"),
     ],
 )
@@ -57,5 +57,5 @@ def test_axe_finds_nothing(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
 ) -> None:
     expect_no_axe_violation(
-        browser, dashboard + query, ready, scheme, last=last, expander="How to read this page"
+        browser, dashboard + query, ready, scheme, last=last, expander="What the symbols mean"
     )

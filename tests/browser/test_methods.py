@@ -10,7 +10,7 @@ from dpsco_core.catalogue import METHOD_SLUGS
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
 OVERVIEW = "/methods?problem=mean&p=4&delta=0"
-RACE = "methods_race"
+RACE = "methods"
 
 
 def test_a_method_is_told_another_chosen_and_opened_in_explore(

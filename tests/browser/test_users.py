@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 QUICK = "/users?n=2000&d=2&trials=2"
-FIGURES = ("users_crossing",)
+FIGURES = ("users",)
 
 
 @pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
@@ -39,7 +39,7 @@ def test_a_click_into_the_map_moves_the_chosen_point(
 ) -> None:
     page.goto(dashboard + QUICK + "&part=map&basis=rates")
     ready(page, seconds=60)
-    chart = figure(page, "users_map")
+    chart = figure(page, "users")
     expect(chart).to_be_visible(timeout=30_000)
     chart.scroll_into_view_if_needed()
     box = chart.locator(".nsewdrag").first.bounding_box()
@@ -55,7 +55,7 @@ def test_the_numbers_of_the_crossover_can_be_taken_away(
 ) -> None:
     page.goto(dashboard + QUICK)
     ready(page, seconds=60)
-    files = page.locator(".st-key-users_crossing_fold_numbers")
+    files = page.locator(".st-key-users_fold_numbers")
     files.locator("summary").click()
     with page.expect_download() as download:
         files.get_by_role("button", name="CSV", exact=True).click()
@@ -76,6 +76,6 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + QUICK,
         ready,
         scheme,
-        last="users_crossing",
+        last="users",
         expander="What the symbols mean",
     )

@@ -11,25 +11,11 @@ from dpsco_app.pages.bounds.words import in_digits, marked, title
 from dpsco_app.pages.first_screen import log_axis, upright
 from dpsco_app.parts.options import in_print
 from dpsco_core.base.cards import BoundCard
+from dpsco_core.explain.tables.best import by_value, counts
 from dpsco_core.explain.tables.table import Row
 
 MOST = 17  # rows that the figure has room for
 FADED = 0.35  # opacity where a condition fails
-
-
-def ordered(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of the figure from above: upper over lower ones, by value, valid first.
-
-    Where there are too many, the smallest upper and the largest lower bounds stay.
-    """
-    upper = [r for r in rows if r.bound.card.kind == "upper"]
-    upper.sort(key=lambda r: (not counts(r), r.value))
-    lower = [r for r in rows if r.bound.card.kind == "lower"]
-    lower.sort(key=lambda r: (not counts(r), -r.value))
-    room = max(MOST // 2, MOST - len(upper))
-    lower = lower[:room]
-    kept = [*upper[: MOST - len(lower)], *lower]
-    return sorted(kept, key=lambda r: (r.bound.card.kind != "upper", not counts(r), -r.value))
 
 
 def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = math.nan) -> Figure:
@@ -39,7 +25,7 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
     the slug `chosen` is marked. `start` is the error of an answer that ignores the data, if it is
     to be drawn.
     """
-    shown = ordered(rows)
+    shown = by_value(rows, MOST)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
     low, high = min(values) / 1.6, max(values) * 1.6
     lines, names = [], []
@@ -82,11 +68,6 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
         ladder=Ladder(title=more, columns=["value"], rows=names, room=140),
         alt=title(rows),
     )
-
-
-def counts(row: Row) -> bool:
-    """Whether a row holds here; a lower one also binds only if it is about losses such as these."""
-    return row.holds and (row.bound.card.kind == "upper" or row.applies)
 
 
 def symbol_of(card: BoundCard) -> str:

@@ -1,7 +1,6 @@
 """Bounds: the papers' tables at the scenario of the visit, their figure, and one row in full."""
 
 import math
-from typing import Any
 
 import streamlit as st
 
@@ -17,17 +16,18 @@ from dpsco_app.pages.bounds.state import (
     with_fitting_methods,
 )
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
-from dpsco_app.parts.page import draw_apart, link, opened_at
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Quantity
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.tables.best import comparable, leading
 from dpsco_core.explain.tables.letters import conditions, symbols
 from dpsco_core.explain.tables.table import (
     TABLE_KEYS,
@@ -40,11 +40,9 @@ from dpsco_core.explain.tables.table import (
 )
 from dpsco_core.scenario import Scenario
 
-FRAME = "bounds_frame"
+ROW = "bounds_row_chosen"
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
-HEIGHT = 215
-COLUMNS = ("Bound", "Value", "Holds", "Kind", "Constant")
 
 
 STYLE = """<style>
@@ -54,32 +52,24 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(STYLE)
-    view, scenario, refused = opened_at(STATE)
-    screen = FirstScreen("bounds")
-    if scenario is None:
-        screen.say(QUESTION, "Not at these settings", refused)
-        return
-    with screen.controls:
-        draw_apart(STATE, scenario)
-    _tables(screen, with_fitting_methods(scenario), view)
-    link(STATE, view, scenario)
+    draw_page(STATE, {WHOLE: _tables}, {WHOLE: QUESTION})
 
 
-def _tables(screen: FirstScreen, scenario: Scenario, view: View) -> None:
-    """Draw the tables."""
-    point = canonical_point(scenario)
+def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw a table as its figure, and one of its rows in full."""
+    point = canonical_point(with_fitting_methods(scenario))
     fitting = fitting_table(point)
     table = paper_table(view.table) if view.table else fitting
-    with screen.controls:
-        _choose(fitting, any(r.holds for r in rows(point, fitting.slugs)))
     all_rows = rows(point, table.slugs)
     gradients = table.key == "lowy-gradients"
     quantity: Quantity = "item gradients" if gradients else words_for(point.problem).quantity
-    in_figure = words.comparable(all_rows, quantity)
-    chosen = _chosen(all_rows, in_figure, view.bound)
+    in_figure = comparable(all_rows, quantity)
     start = math.nan if gradients else without_data(point)
+    chosen = _chosen(all_rows, in_figure, view.bound)
+    with screen.controls, st.container(horizontal=True, key="bounds_choices"):
+        _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
+        _choose_row(all_rows, chosen, start)
     screen.say(QUESTION, words.title(in_figure), words.count_sentence(all_rows))
     if in_figure:
         figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
@@ -88,17 +78,17 @@ def _tables(screen: FirstScreen, scenario: Scenario, view: View) -> None:
         screen.foot.caption(words.MARKS)
         screen.draw_files(
             figure,
-            lambda: words.table_frame(in_figure, start),
+            lambda: words.table_frame(all_rows, start),
             setting=setting_line(point, runs=False),
+            columns=("Bound", "Value", "Holds", "Kind", "Constant", "Paper"),
         )
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(in_figure, table, start))
     _cover(table)
     _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
-    _table(all_rows, start)
 
 
-def _choose(fitting: PaperTable, holds: bool) -> None:
+def _choose_table(fitting: PaperTable, *, holds: bool) -> None:
     own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     st.selectbox(
         "Table",
@@ -129,34 +119,20 @@ def _chosen(all_rows: tuple[Row, ...], in_figure: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in all_rows}:
         return slug
-    return (words.leading(in_figure) or all_rows[0]).bound.card.slug
+    return (leading(in_figure) or all_rows[0]).bound.card.slug
 
 
-def _table(all_rows: tuple[Row, ...], start: float) -> None:
-    st.subheader("The table")
-    frame = words.table_frame(all_rows, start)
-    slugs = [r.bound.card.slug for r in all_rows]
-    styled: Any = frame[list(COLUMNS)].style.format({"Value": "{:.3g}"}, na_rep="")
-    st.dataframe(
-        styled,
-        key=FRAME,
-        hide_index=True,
-        width="stretch",
-        height=min(HEIGHT, 38 + 35 * len(frame)),
-        on_select=lambda: _selected(slugs),
-        selection_mode="single-row",
-        column_config={"Bound": st.column_config.TextColumn(width=430)},
-    )
-    st.caption(
-        "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
-        "its details above. Vacuous: not below the error of an answer that ignores the data."
-    )
+def _choose_row(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
+    """Draw the choice of the row that is shown in full; without one it is the best of its table."""
+    names = {
+        r.bound.card.slug: f"{r.bound.card.name}: {words.holds_text(r, start)}" for r in all_rows
+    }
+    st.session_state[ROW] = chosen
+    st.selectbox("Row", names, format_func=names.__getitem__, key=ROW, on_change=_chose, width=430)
 
 
-def _selected(slugs: list[str]) -> None:
-    chosen = st.session_state[FRAME].selection.rows
-    if chosen and chosen[0] < len(slugs):
-        STATE.change({"bound": slugs[chosen[0]]})
+def _chose() -> None:
+    STATE.change({"bound": st.session_state[ROW]})
 
 
 def _clicked(key: str) -> None:

@@ -10,6 +10,7 @@ from dpsco_app.parts.problem_words import class_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.explain.tables.best import floor, is_vacuous, leading
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
@@ -34,57 +35,6 @@ TWO_LINES = 160  # letters of a headline on a laptop
 def in_digits(value: float) -> str:
     """Return a value with three digits, as people write it."""
     return "none" if math.isnan(value) else short_text(value)
-
-
-def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
-    """Return the rows that bound one quantity at this scenario by a positive number."""
-    return [
-        r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
-    ]
-
-
-def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
-    """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
-    bounds = [
-        r
-        for r in rows
-        if r.holds
-        and (r.bound.card.kind, r.bound.card.constant) == ("upper", constant)
-        and r.bound.card.privacy != "none"
-        and (constant == "rate" or r.bound.card.guarantee == "expectation")
-    ]
-    return min(bounds, key=lambda r: r.value, default=None)
-
-
-def leading(rows: Sequence[Row]) -> Row | None:
-    """Return the smallest proven upper bound, or the smallest rate where none is proven.
-
-    First comes what meets the floor. Another bound that is below the floor is about a narrower
-    class of laws or losses, and does not lead either.
-    """
-    least, proven = floor(rows), best_upper(rows, "explicit")
-    if least is None:
-        return proven or best_upper(rows, "rate")
-    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
-    above = proven if proven is not None and proven.value >= least.value else None
-    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
-
-
-def floor(rows: Sequence[Row]) -> Row | None:
-    """Return the largest proven lower bound that holds and binds more than ε-DP alone.
-
-    One that binds ε-DP algorithms only says nothing about the others, so it comes last.
-    """
-    bounds = [
-        r
-        for r in rows
-        if r.holds
-        and r.applies
-        and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
-        and not r.bound.card.of_law  # the worst case
-    ]
-    wide = [r for r in bounds if r.bound.card.privacy != "pure"]
-    return max(wide or bounds, key=lambda r: r.value, default=None)
 
 
 def bound_ones(row: Row) -> str:
@@ -117,37 +67,29 @@ def title(rows: Sequence[Row]) -> str:
     upper, least = leading(rows), floor(rows)
     parts, name = [], ""
     if upper is not None:
-        name = f" (“{short(upper.bound.card)}”)"
-        proven = upper.bound.card.constant == "explicit"
-        narrow = least is not None and least.bound.card.laws not in upper.covers
-        laws = f" for {upper.bound.card.laws.short}" * narrow
-        first = (
-            f"Proven in this table{laws}: at most"
-            if proven
-            else "The smallest rate of this table is"
-        )
+        rate = upper.bound.card.constant == "rate"
+        first = "the smallest rate of this table is" if rate else "proven in this table: at most"
+        name = f" (“{marked(upper)}”)"
         parts.append(f"{first} {in_digits(upper.value)}{name}")
     if least is not None:
-        start = "no" if parts else "No"
-        who = f"{start} {bound_ones(least)}"
         kind = least.bound.card.loss_class
         over = "in the worst case" if kind.curvature == "mean" else f"for all {kind} losses"
-        value = in_digits(least.value)
-        parts.append(f"{who} can guarantee less than {value} {over}")
-    if parts:
-        text = "; ".join(parts)
-        # Without its name, which is bold in the figure, where that would make a third line.
-        return text if len(text) <= TWO_LINES else text.replace(name, "", 1)
-    return "No theorem about a private method holds here: the values are outside their theorems"
+        least_value = in_digits(least.value)
+        parts.append(f"no {bound_ones(least)} can guarantee less than {least_value} {over}")
+    none = "no theorem about a private method holds here: the values are outside their theorems"
+    text = "; ".join(parts) or none
+    if len(text) > TWO_LINES:
+        text = text.replace(name, "", 1)  # it is bold in the figure
+    return text[0].upper() + text[1:]
 
 
 def count_sentence(rows: Sequence[Row]) -> str:
     """Return how many of the rows hold here."""
     here = [r for r in rows if r.here]
-    text = f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here"
-    if len(here) < len(rows):
-        text += f" ({len(rows) - len(here)} are about something else)"
-    return text + "."
+    return (
+        f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
+        f"the table has {len(rows)}."
+    )
 
 
 def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
@@ -180,11 +122,6 @@ def ratio_sentence(pair: ClassRatio) -> str:
     )
 
 
-def is_vacuous(row: Row, start: float) -> bool:
-    """Whether an upper bound that holds is not below the error of an answer without data."""
-    return row.holds and row.bound.card.kind == "upper" and row.value >= start
-
-
 def condition_text(condition: Condition) -> str:
     """Return a condition with its numbers, as in "n ≥ 100 √(d/ρ): here 500 ≥ 2,200"."""
     sides = " ".join(
@@ -205,7 +142,7 @@ def card_line(card: BoundCard) -> str:
     losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
     laws = f"{'over' if card.kind == 'lower' else 'for'} {card.laws.words}"
     what = f"{kind} bound on the {card.quantity}{losses} {sense}, {laws}, {proven}"
-    return f"{what}. {card.paper}, {card.statement}."
+    return f"{in_print(what)}. {card.paper}, {card.statement}."
 
 
 def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:

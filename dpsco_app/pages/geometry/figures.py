@@ -10,8 +10,9 @@ import pandas as pd
 from dpsco_app.figure.colours import INK, METHODS, QUIET, WINDOW
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.pages.first_screen import ladder_of, log_axis, upright
-from dpsco_app.pages.geometry.words import NOISE_NAMES, SETS
+from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.options import rounded
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
@@ -273,7 +274,7 @@ def reach_table(reach: Directions) -> pd.DataFrame:
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Set": [SETS[row.kind].name for row in rows],
+            "Set": [geometry_name(row.kind) for row in rows],
             "d": [row.d for row in rows],
             "At least": [row.width.lower for row in rows],
             "At most": [row.width.upper for row in rows],

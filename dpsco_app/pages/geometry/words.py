@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpsco_app.pages.geometry.state import View
 from dpsco_app.parts.options import short_text
-from dpsco_core.explain.geometry import DualSquare, Nearest, WidthRow
+from dpsco_core.explain.geometry import DualSquare, Nearest, Shape, WidthRow
 
 HALF_UP = 1e-9  # a half is rounded away from 0 in spite of its last digits, as in the browser
 NOISE_NAMES = {"generalized gaussian": "Generalized Gaussian", "gaussian": "Gaussian"}
@@ -19,7 +18,6 @@ QUESTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SetWords:
-    name: str
     formula: str
     what: str
     does: str  # to a point outside it
@@ -27,51 +25,43 @@ class SetWords:
 
 SETS = {
     "l1": SetWords(
-        name="ℓ₁ ball",
         formula=r"|w_1| + \dots + |w_d| \le 1",
         what="Its corners lie on the axes: sparse points.",
         does="The ℓ₁ ball pulls points to its corners, where coordinates are exactly 0",
     ),
     "l2": SetWords(
-        name="ℓ₂ ball",
         formula=r"\|w\|_2 \le 1",
         what="All points within Euclidean distance 1 of the centre: no direction is special.",
         does="The ℓ₂ ball shrinks a point towards 0 and keeps its direction",
     ),
     "lq": SetWords(
-        name="ℓ_q ball",
         formula=r"|w_1|^q + \dots + |w_d|^q \le 1",
         what="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round ball, to "
         "∞, the box with its corners on the diagonals.",
-        does="The ℓ_q ball has no corners for q between 1 and ∞: coordinates become small, never 0",
+        does="The ℓq ball has no corners for q between 1 and ∞: coordinates become small, never 0",
     ),
     "linf": SetWords(
-        name="ℓ∞ box",
         formula=r"|w_j| \le 1 \text{ for every } j",
         what="Every coordinate lies between −1 and 1, on its own.",
         does="The box clips every coordinate on its own; many end at exactly 1",
     ),
     "simplex": SetWords(
-        name="simplex",
         formula=r"w \ge 0,\ w_1 + \dots + w_d = 1",
         what="All probability vectors. It is flat, and 0 is outside.",
         does="The simplex makes a point a probability vector; small entries become exactly 0",
     ),
     "solid-simplex": SetWords(
-        name="solid simplex",
         formula=r"w \ge 0,\ w_1 + \dots + w_d \le 1",
         what="Not negative, and adding up to at most 1. 0 is a corner.",
         does="The solid simplex makes negative coordinates 0, and shrinks a sum above 1",
     ),
     "group-l1": SetWords(
-        name="group ℓ₁ ball",
         formula=r"\textstyle\sum_g \|w_g\|_2 \le 1",
         what="Coordinates come in groups; the groups' Euclidean lengths add up to at most 1. In "
         "more dimensions whole groups become 0 together.",
         does="In the plane there is one group, and the set is the round disc",
     ),
     "sparse": SetWords(
-        name="sparse vectors' hull",
         formula=r"\operatorname{conv}\{w : \|w\|_2 \le 1,\ \|w\|_0 \le s\}",
         what="The smallest convex set that holds the vectors of length 1 with at most s entries "
         "that are not 0.",
@@ -80,20 +70,10 @@ SETS = {
 }
 
 
-def exponent_text(q: float) -> str:
-    return "∞" if math.isinf(q) else f"{q:.3g}"
-
-
-def set_name(view: View) -> str:
-    if view.geometry == "lq":
-        return f"ℓ_q ball, q = {exponent_text(view.q)}"
-    return SETS[view.geometry].name
-
-
-def set_answer(view: View) -> str:
-    """Return what the set does; an ℓ_q ball may be one of the others."""
-    same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(view.q, "lq")
-    return SETS[same if view.geometry == "lq" else view.geometry].does
+def set_answer(shape: Shape) -> str:
+    """Return what the set does; an ℓq ball may be one of the others."""
+    same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
+    return SETS[same if shape.kind == "lq" else shape.kind].does
 
 
 def coordinates(values: Sequence[float]) -> str:
@@ -133,12 +113,12 @@ def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
     )
 
 
-def width_answer(rows: Sequence[WidthRow], view: View) -> str:
-    mine = [row for row in rows if row.kind == view.geometry]
+def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
+    mine = [row for row in rows if row.kind == kind]
     times = short_text(mine[-1].width.value / mine[0].width.value, 2)
     return (
         f"From {mine[0].d} to {mine[-1].d:,} dimensions the Gaussian width of the "
-        f"{set_name(view)} grows {times} times"
+        f"{name} grows {times} times"
     )
 
 
@@ -153,19 +133,21 @@ def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
     )
 
 
+ABOUT_REACH = (
+    "Each dotted line touches the set and stands at a right angle on its random direction "
+    "ξ; the **support function** h(ξ) is its distance from 0, times the length of ξ. Its mean over "
+    "all ξ is the **Gaussian width**."
+)
 LOOK_AT = {
     "set": "A learner's **set** C decides how a step is pulled back. The residual x − P(x) is at a "
     "right angle to a line that supports the set. Green marks the **farthest point** in the "
     "direction of x, where ⟨x, w⟩ is largest. Only on the round ball are P(x) and the farthest "
-    "point the same for every x outside.",
+    "point the same for every x outside: choose another set at the left.",
     "width": "Noise is a random vector ξ: a set that reaches little in most directions lets little "
     "of it through. Sets with few corners (ℓ₁, simplex, groups) stay near the guide √(2 ln d), "
     "round ones grow like √d, and the box like d; the error of objective perturbation grows with "
     "this width instead of with √d. All have radius 1, groups of 5 coordinates, at most 5 entries "
     "in sparse vectors. Where only bounds are proven the line is the upper one.",
-    "reach": "Each dotted line touches the set and stands at a right angle on its random direction "
-    "ξ; the **support function** h(ξ) is its distance from 0, times the length of ξ. Its mean over "
-    "all ξ is the **Gaussian width**.",
     "noise": "Gradients are measured in the **dual norm** ‖·‖ with exponent q′ = q/(q − 1). "
     "**Generalized Gaussian** noise has a density that falls with that norm itself or, where q′ "
     "exceeds 2 ln d + 1, with the smoother norm of that exponent. Both are drawn at the same "
@@ -182,7 +164,7 @@ HOW_TO_READ = """
 - **⟨x, w⟩** is the inner product: the sum of the products of coordinates.
 - The *farthest point* in the direction of x is the w of C with the largest ⟨x, w⟩. That largest
   value is h(x), the support function; where C is its own mirror image, it is the dual norm of x.
-- **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
+- **‖w‖q** is the ℓq norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
   **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
 - **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how
   far C reaches in that direction, and its mean the **Gaussian width**.

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, SAMPLING, WINDOW, Pair
@@ -13,13 +12,12 @@ from dpsco_app.figure.values import (
     Dash,
     Figure,
     Ladder,
-    LadderRow,
     Line,
     Panel,
     Region,
     Words,
 )
-from dpsco_app.pages.first_screen import log_axis, thin, upright
+from dpsco_app.pages.first_screen import ladder_of, ladder_row, log_axis, thin, upright
 from dpsco_app.pages.lower_bounds.words import (
     AXIS_NAMES,
     BOUND_LINE,
@@ -33,7 +31,6 @@ from dpsco_app.pages.lower_bounds.words import (
 from dpsco_app.parts.options import at_most, short_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
 from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
@@ -43,15 +40,15 @@ CLASS_DASHES: dict[Notion, Dash] = {"approx": "dash", "zcdp": "solid", "pure": "
 # Of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
-FREE_POINTS, FREE_SPAN = 121, (1.0, 1e7)
 
 
 def sweep_figure(
     values: Vector, standings: Sequence[Standing], here: Standing, field: str
 ) -> Figure:
     """Return the best proven bounds over a field, with the window between them as an area."""
-    x = [float(v) for v in values]
-    upper = [min(next(iter(s.windows.values())).ceiling, s.start) for s in standings]
+    x, notion = [float(v) for v in values], next(iter(here.windows))
+    upper = [s.chosen(notion) for s in standings]
+    proven = [y if y < s.start else np.nan for y, s in zip(upper, standings, strict=True)]
     floors = {k: [s.windows[k].floor for s in standings] for k in here.windows}
     at = float(getattr(here.point, field))
 
@@ -76,19 +73,16 @@ def sweep_figure(
         name="the window",
         x=x,
         upper=upper,
-        lower=[max(v, 1e-300) for v in next(iter(floors.values()))],
+        lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
+        edge=0,  # its top is a bound only where one is proven
     )
     start = [s.start for s in standings]
-    lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, upper, WINDOW.ink, "solid")]
+    lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]
     lines += [line(LINE_NAMES[k], y, IMPOSSIBLE.ink, CLASS_DASHES[k]) for k, y in floors.items()]
-    own = [here.start, min(next(iter(here.windows.values())).ceiling, here.start)]
+    own = [here.start, here.chosen(notion) if here.chosen(notion) < here.start else np.nan]
     own += [w.floor for w in here.windows.values()]
-    rows = [
-        LadderRow(key=a.key, name=a.name, colour=a.colour, values=[brief(v)], end=float(a.y[-1]))
-        for a, v in zip(lines, own, strict=True)
-        if a.y[-1] > 0
-    ]
+    shown = [(a, v) for a, v in zip(lines, own, strict=True) if not np.isnan(a.y).all()]
     positive = [v for y in floors.values() for v in y if v > 0]
     low, high = min(positive, default=min(upper) / 100) / 1.5, max(start) * 1.5
     title = f"At {SYMBOLS[field]} = {short_text(at)}"
@@ -104,7 +98,7 @@ def sweep_figure(
             )
         ],
         y=log_axis("Worst-case error", low, high),
-        ladder=Ladder(title=title, columns=["error"], rows=rows),
+        ladder=ladder_of(title, "error", [a for a, _ in shown], [brief(v) for _, v in shown]),
         alt=sweep_title(standings, field),
     )
 
@@ -137,12 +131,12 @@ def curve_figure(
         )
         mark = replace(line, x=[one.best_q], y=[one.best], width=0, symbol="diamond", size=11)
         lines += [line, replace(mark, hover=[f"{one.name}<br>best q: {brief(one.best_q)}"])]
-        rows.append(_row(line, brief(one.best), one.best, bold=one.slug == chosen))
+        rows.append(ladder_row(line, brief(one.best), one.best, bold=one.slug == chosen))
     if sampling > VOID:
         y = [sampling, sampling]
         line = Line(key="sampling", name="Sampling alone", x=ends, y=y, colour=SAMPLING, width=3)
         lines.append(line)
-        rows.append(_row(line, brief(sampling), sampling))
+        rows.append(ladder_row(line, brief(sampling), sampling))
     lines.append(thin("the proof's q", [at, at], [low, high]))
     return Figure(
         panels=[Panel(title="", x=log_axis("Spike probability q", *ends), lines=lines)],
@@ -152,72 +146,27 @@ def curve_figure(
     )
 
 
-def free_figure(at: Builder, alt: str) -> Figure:
-    """Return the terms of Fano's bound over n, on a packing of one's own."""
-    grid = np.unique(np.round(np.geomspace(*FREE_SPAN, FREE_POINTS)).astype(int))
-    points = [at.at(n) for n in sorted({*grid.tolist(), at.n})]
-    terms: tuple[tuple[str, str, Pair, Dash], ...] = (
-        ("Statistics: every algorithm", "sampling_bound", SAMPLING, "solid"),
-        ("Privacy: ρ-zCDP", "privacy_bound", IMPOSSIBLE.edge, CLASS_DASHES["zcdp"]),
-        ("Pure DP at ε", "pure_bound", IMPOSSIBLE.edge, "dot"),
-    )
-    lines, rows = [], []
-    for name, term, colour, dash in terms:
-        y = [getattr(p, term) for p in points]
-        x = [float(p.n) for p in points]
-        hover = [f"{name}<br>n = {short_text(a)}: {brief(b)}" for a, b in zip(x, y, strict=True)]
-        line = Line(key=name, name=name, x=x, y=y, colour=colour, dash=dash, width=2.4, hover=hover)
-        lines.append(line)
-        rows.append(_row(line, brief(getattr(at, term)), getattr(at, term)))
-    mark = Line(
-        key="bound",
-        name="Fano's bound at the chosen n",
-        x=[at.n],
-        y=[at.bound],
-        colour=INK,
-        width=0,
-        symbol="diamond",
-        size=13,
-        hover=[f"n = {at.n:,}: {brief(at.bound)}"],
-    )
-    return Figure(
-        panels=[Panel(title="", x=log_axis("Records n", *FREE_SPAN), lines=[*lines, mark])],
-        y=linear_axis("Least expected error", 0, 1.08 * at.separation / 2),
-        ladder=Ladder(title=f"At n = {at.n:,}", columns=["error"], rows=rows),
-        alt=alt,
-    )
-
-
 def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
     """Return how many records in use are told at every rate of false alarms."""
     false = np.linspace(0, 1, 201)
-    allowed = most_caught(budget, false).tolist()
+    x, allowed = false.tolist(), most_caught(budget, false).tolist()
     beyond = Region(
         key=ALLOWED,
         name=ALLOWED,
-        x=false.tolist(),
+        x=x,
         upper=[1.0] * len(allowed),
         lower=allowed,
         look=IMPOSSIBLE,
     )
+    edge = Line(key=ALLOWED, name=ALLOWED, x=x, y=allowed, colour=IMPOSSIBLE.edge)
     most = allowed[10]  # at 5 % of false alarms
-    rows = [
-        LadderRow(
-            key=ALLOWED,
-            name=ALLOWED,
-            colour=IMPOSSIBLE.ink,
-            values=[at_most(most)],
-            end=most,
-            swatch="edge",
-        )
-    ]
-    lines = []
+    lines, rows = [edge], [ladder_row(edge, at_most(most), most)]
     for one in spied:
-        x, y = (v.tolist() for v in one.rates())
         name, colour = method_card(one.method).name, colour_of(one.method)
+        y = np.interp(false, *one.rates()).tolist()
         line = Line(key=one.method, name=name, x=x, y=y, colour=colour, width=2.6)
         lines.append(line)
-        rows.append(_row(line, f"{100 * one.caught:.0f} %", one.caught))
+        rows.append(ladder_row(line, f"{100 * one.caught:.0f} %", one.caught))
     lines.append(upright(0.05, 0, 1, "5 %"))
     return Figure(
         panels=[
@@ -232,20 +181,3 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         ladder=Ladder(title="At 5 % of false alarms", columns=["told"], rows=rows),
         alt=alt,
     )
-
-
-def _row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow:
-    return LadderRow(
-        key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
-    )
-
-
-def caught_table(spied: Sequence[Spied], budget: Budget) -> pd.DataFrame:
-    """Return the rates of the spy's test, a threshold a row."""
-    parts = []
-    for one in spied:
-        false, true = one.rates()
-        rates = {"False positives": false, "True positives": true}
-        allowed = {"Privacy allows": most_caught(budget, false)}
-        parts.append(pd.DataFrame({"Method": method_card(one.method).name} | rates | allowed))
-    return pd.concat(parts, ignore_index=True)

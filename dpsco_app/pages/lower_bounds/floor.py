@@ -1,58 +1,12 @@
-"""The proof of the floor on the data of the visit, in seven lines with numbers."""
+"""The proof of the floor on the data of the visit, in six lines with numbers."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-import streamlit as st
-
-from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.lower_bounds.proof import ProofStep, draw_steps
-from dpsco_app.pages.lower_bounds.state import View, about
-from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, brief
+from dpsco_app.pages.lower_bounds.proof import ProofStep
+from dpsco_app.pages.lower_bounds.words import brief
 from dpsco_app.parts.options import budget_text
-from dpsco_core.catalogue import method_card
-from dpsco_core.explain.floors import FloorProof, MeasuredError, floor_proof, measured, no_floor
-from dpsco_core.scenario import Scenario
-
-QUESTION = "How well can your own data be estimated in private?"
-ABOUT = (
-    "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
-    "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
-)
-UNEQUAL = (
-    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
-    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
-)
-ALTHOUGH = (
-    "It binds the worst position, and the average over the prior. No bound can bind one "
-    "position alone: the algorithm that always answers the true mean has no error there."
-)
+from dpsco_core.explain.floors import FloorProof
 
 
-@st.cache_data(max_entries=50, show_spinner="Measuring errors", hash_funcs={Scenario: repr})
-def _measured(point: Scenario) -> tuple[MeasuredError, ...]:
-    return measured(point)
-
-
-def floor_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the floor on the data of the visit and its proof, or why there is none."""
-    point = replace(scenario, axis=None, grid=(), trials=1)
-    if missing := no_floor(point):
-        screen.say(QUESTION, "No floor is known on data of this shape", missing)
-        return
-    if point.decay > 0:
-        screen.say(QUESTION, "This proof is for coordinates of one scale", UNEQUAL)
-        return
-    notion = about(view, point)
-    proof = floor_proof(point, notion)
-    assert proof is not None  # the budget says something of its own notion
-    who = f"{CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these data,"
-    screen.say(QUESTION, f"No {who} has a smaller mean error than {brief(proof.value)}", ABOUT)
-    draw_steps(floor_steps(proof, _measured(point)))
-    st.caption(ALTHOUGH)
-
-
-def floor_steps(at: FloorProof, errors: Sequence[MeasuredError]) -> tuple[ProofStep, ...]:
+def floor_steps(at: FloorProof) -> tuple[ProofStep, ...]:
     """Return the proof of the private van Trees inequality."""
     budget = budget_text(at.budget)
     mirror = (
@@ -122,26 +76,4 @@ def floor_steps(at: FloorProof, errors: Sequence[MeasuredError]) -> tuple[ProofS
             number=brief(at.value),
             unit="least mean error",
         ),
-        _against(at, errors),
-    )
-
-
-def _against(at: FloorProof, errors: Sequence[MeasuredError]) -> ProofStep:
-    private = [error for error in errors if error.private]
-    if not private:
-        return ProofStep(
-            name="Against what is measured",
-            why="These data are too large to measure errors beside the proof.",
-            number="–",
-            unit="best private error here",
-        )
-    best = min(error.error for error in private)
-    listed = ", ".join(f"{method_card(e.method).name} {brief(e.error)}" for e in errors)
-    return ProofStep(
-        name="Against what is measured",
-        why=f"Mean errors on data such as these: {listed}. Most of what is left is the price of "
-        "not being told the shape: an algorithm that is told it comes within 4 to 8 % of the floor "
-        "where sampling dominates.",
-        number=f"{brief(best / at.value)} times",
-        unit="the floor: the best private error here",
     )

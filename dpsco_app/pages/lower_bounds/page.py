@@ -1,15 +1,20 @@
 """Lower bounds: how wide the window is, and why nobody gets below it."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.lower_bounds.gap import QUESTION, gap_part
+from dpsco_app.pages.frame import draw_page
+from dpsco_app.pages.lower_bounds import words
+from dpsco_app.pages.lower_bounds.figures import sweep_figure
 from dpsco_app.pages.lower_bounds.prove import prove_part
-from dpsco_app.pages.lower_bounds.state import PARTS, SCENES, STATE
-from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION
-from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_parts, draw_scenes, link, opened_at
-from dpsco_core.base.errors import InvalidInput
+from dpsco_app.pages.lower_bounds.state import PARTS, STATE, SWEEPS, View
+from dpsco_app.parts.export import setting_line
+from dpsco_app.parts.page import draw_parts
+from dpsco_core.base.arrays import Vector
+from dpsco_core.explain.window import Standing, grid, standing, strength, swept
+from dpsco_core.scenario import Scenario
 
 # The numbers of the proof stand out; rules between the steps.
 STYLE = """<style>
@@ -19,30 +24,60 @@ STYLE = """<style>
 }
 .st-key-lower_steps [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
-DRAW = {"gap": gap_part, "prove": prove_part}
+SWEPT = 25  # values of a sweep
+
+
+def bare(scenario: Scenario) -> Scenario:
+    """Return the single point of mean estimation that is meant, whatever the law and the study."""
+    return replace(
+        scenario,
+        problem="mean",
+        distribution="gaussian",
+        offset=0.0,
+        methods=(),
+        axis=None,
+        grid=(),
+        trials=1,
+        seed=0,
+    )
+
+
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
+def _standing(point: Scenario) -> Standing:
+    return standing(point)
+
+
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
+def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
+    values = grid(point, field, SWEPT)
+    return values, swept(point, field, values)
+
+
+def _window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the window over a field, and say what makes it wide."""
+    point = bare(scenario)
+    here = _standing(point)
+    screen.say(words.QUESTIONS["gap"], *words.standing_words(here))
+    with screen.controls:
+        names = {key: words.AXIS_NAMES[_field(key, point)] for key in SWEEPS}
+        draw_parts(names, STATE.key("over"), "Over")
+    field = _field(view.over, point)
+    values, standings = _swept(point, field)
+    figure = sweep_figure(values, standings, here, field)
+    screen.draw(figure)
+    with screen.foot:
+        st.markdown(f"{figure.alt}. {words.shares_sentence(here)}")
+    screen.draw_files(figure, setting=setting_line(point, runs=False))
+
+
+def _field(key: str, point: Scenario) -> str:
+    """Return the field that is meant: the strength of a budget is its epsilon or its rho."""
+    return strength(point) if key == "strength" else key
+
+
+DRAW = {"gap": _window, "prove": prove_part}
 
 
 def page() -> None:
-    """Draw the page."""
     st.html(STYLE)
-    view, scenario, refused = opened_at(STATE)
-    screen = FirstScreen("lower")
-    if scenario is None:
-        screen.say(QUESTION, "Not at these settings", refused)
-        return
-    with screen.controls:
-        draw_apart(STATE, scenario)
-        draw_parts(PARTS, STATE.key("part"))
-    below = st.container()
-    if view.part == "prove":
-        st.markdown(INTRODUCTION)
-        draw_scenes(STATE, SCENES)
-    fold_words(
-        "How to read this page, and what the symbols mean", HOW_TO_READ, "lower_bounds_fold_reading"
-    )
-    link(STATE, view, scenario)
-    try:
-        with below:  # what runs comes last, so that all the rest is there
-            DRAW[view.part](screen, view, scenario)
-    except InvalidInput as problem:
-        screen.say(QUESTION, "Not at these settings", str(problem))
+    draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, symbols=words.HOW_TO_READ)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpsco_app.pages.lower_bounds.words import brief
-from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+from dpsco_core.bounds.instances.expectiles import EXACT
+from dpsco_core.explain.fano.builder import ExpectileProof, PackingProof, SignProof
 from dpsco_core.explain.tracing import TracingProof
 
 
@@ -36,70 +37,6 @@ _COUPLING = (
     "shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
     "$E B=nq$, and $E B^2=n^2q^2+nq(1-q)$ = "
 )
-
-
-def builder_steps(at: Builder) -> tuple[ProofStep, ...]:
-    """Return the proof of Theorem 1.4 for a packing of one's own."""
-    least = min(at.sampling_information, at.privacy_information)
-    return (
-        ProofStep(
-            name="A packing",
-            why="Choose N laws, the words. Nature picks one at random and draws n records from it.",
-            number=f"{brief(at.log_size)} nats",
-            unit=f"to know: ln N, {brief(at.bits)} bits",
-        ),
-        ProofStep(
-            name="Separation",
-            why="The words' parameters are pairwise at least r apart.",
-            number=brief(at.separation),
-            unit="least distance r",
-        ),
-        ProofStep(
-            name="A good estimator decodes",
-            why="An estimate that errs by less than r/2 is nearer to the true word than to any "
-            "other, and so reveals it. Hence the expected error is at least r/2 times the chance "
-            "of naming the wrong word.",
-            number=brief(at.separation / 2),
-            unit="r/2, if every guess were wrong",
-        ),
-        ProofStep(
-            name="Coupling",
-            why="Two laws at total variation α can be drawn together so that they give the same "
-            "record with probability 1 − α. So two data sets can be made to differ in "
-            "$B\\sim\\mathrm{Bin}(n,\\alpha)$ records only, with "
-            f"$E B^2=n^2\\alpha^2+n\\alpha(1-\\alpha)$ = {brief(at.squared_changes)}.",
-            number=brief(at.expected_changes),
-            unit="records differ on average",
-        ),
-        ProofStep(
-            name="Group privacy",
-            why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
-            "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
-            number=f"{brief(at.privacy_information)} nats",
-            unit="may pass the privacy",
-        ),
-        ProofStep(
-            name="Or the records themselves",
-            why="Without any privacy the n records hold at most n·KL nats about the word, and no "
-            "output holds more. The smaller of both counts.",
-            number=f"{brief(at.sampling_information)} nats",
-            unit="are in the records",
-        ),
-        ProofStep(
-            name="Fano's inequality",
-            why=f"Whoever holds I = {brief(least)} of ln N nats names the wrong word with a chance "
-            "of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
-            number=_percent(max(at.privacy_error, at.sampling_error)),
-            unit="wrong words, at least",
-        ),
-        ProofStep(
-            name="The bound",
-            why="r/2 times that chance. For the squared error it is r²/4 times: "
-            f"{brief(at.squared_bound)}.",
-            number=brief(at.bound),
-            unit="least expected error",
-        ),
-    )
 
 
 def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
@@ -134,7 +71,13 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     if pure:
         return (
             *start,
-            _pure_groups(at.epsilon, at.expected_changes),
+            ProofStep(
+                name="Group privacy",
+                why="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon B}$ "
+                "times as likely.",
+                number=_power(at.epsilon * at.expected_changes),
+                unit="at the average number of spikes",
+            ),
             ProofStep(
                 name="Counting instead of Fano",
                 why="The chances that the output names the words add up to 1, and B changed "
@@ -274,11 +217,60 @@ def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[Pro
     )
 
 
-def steps_of(at: PackingProof | SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the proof on a hard instance."""
-    if isinstance(at, PackingProof):
-        return packing_steps(at, pure=pure)
-    return sign_steps(at)
+def expectile_steps(at: ExpectileProof) -> tuple[ProofStep, ...]:
+    """Return the proof that binds every (epsilon, delta) algorithm, at one spike probability."""
+    spikes = "one spike" if at.typical == 1 else f"{at.typical} spikes"
+    void = at.failure >= 1
+    return (
+        ProofStep(
+            name="All sign patterns",
+            why=f"Nature picks one of the $2^d$ patterns ν of d = {at.d} signs. With probability "
+            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$, otherwise it is 0. The "
+            "mean is $q^{1-1/p}\\nu$.",
+            number=brief(at.theta),
+            unit="size of a coordinate of the mean",
+        ),
+        ProofStep(
+            name="Few records tell",
+            why="Only the $B\\sim\\mathrm{Bin}(n,q)$ spikes depend on ν. The algorithm may even be "
+            "told which records they are.",
+            number=brief(at.expected_changes),
+            unit="spikes on average, nq",
+        ),
+        ProofStep(
+            name="Group privacy",
+            why=_group_privacy(at, spikes),
+            number="none" if void else _power(at.log_likelihood_ratio),
+            unit="largest likelihood ratio of two patterns",
+        ),
+        ProofStep(
+            name="The best conceivable posterior",
+            why="You see the output and answer y. In the best case the patterns close to y are "
+            "all $e^{B\\varepsilon}$ times as likely as the others. The mean distance is then the "
+            "*expectile* t of the distances: the number for which "
+            "$(e^{B\\varepsilon}-1)\\,E(t-\\|\\nu-y\\|)_+=E\\|\\nu-y\\|-t$.",
+            number=brief(at.farthest),
+            unit="√d: the distance if nothing were revealed",
+        ),
+        ProofStep(
+            name="The best answer",
+            why=_best_answer(at),
+            number=brief(at.nearest),
+            unit=f"proven mean distance to ν, given {spikes}",
+        ),
+        ProofStep(
+            name="Average over the spikes",
+            why="Average that distance over B.",
+            number=brief(at.bound / at.theta if at.theta > 0 else 0.0),
+            unit="proven mean distance to ν",
+        ),
+        ProofStep(
+            name="The bound",
+            why="The estimate is off by $q^{1-1/p}$ times that distance.",
+            number=brief(at.bound),
+            unit="least expected error",
+        ),
+    )
 
 
 def _coupling(changes: float, squared: float) -> ProofStep:
@@ -300,20 +292,40 @@ def _groups(information: float) -> ProofStep:
     )
 
 
-def _pure_groups(epsilon: float, changes: float) -> ProofStep:
-    exponent = epsilon * changes
-    return ProofStep(
-        name="Group privacy",
-        why="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon B}$ times "
-        "as likely.",
-        number=f"× {brief(math.exp(exponent))}" if exponent < 200 else f"e^{brief(exponent)}",
-        unit="at the average number of spikes",
-    )
-
-
 def _bound(why: str, value: float) -> ProofStep:
     return ProofStep(name="The bound", why=why, number=brief(value), unit="least expected error")
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def _group_privacy(at: ExpectileProof, spikes: str) -> str:
+    changed = "one record" if at.typical == 1 else f"{at.typical} records"
+    start = f"With {spikes}, two patterns lead to data sets that differ in {changed}. "
+    if at.failure >= 1:
+        return (
+            f"{start}The failure probability of the whole group reaches 1, so that "
+            "privacy promises nothing there."
+        )
+    failure = f", up to a failure probability of {brief(at.failure)} for the whole group"
+    return (
+        f"{start}So no output is more than $e^{{B\\varepsilon}}$ times as likely under one pattern "
+        f"as under another{failure if at.delta else ''}."
+    )
+
+
+def _best_answer(at: ExpectileProof) -> str:
+    if at.d == 1:
+        return "In one dimension the expectile of the best y is $2/(1+e^{B\\varepsilon})$."
+    law = "a sum over a binomial law" if at.d <= EXACT else "bounded by that of a normal law"
+    paid = " Failures are paid for." if at.delta and at.nearest > 0 else ""
+    return (
+        "Now choose the best y. Bound the part below t by a cube of the squared distance. A "
+        "convexity lemma then shows that the worst direction is the diagonal, for which the mean "
+        f"is {law}.{paid}"
+    )
+
+
+def _power(exponent: float) -> str:
+    return f"× {brief(math.exp(exponent))}" if exponent < 20 else f"e^{brief(exponent)}"

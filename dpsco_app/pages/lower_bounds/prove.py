@@ -8,37 +8,28 @@ import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.lower_bounds import words
-from dpsco_app.pages.lower_bounds.expectile import ABOUT_EXPECTILE, expectile_steps
-from dpsco_app.pages.lower_bounds.figures import (
-    caught_figure,
-    caught_table,
-    curve_figure,
-    free_figure,
-)
-from dpsco_app.pages.lower_bounds.floor import floor_part
+from dpsco_app.pages.lower_bounds.figures import caught_figure, curve_figure
+from dpsco_app.pages.lower_bounds.floor import floor_steps
 from dpsco_app.pages.lower_bounds.proof import (
-    builder_steps,
     draw_steps,
-    steps_of,
+    expectile_steps,
+    packing_steps,
+    sign_steps,
     tracing_steps,
 )
 from dpsco_app.pages.lower_bounds.state import (
-    BITS_OPTIONS,
-    KL_OPTIONS,
     PROOF_NAMES,
-    SEPARATION_OPTIONS,
+    SCENES,
     SHIFT_OPTIONS,
     STATE,
-    TV_OPTIONS,
     WHOM_NAMES,
     View,
     about,
     instance_of,
-    packing_of,
 )
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.options import budget_text
-from dpsco_app.parts.page import draw_parts, slider, to_explore
+from dpsco_app.parts.page import draw_parts, draw_scenes, slider, to_explore
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.fano.builder import PackingProof
 from dpsco_core.explain.fano.instance import (
@@ -48,14 +39,16 @@ from dpsco_core.explain.fano.instance import (
     MeanInstance,
     curves,
     floors,
+    largest,
     literal_probability,
 )
+from dpsco_core.explain.floors import floor_proof, no_floor
 from dpsco_core.explain.tracing import ELEMENTS, Spied, spied, tracing_proof
 from dpsco_core.explain.window import notions_of
 from dpsco_core.scenario import Scenario
 
 GRID = (500, 1000, 2000, 5000, 10_000)
-PROVE = "Why can no private algorithm do better?"
+PROVE = words.QUESTIONS["prove"]
 kept = partial(st.cache_resource, hash_funcs={Scenario: repr})
 
 
@@ -78,9 +71,9 @@ def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         draw_parts(PROOF_NAMES, STATE.key("hard"), "Proof")
         with st.container(horizontal=True, vertical_alignment="bottom", key="lower_proof"):
-            if notions_of(scenario)[0] == "approx" and view.hard not in ("spike", "packing"):
+            if notions_of(scenario)[0] == "approx" and view.hard != "spike":
                 draw_parts(WHOM_NAMES, STATE.key("whom"), "Binds")
-            if view.hard not in ("data", "packing"):
+            if view.hard in PROOFS:
                 slider(
                     STATE,
                     "Spike probability of the proof, times the best one",
@@ -94,6 +87,7 @@ def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         grid = tuple(n for n in GRID if n * scenario.d <= DASHBOARD.elements)
         point = replace(instance_of(view, scenario).scenario, axis="n", grid=grid)
         to_explore(point, "Run algorithms on this instance in Explore")
+    draw_scenes(STATE, SCENES)
 
 
 # -- the hard mean problem ----------------------------------------------------------------------
@@ -120,17 +114,24 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     answer = words.proof_title(curve, bound)
     small = words.proof_small(curve, q, bound, proof.ceiling)
     screen.say(PROVE, answer, f"{small} {words.floors_sentence(curves, curve)}")
-    best = words.largest(curves, notions_of(scenario)[0])
+    best = largest(curves, notions_of(scenario)[0])
     figure = curve_figure(curves, slug, best, least.sampling, q, answer)
     screen.draw(figure)
+    printed = literal_probability(at, "zcdp")
+    compared = words.bites_sentence(best, least)
+    if isinstance(proof, PackingProof):
+        compared += " " + words.literal_sentence(replace(proof, q=printed).factor, printed)
     with screen.foot, st.container(key="lower_said"):
-        st.markdown(f"{words.bites_sentence(best, least)} {words.classes_sentence(at)}")
-        if isinstance(proof, PackingProof):
-            printed = literal_probability(at, "zcdp")
-            st.markdown(words.literal_sentence(replace(proof, q=printed).factor, printed))
+        st.markdown(compared)
     screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
-    st.markdown(ABOUT_EXPECTILE if expectiles else words.ABOUT_PROOF)
-    draw_steps(expectile_steps(expectiles) if expectiles else steps_of(proof, pure=pure))
+    if expectiles:
+        text, steps = words.ABOUT_EXPECTILE, expectile_steps(expectiles)
+    elif isinstance(proof, PackingProof):
+        text, steps = words.ABOUT_PACKING, packing_steps(proof, pure=pure)
+    else:
+        text, steps = words.ABOUT_PROOF, sign_steps(proof)
+    st.markdown(text)
+    draw_steps(steps)
 
 
 def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -153,54 +154,35 @@ def _tracing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         screen.say(PROVE, answer, words.spy_sentence(spies, budget))
         figure = caught_figure(spies, budget, words.caught_title(spies, budget))
         screen.draw(figure)
-        screen.draw_files(
-            figure,
-            lambda: caught_table(spies, budget),
-            setting=setting_line(at.scenario, runs=False),
-        )
+        screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
     st.markdown(f"{words.ABOUT_TRACING} {words.ABOUT_SPY if spies else ''}")
     draw_steps(tracing_steps(proof, whose, gaussian=gaussian))
 
 
-# -- a packing of one's own ---------------------------------------------------------------------
-
-
-def _packing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw Fano's bound on a packing of one's own, and its proof."""
-    at = packing_of(view, scenario)
-    with screen.controls:
-        _choose_packing()
-    figure = free_figure(at, words.free_title(at))
-    screen.say(PROVE, words.free_answer(at), f"{figure.alt}. {words.impossible(at)}")
-    screen.draw(figure)
-    with screen.foot:
-        st.markdown(words.ABOUT_FREE)
-    screen.draw_files(figure)
-    draw_steps(builder_steps(at))
-
-
-def _choose_packing() -> None:
-    for column, label, name, options, help_text in zip(
-        st.columns(4),
-        ("Packing size, log₂ N (bits)", "Separation r", "Total variation TV", "Divergence KL"),
-        ("bits", "separation", "tv", "kl"),
-        (BITS_OPTIONS, SEPARATION_OPTIONS, TV_OPTIONS, KL_OPTIONS),
-        (
-            "How many laws there are to choose from: N = 2 to this power.",
-            "Least distance of two laws' parameters.",
-            "Of the laws of one record, between any two words; α in the proof.",
-            "In nats, of the laws of one record. ∞ where a record can rule a word out.",
-        ),
-        strict=True,
-    ):
-        with column:
-            slider(STATE, label, name, options, help=help_text)
+def _floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the floor on the data of the visit and its proof, or why there is none."""
+    point, question = replace(scenario, axis=None, grid=(), trials=1), words.QUESTIONS["data"]
+    if missing := no_floor(point):
+        screen.say(question, "No floor is known on data of this shape", missing)
+        return
+    if point.decay > 0:
+        screen.say(question, "This proof is for coordinates of one scale", words.UNEQUAL)
+        return
+    notion = about(view, point)
+    proof = floor_proof(point, notion)
+    assert proof is not None  # the budget says something of its own notion
+    answer = (
+        f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
+        f"data, has a smaller mean error than {words.brief(proof.value)}"
+    )
+    screen.say(question, answer, words.ABOUT_FLOOR)
+    draw_steps(floor_steps(proof))
+    st.caption(words.WHOSE_FLOOR)
 
 
 DRAW: dict[str, Callable[[FirstScreen, View, Scenario], None]] = {
     "hypercube": _spikes,
     "spike": _spikes,
     "tracing": _tracing,
-    "data": floor_part,
-    "packing": _packing,
+    "data": _floor,
 }

@@ -1,8 +1,5 @@
 """What the controls and the address of the page Lower bounds hold."""
 
-from __future__ import annotations
-
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +8,7 @@ from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
-from dpsco_core.explain.fano.builder import LARGEST_BITS, Builder
-from dpsco_core.explain.fano.instance import PROOFS, MeanInstance
+from dpsco_core.explain.fano.instance import MeanInstance
 from dpsco_core.explain.window import Notion, notions_of
 from dpsco_core.scenario import Scenario
 
@@ -24,13 +20,8 @@ PROOF_NAMES = {
     "spike": "The paper's packing",
     "tracing": "Tracing",
     "data": "On your data",
-    "packing": "A packing of your own",
 }
 SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
-BITS_OPTIONS = (1, 2, 5, 10, 25, 50, 100, 200, 500, 1000)
-SEPARATION_OPTIONS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5)
-TV_OPTIONS = (0, 1e-5, 1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.5, 1)
-KL_OPTIONS = (0, 1e-6, 1e-5, 1e-4, 5e-4, 1.25e-3, 5e-3, 0.02, 0.1, 1, math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +36,6 @@ class View(PageView):
     whom: str = checked("every", one_of, tuple(WHOM_NAMES))
     # the spike probability of the proof, in units of the best one
     shift: float = checked(1.0, real, 1e-3, 1e3)
-    # a packing of one's own
-    bits: float = checked(25.0, real, 1, LARGEST_BITS)
-    separation: float = checked(1.0, real, 1e-6, 1e6)
-    tv: float = checked(0.02, real, 0, 1)
-    kl: float = 1.25e-3
-
-    def validate(self) -> View:
-        if self.kl != math.inf:
-            real("kl", self.kl, 0, 1e6)
-        return super().validate()
 
 
 def about(view: View, scenario: Scenario) -> Notion:
@@ -65,25 +46,10 @@ def about(view: View, scenario: Scenario) -> Notion:
 
 def instance_of(view: View, scenario: Scenario) -> MeanInstance:
     """Return the hard mean problem; raises `InvalidInput` for a spike or a bias in dimension 1."""
-    hard = view.hard if view.hard in PROOFS else "hypercube"
     point = replace(
-        scenario, distribution=hard, offset=min(1.0, scenario.diameter / 2), axis=None, grid=()
+        scenario, distribution=view.hard, offset=min(1.0, scenario.diameter / 2), axis=None, grid=()
     )
     return MeanInstance(scenario=point.validate(sampling=False))
-
-
-def packing_of(view: View, scenario: Scenario) -> Builder:
-    """Return the packing of one's own at the budget of a scenario."""
-    at = instance_of(view, scenario)
-    return Builder(
-        bits=view.bits,
-        separation=view.separation,
-        total_variation=view.tv,
-        kl=view.kl,
-        n=scenario.n,
-        rho=at.rho,
-        epsilon=at.epsilon,
-    )
 
 
 def fit(scenario: Scenario) -> Scenario:
@@ -109,7 +75,6 @@ STATE = PageState(
 )
 
 _SIGNS: dict[str, Any] = {"part": "prove", "hard": "hypercube", "shift": 1.0}
-_PACKING: dict[str, Any] = {"part": "prove", "hard": "packing", "bits": 25.0, "separation": 1.0}
 _SIZES: dict[str, Any] = {"problem": MEAN, "n": 10_000, "d": 200, "p": 4.0, "diameter": 4.0}
 SCENES = (
     Scene(
@@ -140,13 +105,5 @@ SCENES = (
         "implies (ρ = ½) 0.054. Laplace noise pays for the dimension d, Gaussian noise for √d.",
         changes=_SIGNS,
         scenario=_SIZES | {"rho": None, "epsilon": 1.0, "delta": 0.0},
-    ),
-    Scene(
-        name="The paper's example",
-        look_for="33 million words, 1 apart, that differ in one record of a thousand (TV 0.001) "
-        "and that one such record tells apart (KL ∞): at ρ = ½ every algorithm has an error of at "
-        "least 0.451.",
-        changes=_PACKING | {"tv": 1e-3, "kl": math.inf},
-        scenario={"problem": MEAN, "n": 1000, "rho": 0.5, "epsilon": None, "delta": None},
     ),
 )

@@ -16,8 +16,7 @@ from dpsco_app.parts.options import (
 )
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance
+from dpsco_core.explain.fano.instance import FanoCurve, Floors
 from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
@@ -25,11 +24,12 @@ from dpsco_core.privacy.budget import Budget
 VOID = 1e-12  # a bound below this says nothing
 
 # The floors by notion, under the names that Explore gives their lines.
-LINE_NAMES: dict[Notion, str] = {
-    "approx": f"{COORDINATE.worst}, every (ε, δ) algorithm",
-    "zcdp": f"{COORDINATE.worst}, every zCDP algorithm",
-    "pure": f"{COORDINATE.worst}, pure ε",
+WHOM: dict[Notion, str] = {
+    "approx": "every (ε, δ) algorithm",
+    "zcdp": "every zCDP algorithm",
+    "pure": "pure ε",
 }
+LINE_NAMES = {notion: f"{COORDINATE.worst}, {whom}" for notion, whom in WHOM.items()}
 AXIS_NAMES = {
     "n": "Number of records n",
     "d": "Dimension d",
@@ -39,17 +39,31 @@ AXIS_NAMES = {
 }
 SYMBOLS = SYMBOL | {"rho": "ρ"}
 BOUND_LINE, NO_DATA = "Best proven upper bound", "Without data, worst case"
+QUESTIONS = {
+    "gap": "How small an error can anybody promise?",
+    "prove": "Why can no private algorithm do better?",
+    "data": "How well can your own data be estimated in private?",
+}
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP", "approx": "(ε, δ)"}
-INTRODUCTION = (
-    "A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: "
-    "hide a word in the data so that a good estimate would reveal it, and show that a private "
-    "output cannot carry that much. Set every number of the argument and see what it proves."
-)
 ABOUT_PROOF = (
     "Every line is one step of the proof, with its number at the present settings. Rarer spikes "
     "are harder to see under privacy, but move the mean by less. Move the spike probability away "
     "from the best one and watch two numbers pull against each other: the words move apart, and "
     "the output tells more of them."
+)
+ABOUT_PACKING = (
+    "Theorem 1.4 of Kamath, Liu and Zhang (2022) is the same argument for any N words whose "
+    "parameters are at least r apart, while the laws of one record differ by at most α in total "
+    "variation and β in divergence: "
+    r"$E\|\hat\theta-\theta\|_2\ge\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N},\ "
+    r"1-\frac{\rho(n^2\alpha^2+n\alpha(1-\alpha))+\ln2}{\ln N},\ 0\}$. The first term is that of "
+    "statistics, as the records hold at most nβ nats; the second that of privacy. For a packing "
+    "of your own: `dpsco fano --help`."
+)
+ABOUT_EXPECTILE = (
+    "This proof compares all sign patterns at once. Privacy keeps the output from making any "
+    "pattern much more likely than another. So whatever you answer, most patterns stay possible, "
+    "and most patterns are far from any one answer."
 )
 ABOUT_TRACING = (
     "Can a spy tell whether your record was used? An accurate estimate must follow the records, "
@@ -62,13 +76,23 @@ ABOUT_SPY = (
     "proof's instance. The figure shows how many records in use she finds at every rate of "
     "false alarms. No test of a private output can reach the red region."
 )
-ABOUT_FREE = (
-    "Theorem 1.4 of Kamath, Liu and Zhang (2022), for any packing: N words whose parameters are at "
-    "least r apart, while the laws of one record differ by at most TV and KL. The bound over n has "
-    "two terms. The **statistical** one falls because more records tell more, the **privacy** one "
-    "because more records differ between two words."
+ABOUT_FLOOR = (
+    "Over all positions of the mean, on the data of your scenario and no others: nature hides the "
+    "mean μ in a ball of radius R, and draws n records from μ + Z, where the law of Z is public."
+)
+UNEQUAL = (
+    "At a decay of the scales above 0 the floor weights the coordinates: its value is on Explore "
+    "and in the tables of Bounds, its proof in theory/instance-floors.md, 16."
+)
+WHOSE_FLOOR = (
+    "It binds the worst position, and the average over the prior. No bound can bind one "
+    "position alone: the algorithm that always answers the true mean has no error there."
 )
 HOW_TO_READ = r"""
+A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: hide a
+word in the data so that a good estimate would reveal it, and show that a private output cannot
+carry that much.
+
 - **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
   most 1. **R**: bound on the norm of the mean.
 - **q**: spike probability. **ν**: the hidden word. $\theta=q^{1-1/p}$: a coordinate of the mean
@@ -111,8 +135,9 @@ def standing_words(here: Standing) -> tuple[str, str]:
     answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
     where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
     zcdp = (
-        f" No zCDP algorithm at ρ = {brief(s.setting.rho)}, such as those that add Gaussian noise, "
-        f"can promise less than {brief(last.floor)}"
+        f" Fewer algorithms are zCDP at ρ = {brief(s.setting.rho)}, such as those that add "
+        "Gaussian noise, and so more is proven of them: none can promise less than "
+        f"{brief(last.floor)}"
     )
     several = len(windows) > 1
     if first.upper is None or first.ceiling >= here.start:
@@ -149,15 +174,11 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
         span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
-        widths.append(f"{span}{' times wide' * (not widths)} for {_whom(notion)}")
+        widths.append(f"{span}{' times wide' * (not widths)} for {WHOM[notion]}")
     ends = [
         number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
     ]
     return f"The window is {' and '.join(widths)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
-
-
-def _whom(notion: Notion) -> str:
-    return LINE_NAMES[notion].split(", ", 1)[1]
 
 
 # -- the hard mean problem ----------------------------------------------------------------------
@@ -210,21 +231,6 @@ def _times(ratio: float, what: str) -> str:
     return f"about {what}" if text == "1" else f"{text} times {what}"
 
 
-def classes_sentence(at: MeanInstance) -> str:
-    """Say how the pure class of the figure lies to the concentrated one: ε-DP implies ε²/2-zCDP."""
-    implied = at.epsilon**2 / 2
-    start = f"Pure DP at ε = {brief(at.epsilon)} implies zCDP at ρ = ε²/2 = {brief(implied)}"
-    if implied <= at.rho * (1 + 1e-9):
-        return (
-            f"{start}: the pure algorithms are among those of the concentrated bounds, so at least "
-            "as much is proven about them."
-        )
-    return (
-        f"{start}, and not at the ρ = {brief(at.rho)} of the concentrated bounds: neither class "
-        "holds the other, so either bound may be the larger one."
-    )
-
-
 def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
     """Say why a proof gives less than the largest bound on the same class."""
     best = max((c for c in curves if c.binds == own.binds), key=lambda c: c.best)
@@ -241,16 +247,6 @@ def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
         f"The largest {CLASS_NAMES[own.binds]} bound at these settings, {brief(best.best)}{times} "
         f"is that of {best.name}: {why}."
     )
-
-
-def largest(curves: Sequence[FanoCurve], notion: Notion) -> dict[Notion, FanoCurve]:
-    """Return the largest bound on each class that the budget is about: those of the window."""
-    classes: tuple[Notion, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
-    within = {"pure": ("pure", "zcdp")}  # ε-DP algorithms are ε²/2-zCDP
-    return {
-        kind: max((c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: c.best)
-        for kind in classes
-    }
 
 
 def literal_sentence(factor: float, q: float) -> str:
@@ -279,53 +275,8 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
     """Return whose curve lies above what privacy allows."""
-    above = []
-    for one in spied:
-        false, true = one.rates()
-        if float((true - most_caught(budget, false)).max()) > 0.05:
-            above.append(method_card(one.method).name)
+    above = [method_card(one.method).name for one in spied if one.beats(budget)]
     if not above:
         return "No output lets the spy do better than privacy allows"
     verb = "let" if len(above) > 1 else "lets"
     return f"{separated(above)} {verb} the spy do better than privacy allows"
-
-
-# -- a packing of one's own ---------------------------------------------------------------------
-
-
-def free_answer(at: Builder) -> str:
-    """Return the result of a packing, and which of its two terms is the bound."""
-    told = (
-        f"{brief(at.sampling_information)} nats in the records, "
-        f"{brief(at.privacy_information)} past ρ-privacy, {brief(at.log_size)} to know"
-    )
-    if at.bites == "nothing":
-        return f"Nothing is proven: {told}"
-    who = "ρ-zCDP algorithm" if at.bites == "privacy" else "algorithm, private or not,"
-    return f"No {who} can promise less than {brief(at.bound)}: {told}"
-
-
-def free_title(at: Builder) -> str:
-    """Return the takeaway of the bound over n."""
-    level, end = at.crossover, at.vanishing
-    gone = "" if math.isinf(end) else f"; from n = {short_text(end, 2)} on, nothing is proven"
-    if end <= 1:
-        return "Even a single record may tell the word: nothing is proven at any n"
-    if level >= end:
-        return f"Privacy sets the bound at every n{gone}"
-    if level <= 1:
-        return f"The records' own noise sets the bound at every n{gone}"
-    return (
-        f"Up to n = {short_text(level, 2)} privacy sets the bound, beyond it the records' own noise"
-    )
-
-
-def impossible(at: Builder) -> str:
-    """Warn where no two laws have both numbers of a packing."""
-    if at.total_variation <= at.possible_variation * (1 + 1e-9):
-        return ""
-    return (
-        f"A divergence of {brief(at.kl)} allows a total variation of at most "
-        f"{brief(at.possible_variation)} (Pinsker; Bretagnolle and Huber): no two laws have "
-        "both of your numbers, and a smaller TV would prove more."
-    )

@@ -1,4 +1,4 @@
-"""Methods: the errata, one in full, and its experiment at the press of a button."""
+"""Methods: the errata, one in full, and its experiment."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,6 @@ from dpsco_core.explain.errata import (
     methods_of,
 )
 
-FRAME = "errata_frame"
-RAN = "errata_ran"  # slugs whose experiment has been run in this session
 HEIGHT = 360
 QUESTION = "What was wrong in print?"
 SMALL = (
@@ -36,7 +34,7 @@ SMALL = (
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    erratum: str = checked("", one_of, ("", *SLUGS))
+    erratum: str = checked(SLUGS[0], one_of, SLUGS)
 
 
 STATE = PageState(name="errata", default=View())
@@ -50,7 +48,8 @@ def page() -> None:
     screen = FirstScreen("errata")
     screen.say(QUESTION, counted(), SMALL)
     _table()
-    _one(erratum(view.erratum or SLUGS[0]))
+    st.selectbox("Entry", SLUGS, format_func=_named, key=STATE.key("erratum"), width=560)
+    _one(erratum(view.erratum))
     link(STATE, view)
 
 
@@ -72,22 +71,12 @@ def _table() -> None:
             "Paper": [str(e.paper) for e in ERRATA],
         }
     )
-    st.dataframe(
-        frame,
-        key=FRAME,
-        hide_index=True,
-        width="stretch",
-        height=HEIGHT,
-        on_select=_selected,
-        selection_mode="single-row",
-    )
-    st.caption("Click a column header to sort. Select a row to read it below.")
+    st.dataframe(frame, hide_index=True, width="stretch", height=HEIGHT)
 
 
-def _selected() -> None:
-    chosen = st.session_state[FRAME].selection.rows
-    if chosen:
-        STATE.change({"erratum": SLUGS[chosen[0]]})
+def _named(slug: str) -> str:
+    entry = erratum(slug)
+    return f"{about(entry)} ({entry.paper})"
 
 
 def _one(entry: Erratum) -> None:
@@ -111,17 +100,6 @@ def _one(entry: Erratum) -> None:
 def _experiment(entry: Erratum) -> None:
     assert entry.experiment is not None
     st.subheader(entry.experiment.name)
-    ran: set[str] = st.session_state.setdefault(RAN, set())
-    if entry.slug not in ran:
-        pressed = st.button(
-            "Run the experiment",
-            key="errata_run",
-            icon=":material/science:",
-            shortcut="Ctrl+Enter",
-        )
-        if not pressed:
-            return
-        ran.add(entry.slug)
     finding = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{finding.sentence}**")
     rows = [

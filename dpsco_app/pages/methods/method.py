@@ -28,8 +28,6 @@ from dpsco_core.methods.story import Story
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-FOLKLORE_YEAR = 0
-
 
 def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     """Draw the page of one method at a scenario, or at the nearest one where it runs."""
@@ -37,7 +35,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
     card, told = method_card(slug), story(slug)
     st.html(code_style())
-    source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
+    source = f"{card.paper}, {card.statement}" if card.paper.year else "Classical"
     notion = names.NOTIONS[card.privacy]
     screen.say(f"{card.name}: how does it work?", card.summary, f"{source} · {notion} · {slug}")
     st.markdown(told.what)
@@ -49,7 +47,8 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     here = comparison_point(scenario)
     refused = refusal(here, slug) if slug in here.methods else None
     reason = "." if refused is None else f": {in_print(refused.reason)}"
-    draw_apart(STATE, near, f"At your settings {card.name} cannot run{reason}")
+    why = f"At your settings {card.name} cannot run{reason}"
+    draw_apart(STATE, near, why, "nearest")
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Its steps")

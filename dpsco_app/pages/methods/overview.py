@@ -6,31 +6,29 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.methods import colour_of
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
+from dpsco_app.figure.values import Axis, Figure, Ladder, Panel
 from dpsco_app.live.running import run_here
-from dpsco_app.pages.first_screen import FirstScreen, log_axis, trials_row, upright
+from dpsco_app.pages.first_screen import FirstScreen, ladder_row, log_axis, trials_row, upright
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.options import rounded, separated, short_text
+from dpsco_app.parts.options import SYMBOL, number_text, rounded, separated, short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.methods.guide import Advice, Fit, advice, comparison_point, fitting
 from dpsco_core.results.tables import frame
+from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-FRAME = "methods_frame"
 BY_TEXT = {Scenario: lambda s: str(s.to_query())}
 _fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(fitting)
 
@@ -40,7 +38,7 @@ _fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(f
 
 def which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
-    point = comparison_point(scenario)
+    point, fewer = small_enough(comparison_point(scenario))
     fits = _fits(point)
     # What runs something comes last, so that all the rest is there while it runs.
     measured, rest = st.container(), st.container()
@@ -48,26 +46,32 @@ def which_part(screen: FirstScreen, scenario: Scenario) -> None:
         st.header("How to choose")
         st.markdown(words.guide())
     with measured:
-        _measured(screen, point, fits)
+        _measured(screen, point, fits, fewer)
 
 
-def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit]) -> None:
+def small_enough(point: Scenario) -> tuple[Scenario, str]:
+    """Return a point, or the nearest one that the dashboard runs, and what was changed."""
+    change = nearest_allowed(replace(point, methods=()), DASHBOARD)
+    if change is None:
+        return point, ""
+    field, value = change
+    before, after = (number_text(x) for x in (getattr(point, field), value))
+    letter = SYMBOL[field]
+    fewer = f"Measured at {letter} = {after}: your {letter} = {before} is too large to be run here."
+    return replace(point, **{field: value}), fewer
+
+
+def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
     chosen = tuple(f.slug for f in fits if f.quick)
-    try:
-        shown = replace(point, methods=chosen).validate(DASHBOARD)
-    except InvalidInput as problem:
-        screen.say(WHICH, "Nothing is measured here", str(problem))
-        return
+    shown = replace(point, methods=chosen)
     outcomes = run_here(shown) if chosen else []
     advised, start = advice(outcomes), without_data(shown)
     if not advised.ranked:
-        screen.say(WHICH, answer(fits), slow_ones(fits))
+        screen.say(WHICH, answer(fits), f"{fewer} {slow_ones(fits)}")
         return
     best = advised.ranked[0][0]
-    screen.say(
-        WHICH, start_with(advised, start), f"{why(advised, start)} {slow_ones(fits)}".strip()
-    )
     figure = race_figure(shown, outcomes, start, best, start_with(advised, start))
+    screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
     screen.draw(figure)
     hidden = [
         method_card(m).name for m in chosen if all(row.key != m for row in figure.ladder.rows)
@@ -142,24 +146,16 @@ def race_figure(
             errors.setdefault(outcome.method, []).append(outcome.error)
     means = {method: sum(values) / len(values) for method, values in errors.items()}
     ordered = sorted(means, key=means.__getitem__, reverse=True)
-    lines: list[Line] = []
-    for rank, method in enumerate(ordered, start=1):
-        lines += trials_row(method, rank, errors[method], means[method])
+    trial_rows = [trials_row(m, i, errors[m], means[m]) for i, m in enumerate(ordered, start=1)]
+    lines, strokes = [line for row in trial_rows for line in row], [row[0] for row in trial_rows]
     every = [x for line in lines for x in line.x]
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         every.append(start)
     title = words_for(shown.problem).error_axis.removesuffix(" (log)")
     rows = [
-        LadderRow(
-            key=method,
-            name=method_card(method).name,
-            colour=colour_of(method),
-            values=[rounded(means[method])],
-            end=rank,
-            bold=method == best,
-        )
-        for rank, method in enumerate(ordered, start=1)
+        ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
+        for rank, line in enumerate(strokes, start=1)
     ]
     return Figure(
         panels=[
@@ -191,18 +187,15 @@ def all_part(screen: FirstScreen, scenario: Scenario) -> None:
     screen.say(
         ALL,
         answer(list(fits.values())),
-        "Select a row to read about a method. “Other” is made for another problem.",
+        "Choose a method to read about it. “Other” is made for another problem.",
     )
     slugs = in_order(fits)
     table = comparison(slugs, fits)
     st.dataframe(
         table[["Method", "Runs here"]] if is_phone() else table,
-        key=FRAME,
         hide_index=True,
         width="stretch",
         height=38 + 35 * len(slugs),
-        on_select=lambda: _selected(slugs),
-        selection_mode="single-row",
     )
 
 
@@ -222,9 +215,3 @@ def comparison(slugs: Sequence[str], fits: Mapping[str, Fit]) -> pd.DataFrame:
             "Privacy": [words.NOTIONS[card.privacy] for card in cards],
         }
     )
-
-
-def _selected(slugs: Sequence[str]) -> None:
-    chosen = st.session_state[FRAME].selection.rows
-    if chosen and chosen[0] < len(slugs):
-        STATE.change({"method": slugs[chosen[0]]})

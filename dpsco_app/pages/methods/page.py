@@ -3,35 +3,26 @@
 import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.method import method_page
 from dpsco_app.pages.methods.overview import WHICH, all_part, which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
-from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at
+from dpsco_app.parts.page import draw_parts
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.scenario import Scenario
 
 TAB = "methods_tab"
 
 
 def page() -> None:
     draw_views("methods")
-    view, scenario, refused = opened_at(STATE)
-    screen = FirstScreen("methods_race")
-    _choose(view, screen)
-    if scenario is None:
-        screen.say(WHICH, "Nothing can run at these settings", refused)
-    elif view.method:
-        method_page(screen, view.method, scenario)
-    else:
-        with screen.foot:
-            draw_apart(STATE, scenario)
-        {"which": which_part, "all": all_part}[view.part](screen, scenario)
-    link(STATE, view, scenario)
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: WHICH})
 
 
-def _choose(view: View, screen: FirstScreen) -> None:
-    """Draw the parts of the page, and the selector of the method that is told."""
+def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the parts of the page, the selector of the method that is told, and what is chosen."""
     st.session_state[TAB] = "all" if view.method else view.part
     with (
         screen.controls,
@@ -47,6 +38,10 @@ def _choose(view: View, screen: FirstScreen) -> None:
                 label_visibility="collapsed",
                 width=420,
             )
+    if view.method:
+        method_page(screen, view.method, scenario)
+    else:
+        {"which": which_part, "all": all_part}[view.part](screen, scenario)
 
 
 def _turn() -> None:

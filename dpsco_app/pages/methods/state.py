@@ -27,7 +27,7 @@ class View(PageView):
 STATE = PageState(
     name="methods",
     default=View(),
-    use=visit.Use(without=("methods", "axis", "grid", "trials")),
+    use=visit.Use(sampling=False, without=("methods", "axis", "grid", "trials")),
 )
 method_scenario = lru_cache(maxsize=1000)(nearest)
 

@@ -1,6 +1,5 @@
 """Audits on the page Privacy: each runs by itself where it is short, and is kept."""
 
-from collections import OrderedDict
 from dataclasses import replace
 
 import streamlit as st
@@ -27,16 +26,15 @@ def _estimate(task: Audit) -> float:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> OrderedDict[Audit, Found]:
+def _kept() -> dict[Audit, Found]:
     """Return the last audits of all sessions, by what was audited."""
-    return OrderedDict()
+    return {}
 
 
 def ran(task: Audit, place: DeltaGenerator) -> Found | None:
     """Return what an audit has found; None while it waits for its button, or is cancelled."""
     kept, seconds = _kept(), _estimate(task)
     if task in kept:
-        kept.move_to_end(task)
         return kept[task]
     with place:
         if seconds > MOST_SECONDS:
@@ -60,7 +58,7 @@ def ran(task: Audit, place: DeltaGenerator) -> Found | None:
     assert last is not None
     kept[task] = last
     if len(kept) > KEPT_AUDITS:
-        kept.popitem(last=False)
+        del kept[next(iter(kept))]
     if waits:  # without its buttons
         st.session_state[RUNNING] = None
         st.rerun()

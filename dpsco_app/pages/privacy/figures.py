@@ -20,7 +20,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.pages.first_screen import log_axis, upright
+from dpsco_app.pages.first_screen import ladder_row, log_axis, upright
 from dpsco_app.parts.options import number_text, short_text
 from dpsco_core.audit.engine import Audit, Found
 from dpsco_core.audit.samples import Samples
@@ -60,7 +60,7 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
         )
         bars.append(bar)
         each = f"{times}{share / row.count:.3g} %" + ", flawed" * row.flawed
-        names.append(LadderRow(key=bar.key, name=bar.name, colour=bar.colour, values=[each], end=y))
+        names.append(ladder_row(bar, each, y))
     more = f"; {len(rows) - len(shown):,} more are in the table" if len(rows) > len(shown) else ""
     ticks = [(float(x), f"{x} %") for x in range(0, 101, 20)]
     across = Axis(title=f"Share of what was spent{more}", low=0, high=100, ticks=ticks, log=False)
@@ -106,10 +106,7 @@ def compared_figure(
             lines.append(replace(mark, size=11, hover=[f"here: {short_text(a)}, {b:.4g}"]))
             value = f"{a if across else b:.3g}"
         if positive := [v for v in y if v > 0]:
-            row = LadderRow(
-                key=name, name=name, colour=line.colour, values=[value], end=positive[-1]
-            )
-            rows.append(row)
+            rows.append(ladder_row(line, value, positive[-1]))
     return Figure(
         panels=[Panel(title="", x=log_axis(titles[0], min(places), max(places)), lines=lines)],
         y=log_axis(titles[1], min(heights) / 1.5, max(heights) * 2.5),
@@ -125,7 +122,7 @@ def _within(value: float | None) -> float:
 def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
     """Return the lower bound on epsilon over the number of runs, and the claim."""
     claim, runs = result.claimed_epsilon, [float(e.runs) for e in result.evidence]
-    best = best_so_far(result)
+    best = result.best_so_far
     high = 1.25 * max(claim, *best)
     ends = [runs[0], float(task.runs)]
     beyond = Region(
@@ -158,9 +155,7 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
         end=claim,
         swatch="edge",
     )
-    proven = LadderRow(
-        key=line.key, name=line.name, colour=line.colour, values=[f"{best[-1]:.2f}"], end=best[-1]
-    )
+    proven = ladder_row(line, f"{best[-1]:.2f}", best[-1])
     at = f" at δ = {number_text(result.delta)}" if result.delta else ""
     return Figure(
         panels=[
@@ -176,14 +171,6 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
         ladder=Ladder(title="What is known", columns=["ε"], rows=[claimed, proven]),
         alt=alt,
     )
-
-
-def best_so_far(result: Found) -> list[float]:
-    """Return the best bound up to each look: all looks hold together, so that it holds as well."""
-    best: list[float] = []
-    for look in result.evidence:
-        best.append(max([look.epsilon_lower_bound, *best[-1:]]))
-    return best
 
 
 def samples_figure(samples: Samples, alt: str) -> Figure:

@@ -1,14 +1,16 @@
 """Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.values import Figure
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.privacy import words
 from dpsco_app.pages.privacy.audit import command, ran
 from dpsco_app.pages.privacy.figures import (
@@ -32,20 +34,20 @@ from dpsco_app.pages.privacy.state import (
     RUN_OPTIONS,
     STATE,
     View,
+    faults_of,
     ledger_run,
     point_of,
     private,
 )
 from dpsco_app.parts.drawing import is_phone
-from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider, to_explore
+from dpsco_app.parts.page import Asked, draw_parts, sliders, to_explore
 from dpsco_app.parts.refusals import on_screen, refusal
-from dpsco_core.audit.engine import FAULTS
 from dpsco_core.audit.samples import samples
-from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import (
     Point,
+    approximate,
     batched,
     composed,
     conversions,
@@ -61,12 +63,27 @@ from dpsco_core.scenario import Scenario
 
 Table = Callable[[], pd.DataFrame]
 SHUFFLED_RECORDS = (10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
-# What each tool asks for beside the scenario's budget: the names and values of its sliders.
-ASKED = {
-    "read_at": ("Read ε at δ (delta)", DELTA_OPTIONS),
-    "records": ("Records", RECORD_OPTIONS),
-    "batch": ("Records in the batch", BATCH_OPTIONS),
-    "releases": ("Releases k", RELEASE_OPTIONS),
+# The columns of wide tables that are shown.
+COLUMNS = {
+    "ledger": ("Released", "Times", "Mechanism", "Sensitivity", "Noise scale", "ρ each", "Share %"),
+    "audit": (
+        "Runs",
+        "ε is at least",
+        "Record against",
+        "Tested runs on each",
+        "Hits",
+        "False hits",
+    ),
+}
+# What the parts ask for beside the scenario's budget: the label, values and help of each slider.
+ASKED: dict[str, Asked] = {
+    "read_at": ("Read ε at δ (delta)", DELTA_OPTIONS, None),
+    "records": ("Records", RECORD_OPTIONS, None),
+    "batch": ("Records in the batch", BATCH_OPTIONS, None),
+    "releases": ("Releases k", RELEASE_OPTIONS, None),
+    "claim": ("Claimed ε (epsilon)", CLAIM_OPTIONS, None),
+    "at": ("at δ (delta)", AT_OPTIONS, "Of a method that is pure, δ = 0 is audited."),
+    "runs": ("Runs", RUN_OPTIONS, "Half of them on each neighbour."),
 }
 SLIDERS: dict[str, tuple[str, ...]] = {
     "convert": (),
@@ -85,30 +102,10 @@ _curves, _composed, _shuffled, _batches, _account = (
 )
 
 
-def page() -> None:
-    view, scenario, refused = opened_at(STATE)
-    screen = FirstScreen("privacy")
-    if scenario is None:
-        screen.say(words.QUESTIONS[view.part], "Not at these settings", refused)
-        return
-    with screen.controls:
-        draw_parts(PARTS, STATE.key("part"))
-    below = st.container()
-    st.markdown(words.ABOUT[view.part])
-    draw_apart(STATE, scenario)
-    fold_words("What the symbols mean", words.HOW_TO_READ, "privacy_fold_reading")
-    link(STATE, view, scenario)
-    try:
-        with below:
-            DRAW.get(view.part, _tool)(screen, view, scenario)
-    except (InvalidInput, NotApplicable) as problem:
-        screen.say(words.QUESTIONS[view.part], str(problem))
-
-
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
     screen.say(words.QUESTIONS[view.part], figure.alt, text)
     screen.draw(figure)
-    screen.draw_files(figure, table)
+    screen.draw_files(figure, table, columns=COLUMNS.get(view.part, ()))
 
 
 # -- the calculator -----------------------------------------------------------------------------
@@ -119,10 +116,7 @@ def _tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     point = point_of(view, scenario)
     asked = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
-        for column, name in zip(st.columns(4), asked, strict=False):
-            label, options = ASKED[name]
-            with column:
-                slider(STATE, label, name, options)
+        sliders(STATE, st.columns(4), {name: ASKED[name] for name in asked})
     figure, text = TOOLS[view.part](view, point)
     _show(screen, view, figure, text, None)
     if view.part == "convert":
@@ -159,7 +153,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
-    point = _approximate(point)
+    point = approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
@@ -177,36 +171,30 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
-    point = _approximate(point)
+    point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
     made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
     one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
+    quoted, here = "linear bound q(e^ε − 1)", float(np.interp(view.batch, sizes, linear))
     figure = compared_figure(
-        {all_of_them: (sizes, together), "linear bound q(e^ε − 1)": (sizes, linear)}
-        | {one: (sizes, exact)},
-        {one: (view.batch, made.epsilon), all_of_them: (view.batch, many)},
+        {all_of_them: (sizes, together), quoted: (sizes, linear), one: (sizes, exact)},
+        {
+            all_of_them: (view.batch, many),
+            quoted: (view.batch, here),
+            one: (view.batch, made.epsilon),
+        },
         ("Records in the batch", "ε"),
         words.title_subsampled(view, point.epsilon, made, many),
     )
-    return figure, words.said_subsampled(view, made, composed(point, view.releases).exact)
-
-
-def _approximate(point: Point) -> Point:
-    """Return the budget as an (epsilon, delta) one, by the best conversion."""
-    return Point(kind="approx", epsilon=conversions(point)[-1].epsilon, delta=point.delta)
+    return figure, words.said_subsampled(
+        view, made, (many, point.delta), composed(point, view.releases).exact
+    )
 
 
 TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}
 
 # -- a run's ledger, and the audit --------------------------------------------------------------
-
-
-def _most_released(running: Sequence[str], scenario: Scenario) -> str:
-    """Return the method with the longest ledger; of optimisers, which take longer, the first."""
-    if not running or scenario.problem != "mean":
-        return (*running, *private(scenario))[0]
-    return max(running, key=lambda m: len(_account(ledger_run(scenario, m)).spendings))
 
 
 def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -215,7 +203,7 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     if not offered:
         raise InvalidInput("The scenario has no private algorithm: choose one.")
     running = [m for m in offered if refusal(canonical(ledger_run(scenario, m)), m) is None]
-    method = view.method if view.method in offered else _most_released(running, scenario)
+    method = view.method if view.method in offered else (running or offered)[-1]
     if len(offered) > 1:
         key = STATE.key("method")
         st.session_state[key] = method
@@ -242,19 +230,10 @@ def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.foot if is_phone() else third:  # the figure comes first
         rest = st.columns(3)
     first.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
-    key, names = STATE.key("fault"), words.FAULT_NAMES.__getitem__
-    second.segmented_control("Break it", FAULTS, format_func=names, key=key, required=True)
-    for column, (label, name, options, about) in zip(
-        rest,
-        (
-            ("Claimed ε (epsilon)", "claim", CLAIM_OPTIONS, None),
-            ("at δ (delta)", "at", AT_OPTIONS, "Of a method that is pure, δ = 0 is audited."),
-            ("Runs", "runs", RUN_OPTIONS, "Half of them on each neighbour."),
-        ),
-        strict=True,
-    ):
-        with column:
-            slider(STATE, label, name, options, help=about)
+    with second:
+        names = {fault: words.FAULT_NAMES[fault] for fault in faults_of(view)}
+        draw_parts(names, STATE.key("fault"), "Break it", label_visibility="visible")
+    sliders(STATE, rest, {name: ASKED[name] for name in ("claim", "at", "runs")})
     task = view.audit(scenario.seed)
     done = ran(task, screen.foot)
     if done is None:
@@ -288,4 +267,9 @@ def _name(slug: str) -> str:
     return method_card(slug).name
 
 
-DRAW = {"ledger": _ledger, "audit": _audit}
+DRAW = dict.fromkeys(TOOLS, _tool) | {"ledger": _ledger, "audit": _audit}
+
+
+def page() -> None:
+    about, symbols = words.ABOUT, words.HOW_TO_READ
+    draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, about=about, symbols=symbols)

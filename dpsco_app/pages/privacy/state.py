@@ -11,7 +11,7 @@ from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of, real, whole
-from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.catalogue import METHODS, method_card, method_class
 from dpsco_core.explain.budgets import MOST_RECORDS, Kind, Point
 from dpsco_core.scenario import Scenario
 
@@ -66,6 +66,13 @@ class View(PageView):
                 point, at = at_printed_rho(point, self.at)
         fault = next(known for known in FAULTS if known == self.fault)
         return Audit(point=point, runs=self.runs, fault=fault, delta=at)
+
+
+def faults_of(view: View) -> list[str]:
+    """Return the ways in which the audited method can be broken, and the one that is chosen."""
+    own = method_class(view.audited).stage
+    able = {"no-clipping": own.clip is not None, "printed-constant": own.flawed is not None}
+    return [fault for fault in FAULTS if able.get(fault, True) or fault == view.fault]
 
 
 def point_of(view: View, scenario: Scenario) -> Point:

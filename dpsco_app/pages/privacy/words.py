@@ -206,11 +206,14 @@ def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
 
 
-def said_subsampled(view: View, made: ApproxDP, bare: float) -> str:
+def said_subsampled(view: View, made: ApproxDP, together: tuple[float, float], bare: float) -> str:
     """Return what one release on a secret batch is, and what many cost without one."""
+    many, delta = together
     return (
-        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP; on all records "
-        f"{view.releases:,} Gaussian releases cost ε = {bare:.4g}."
+        f"One release on it is ({made.epsilon:.4g}, {number_text(made.delta)})-DP, "
+        f"{view.releases:,} Gaussian releases on a batch each are ({many:.3g}, "
+        f"{number_text(delta)})-DP; on all records {view.releases:,} Gaussian releases cost "
+        f"ε = {bare:.4g}."
     )
 
 
@@ -225,15 +228,11 @@ def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) ->
 def title_ledger(account: Account) -> str:
     """Return the takeaway of the picture of the ledger."""
     name = method_card(account.outcome.method).name
-    count = len(account.entries)
     if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
-    if count == 1:
-        return f"{name} spends all of its budget on a single release"
     top = max(account.spendings, key=lambda s: s.share)
-    if top.count > 1 and len(account.spendings) == 1:
-        return f"{name} spreads its budget over {count:,} equal releases"
-    return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”"
+    times = f", {top.count:,} equal releases" * (top.count > 1)
+    return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”{times}"
 
 
 def said_ledger(account: Account) -> str:

@@ -7,34 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dpsco_app.figure.colours import INK, METHODS, Pair
+from dpsco_app.figure.colours import INK
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Dash, Figure, Line, Panel
 from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
-    ROW_NAMES,
     crossing_answer,
     frontier_answer,
-    gradients_answer,
 )
 from dpsco_app.parts.options import number_text, rounded, short_text
-from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
 from dpsco_core.scenario import Scenario
 
-# Of a row of the comparison of gradients: the method of the catalogue, or a hue of its own.
-ROW_COLOURS: dict[str, Pair] = {
-    "algorithm-3": colour_of("user.accelerated"),
-    "algorithm-1": colour_of("user.phased-sgd"),
-    "group-privacy": colour_of("user.group-privacy"),
-    "bassily-sun-2023": METHODS["magenta"],
-    "bassily-sun-2023-local": METHODS["magenta"],
-    "asi-liu-2024": METHODS["gold"],
-    "ghazi-2023": METHODS["brown"],
-}
 DASHES: dict[str, Dash] = {
     "theorem-c1": "solid",
     "theorem-b1": "solid",
@@ -137,44 +124,6 @@ def frontier_figure(
     )
 
 
-def gradients_figure(curves: Sequence[Curve], total: int) -> Figure:
-    """Return gradients over n m, dotted where a row's assumptions fail; `total` marks n m."""
-    lines, dotted = [], []
-    for curve in (c for c in curves if all(map(math.isfinite, c.gradients))):
-        name = ROW_NAMES[curve.slug, curve.loss]
-        line = Line(
-            key=name,
-            name=name,
-            x=list(curve.items),
-            y=list(curve.gradients),
-            colour=ROW_COLOURS[curve.slug],
-            dash="dot",
-            opacity=0.5,
-        )
-        kept = [g if ok else math.nan for g, ok in zip(line.y, curve.applies, strict=True)]
-        dash: Dash = "solid" if curve.loss == "smooth" else "dash"
-        hover = [f"{name}: {short_text(g)} gradients" for g in line.y]
-        dotted.append(line)
-        lines.append(replace(line, y=kept, dash=dash, opacity=1.0, width=2.4, hover=hover))
-    items = curves[0].items
-    low, high = ends_of(dotted)
-    chosen = [upright(total, low, high, "your n·m")] if items[0] <= total <= items[-1] else []
-    title = f"At n·m = {number_text(float(items[-1]))}"
-    ladder = ladder_of(title, "gradients", dotted, [short_text(line.y[-1], 2) for line in dotted])
-    return Figure(
-        panels=[
-            Panel(
-                title="",
-                x=log_axis("All items n·m", items[0], items[-1]),
-                lines=[*dotted, *lines, *chosen],
-            )
-        ],
-        y=log_axis("Gradients of an item", low, high),
-        ladder=ladder,
-        alt=gradients_answer(curves),
-    )
-
-
 def ends_of(lines: Sequence[Line]) -> tuple[float, float]:
     """Return the ends of an axis with some room around all that is drawn."""
     values = [y for line in lines for y in line.y if y > 0]
@@ -195,23 +144,6 @@ def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
                 "Standard error": c.standard_error,
                 "RMS distance": c.distance,
                 "Trials": c.risks.shape[1],
-            }
-        )
-        for c in curves
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """Return the counts, a row of the comparison and an n a row."""
-    parts = [
-        pd.DataFrame(
-            {
-                "Method": ROW_NAMES[c.slug, c.loss],
-                "Losses": c.loss,
-                "n·m": c.items,
-                "Gradients": [g if math.isfinite(g) else None for g in c.gradients],
-                "Assumptions hold": c.applies,
             }
         )
         for c in curves

@@ -9,21 +9,18 @@ import streamlit as st
 from dpsco_app.live.running import cached_cell, run_here
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import draw_page
 from dpsco_app.pages.scripts import users_script
 from dpsco_app.pages.users import words
 from dpsco_app.pages.users.figures import (
     crossing_figure,
     crossing_table,
     frontier_figure,
-    gradients_figure,
-    gradients_table,
 )
 from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
 from dpsco_app.parts.evaluations import without_data
-from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at, slider
-from dpsco_app.shell.places import draw_views
+from dpsco_app.parts.page import draw_parts, slider
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured_contest
@@ -39,7 +36,6 @@ from dpsco_core.explain.users.crossing import (
 from dpsco_core.explain.users.frontier import (
     NEEDS,
     batch_shortfall,
-    complexity_curves,
     frontier,
     most_users,
     printed_accelerated_run,
@@ -58,40 +54,20 @@ from dpsco_core.scenario import Scenario
 METHODS = (FILTERED, PLAIN, GROUPS)
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
-_frontier, _gradients = _kept()(frontier), _kept()(complexity_curves)
+_frontier = _kept()(frontier)
 
 
 def page() -> None:
     draw_views("users")
-    view, scenario, refused = opened_at(STATE)
-    screen = FirstScreen(f"users_{view.part}")
-    if scenario is None:
-        screen.say(words.QUESTIONS[view.part], "Not at these settings", refused)
-        return
-    with screen.controls:
-        _choose(view)
-    with screen.foot:
-        st.caption(words.LOOK_AT.get(view.part) or words.LOOK_AT_MAP[view.basis])
-        draw_apart(STATE, scenario)
-    # What runs comes before the foot, which is drawn first.
-    part, foot = st.container(), st.container()
-    with foot:
-        fold_words("What the symbols mean", words.SYMBOLS, "users_fold_reading")
-        with st.container(horizontal=True, key="users_row"):
-            draw_page_files("users", lambda: users_script(view, scenario))
-            link(STATE, view, scenario)
-    with part:
-        DRAW[view.part](screen, view, scenario)
-
-
-def _choose(view: View) -> None:
-    """Draw the parts of the page, and what the part that is shown asks for."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="users_choices"):
-        draw_parts(PARTS, STATE.key("part"))
-        if view.part == "map":
-            draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
-        if view.part == "gradients" or (view.part == "map" and view.basis != "measured"):
-            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS)
+    draw_page(
+        STATE,
+        DRAW,
+        words.QUESTIONS,
+        names=PARTS,
+        about=words.LOOK_AT,
+        symbols=words.SYMBOLS,
+        script=users_script,
+    )
 
 
 def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -126,21 +102,22 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
-    stages = _measured(scenario) if measured else iter([_bounds(view, scenario)])
+    with screen.controls, st.container(horizontal=True, vertical_alignment="bottom"):
+        draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
+        if not measured:
+            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS, width=330)
+    screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
+    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(view, scenario))])
     small = words.no_data_small(without_data(_cells(scenario)[0].point)) if measured else ""
     draw_contest(
         screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
     )
 
 
-def _bounds(view: View, scenario: Scenario) -> Contest:
-    at = level(view, scenario)
-    return _kept_bounds(view.basis, at.d, at.epsilon, at.delta, view.condition)
-
-
-@st.cache_resource(max_entries=200, show_spinner=False)
-def _kept_bounds(basis: Reading, d: int, epsilon: float, delta: float, condition: float) -> Contest:
-    return list(bounds_map(basis, "smooth", d, epsilon, delta, condition))[-1]
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
+def _bounds(basis: Reading, at: UserLevel) -> Contest:
+    made = bounds_map(basis, "smooth", at.d, at.epsilon, at.delta, at.smoothness)
+    return list(made)[-1]
 
 
 def _cells(scenario: Scenario, at: tuple[int, int] | None = None) -> tuple[Cell, ...]:
@@ -176,19 +153,11 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure)
-
-
-def _gradients_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    curves = _gradients(scenario.m, view.condition)
-    figure = gradients_figure(curves, scenario.n * scenario.m)
-    screen.say(words.QUESTIONS["gradients"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: gradients_table(curves))
+    link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 
 
 DRAW = {
     "crossing": _crossing,
     "map": _map,
     "feasibility": _feasibility,
-    "gradients": _gradients_part,
 }

@@ -17,7 +17,6 @@ PARTS = {
     "crossing": "When a filter pays",
     "map": "Which is best where",
     "feasibility": "How many users",
-    "gradients": "What it costs",
 }
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)

@@ -7,9 +7,8 @@ from itertools import groupby
 import numpy as np
 
 from dpsco_app.parts.options import number_text, rounded, short_text
-from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.contest import Reading
+from dpsco_core.explain.contest import Reading, is_tied
 from dpsco_core.explain.users.crossing import Crossing, Errors
 from dpsco_core.explain.users.frontier import NEEDS
 from dpsco_core.results.slopes import FittedSlope
@@ -19,7 +18,6 @@ QUESTIONS = {
     "crossing": "From how many items per user on do filtered gradients pay?",
     "map": "Which user-level method is best where?",
     "feasibility": "How many users does a filter need?",
-    "gradients": "How many gradients does it take?",
 }
 LOOK_AT = {
     "crossing": "Each of n users holds m items, and privacy hides a **whole user**. **Clipped user "
@@ -28,19 +26,13 @@ LOOK_AT = {
     "leave out those that do not, and add noise as small as the users' scatter, 1/√m: the "
     "risk then falls as 1/m. The loss is half the squared distance from a record, the data "
     "are the sign hypercube of the lower bounds, all methods see the same data at the same "
-    "(ε, δ), and bars are two standard errors.",
+    "(ε, δ), and bars are two standard errors. A tie: the 95 % interval of the paired differences "
+    "holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
     "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
     "the least noise and the smallest test that the proof allows. All need about 1/ε users; "
     "between printed and calibrated lie two to three powers of ten.",
-    "gradients": "How often the gradient of the loss at one item is evaluated: the paper's "
-    "Figure 1, at n = d users and ε = 1, constants and logarithms dropped. Dashed: any Lipschitz "
-    "losses; solid: smooth ones. Dotted: an assumption of the method fails there; raise βR/L or "
-    "m, and those of Bassily and Sun do. Filtered gradients have slope 9/8 (smooth losses), the "
-    "earlier optimal methods 3/2 (smooth) and 3 (any loss), the linear-time methods, whose risk "
-    "is not optimal, 1. Ghazi et al. (2023) take more than polynomial time and Levy et al. "
-    "(2021) state no count.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
@@ -73,18 +65,6 @@ NEED_NAMES = {
     "recommended-c1": "Gradients, 3 × 20 steps",
     "step-calibrated": "Gradients, one step",
     "groups-calibrated": "SGD, one phase",
-}
-ROW_NAMES = {
-    ("bassily-sun-2023", "smooth"): "Bassily and Sun 2023",
-    ("asi-liu-2024", "smooth"): "Asi and Liu 2024, smooth",
-    ("asi-liu-2024", "non-smooth"): "Asi and Liu 2024, any loss",
-    ("algorithm-3", "smooth"): "Filtered gradients, smooth",
-    ("algorithm-3", "non-smooth"): "Filtered gradients, any",
-    ("ghazi-2023", "smooth"): "Ghazi et al. 2023",
-    ("ghazi-2023", "non-smooth"): "Ghazi et al. 2023, any loss",
-    ("group-privacy", "smooth"): "Group privacy",
-    ("bassily-sun-2023-local", "smooth"): "Bassily and Sun, Alg. 5",
-    ("algorithm-1", "smooth"): "Filtered SGD",
 }
 SYMBOLS = r"""
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
@@ -136,13 +116,17 @@ def crossing_small(crossed: Crossing | None, curves: Sequence[Errors], slope: Fi
 
 
 def stretches(curves: Sequence[Errors]) -> str:
-    """Say over which of the measured m each method has the smallest mean error."""
-    best = np.argmin([c.mean for c in curves], axis=0)
+    """Say over which of the measured m each method has the smallest mean error, and in a tie.
+
+    The rule and the words are those of the map.
+    """
+    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
+    best = [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
     items = curves[0].items
     ranges = []
-    for which, group in groupby(range(len(items)), lambda j: int(best[j])):
+    for (which, tied), group in groupby(range(len(items)), best.__getitem__):
         at = [short_text(items[j]) for j in group]
-        name = method_card(curves[which].method).name
+        name = method_card(curves[which].method).name + ", in a tie," * tied
         ranges.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
     return "; ".join(ranges)
 
@@ -171,13 +155,4 @@ def frontier_small(
     return (
         f"{first} {second} The batches that it prints would be up to {short_text(shortfall, 2)} "
         "times as many users as a phase has: every step takes all of them instead."
-    )
-
-
-def gradients_answer(curves: Sequence[Curve]) -> str:
-    ends = {(c.slug, c.loss): c.gradients[-1] for c in curves}
-    ratio = ends["asi-liu-2024", "smooth"] / ends["algorithm-3", "smooth"]
-    return (
-        f"At n·m = {number_text(float(curves[0].items[-1]))}, filtered gradients take "
-        f"{short_text(ratio, 2)} times fewer gradients than Asi and Liu on smooth losses"
     )

@@ -233,6 +233,21 @@ def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
     return tuple(out)
 
 
+def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve]:
+    """Return the largest bound on each class that a budget is about; `notion` is its weakest.
+
+    A pure budget binds the concentrated algorithms too: ε-DP ones are ε²/2-zCDP.
+    """
+    classes: tuple[Class, ...] = ("approx", "zcdp") if notion == "approx" else (notion,)
+    within = {"pure": ("pure", "zcdp")}
+    return {
+        kind: sorted(
+            (c for c in curves if c.binds in within.get(kind, (kind,))), key=lambda c: -c.best
+        )[0]
+        for kind in classes
+    }
+
+
 # -- the paper's constants against better ones --------------------------------------------------
 
 

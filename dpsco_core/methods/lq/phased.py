@@ -62,7 +62,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
     )
     story = Story(
         what="Phased SGD without a set: one pass in phases of halving length and quartering step "
-        "size, each of which ends with noise, on the whole space. For parameters in an ℓ_q norm "
+        "size, each of which ends with noise, on the whole space. For parameters in an ℓq norm "
         "with q of at least 2 the loss has the same constants in ℓ₂, so that nothing else changes. "
         "The answer may leave the set.",
         steps=(

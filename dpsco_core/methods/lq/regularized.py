@@ -122,7 +122,7 @@ class RegularizedMirrorDescent(PrivateMethod):
         ),
         assumptions=(
             EVERYWHERE,
-            "Parameters measured in an ℓ_q norm with q of at most 2; at q = 2 it is gradient "
+            "Parameters measured in an ℓq norm with q of at most 2; at q = 2 it is gradient "
             "descent with a ridge.",
         ),
         privacy=Proof(

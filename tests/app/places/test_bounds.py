@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, counts, ordered, symbol_of
+from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, symbol_of
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
@@ -22,6 +22,7 @@ from dpsco_app.shell import visit
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, PROBLEM_SLUGS, bound
+from dpsco_core.explain.tables.best import by_value, comparable, counts, floor, is_vacuous, leading
 from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
@@ -53,11 +54,11 @@ def said(page: AppTest, key: str = "bounds_said") -> str:
 
 
 def test_the_figure_holds_every_comparable_value() -> None:
-    drawn = words.comparable(rows_of(MEAN, "kamath"), "l2 error")
+    drawn = comparable(rows_of(MEAN, "kamath"), "l2 error")
     figure = bounds_figure(drawn, "axis", "lower.mean.fano-cdp")
     (panel,) = figure.panels
     marks = {line.key: line for line in panel.lines if line.symbol}
-    shown = ordered(drawn)
+    shown = by_value(drawn, MOST)
     assert len(marks) == len(figure.ladder.rows) == len(shown) == min(len(drawn), MOST)
     heights = []
     for row in shown:
@@ -80,15 +81,15 @@ def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() ->
 
 
 def test_a_long_table_is_cut_to_the_best_of_both_kinds_that_hold() -> None:
-    drawn = words.comparable(rows_of(BASE, "all"), "excess risk")
-    shown_rows = ordered(drawn)
+    drawn = comparable(rows_of(BASE, "all"), "excess risk")
+    shown_rows = by_value(drawn, MOST)
     assert len(drawn) > MOST == len(shown_rows)
     assert all(counts(r) for r in shown_rows)
     assert {r.bound.card.kind for r in shown_rows} == {"upper", "lower"}
     for kind, best in (("upper", min), ("lower", max)):
         every = [r.value for r in drawn if r.bound.card.kind == kind and counts(r)]
         assert best(every) in [r.value for r in shown_rows if r.bound.card.kind == kind]
-    least = words.floor(drawn)
+    least = floor(drawn)
     assert least in shown_rows
 
 
@@ -100,16 +101,16 @@ def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) ->
     for change in ({}, {"m": 100}, {"n": 200_000}):
         point = canonical_point(replace(Scenario(problem=problem, methods=()), **change))
         for key in TABLE_KEYS:
-            drawn = words.comparable(rows_of(point, key), words_for(problem).quantity)
+            drawn = comparable(rows_of(point, key), words_for(problem).quantity)
             title = words.title(drawn)
             assert len(title) <= words.TWO_LINES
-            upper, least = words.leading(drawn), words.floor(drawn)
+            upper, least = leading(drawn), floor(drawn)
             for row in (upper, least):
                 assert row is None or words.in_digits(row.value) in title
 
 
 def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
-    drawn = words.comparable(rows_of(MEAN, "kamath"), "l2 error")
+    drawn = comparable(rows_of(MEAN, "kamath"), "l2 error")
     title = words.title(drawn)
     holding = [
         r
@@ -125,7 +126,7 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
     title = words.title([r for r in drawn if r not in proven])
     assert title.startswith("The smallest rate of this table is ")
     assert words.in_digits(best.value) in title and words.short(best.bound.card) in title
-    least = words.floor(drawn)
+    least = floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
     assert f"no zCDP algorithm can guarantee less than {words.in_digits(least.value)}" in title
     assert "no row" not in title.lower()
@@ -133,7 +134,7 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
 
 def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -> None:
     here = rows_of(Scenario(problem="quadratic", methods=()), "kamath")
-    least = words.floor(here)
+    least = floor(here)
     assert least is not None and least.bound.card.loss_class.strongly_convex
     wider = [r for r in here if r.holds and not r.applies]
     assert max(r.value for r in wider) > least.value
@@ -153,7 +154,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
     )
     here = [r for r in rows_of(point, "all") if r.holds and r.bound.card.quantity == "l2 error"]
-    least, first = words.floor(here), words.leading(here)
+    least, first = floor(here), leading(here)
     assert least is not None and first is not None
     assert first.bound.card.meets(least.bound.card, first.covers) and first.value > least.value
     by_slug = {r.bound.card.slug: r for r in here}
@@ -170,7 +171,8 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     )
     assert words.marked(first) == words.short(first.bound.card)
     alone = [other, by_slug["lower.mean.fano-cdp"]]
-    assert "Proven in this table for these directional moments: at most 0.347" in words.title(alone)
+    start = "Proven in this table: at most 0.347 (“Simple clipping, proven mean error, for these "
+    assert words.title(alone).startswith(f"{start}directional moments”); no ")
 
 
 def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
@@ -193,16 +195,16 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
 
 def test_the_sentence_counts_what_holds() -> None:
     everything = rows_of(MEAN, "kamath")
-    drawn = words.comparable(everything, "l2 error")
+    drawn = comparable(everything, "l2 error")
     counted = words.count_sentence(everything)
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
-    assert f"{len(everything) - len(here)} are about something else" in counted
+    assert counted.endswith(f"the table has {len(everything)}.")
     (ratio,) = class_ratios(drawn)
     assert ratio.lower is not None and f"**{words.in_digits(ratio.lower.value)}**" in text
     assert "times** the largest lower bound on every zCDP algorithm" in text
-    above = [r for r in drawn if words.is_vacuous(r, 0.2)]
+    above = [r for r in drawn if is_vacuous(r, 0.2)]
     upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
     assert 0 < len(above) < len(upper)
     assert f"**{len(above)} of the {len(upper)}** upper bounds that hold promise nothing" in text
@@ -226,7 +228,7 @@ def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous(
     start = without_data(canonical_point(BASE))
     (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data"]
     assert line["x"] == pytest.approx([start, start])
-    (frame,) = [d.value for d in page.dataframe if "Paper" not in d.value]
+    (frame,) = [d.value for d in page.dataframe]
     vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
@@ -276,9 +278,9 @@ def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None
 def test_the_page_draws_the_table_of_its_address() -> None:
     page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
-    drawn = words.comparable(rows_of(point, "kamath"), "l2 error")
+    drawn = comparable(rows_of(point, "kamath"), "l2 error")
     assert len(ladder(page)) == min(len(drawn), MOST)
-    (frame,) = [d.value for d in page.dataframe if "Paper" not in d.value]
+    (frame,) = [d.value for d in page.dataframe]
     every = rows_of(point, "kamath")
     here = [r for r in every if r.here]
     assert len(frame) == len(every) > len(here)
@@ -303,7 +305,7 @@ def test_users_have_their_own_rows() -> None:
     assert page.query_params["m"] == "1000"
     shown = ladder(page)
     point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
-    expected = words.comparable(rows_of(point, "lowy"), "excess risk")
+    expected = comparable(rows_of(point, "lowy"), "excess risk")
     assert sorted(v for (v,) in shown.values()) == sorted(
         words.in_digits(r.value) for r in expected
     )

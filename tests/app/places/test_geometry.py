@@ -25,7 +25,7 @@ from dpsco_app.pages.geometry.figures import (
     sweep_figure,
     width_table_frame,
 )
-from dpsco_app.pages.geometry.state import PARTS, STATE, View, on_this_set
+from dpsco_app.pages.geometry.state import OTHERS, PARTS, STATE, View, shape_of
 from dpsco_app.pages.geometry.words import (
     NOISE_NAMES,
     QUESTIONS,
@@ -34,9 +34,10 @@ from dpsco_app.pages.geometry.words import (
     point_sentence,
     sentences,
     set_answer,
-    set_name,
 )
+from dpsco_app.parts import controls
 from dpsco_app.parts.options import rounded
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.shell import visit
 from dpsco_core.explain.geometry import (
     NOISES,
@@ -53,11 +54,16 @@ from dpsco_core.geometry import GEOMETRIES
 from tests.app.pages import checked, headline, html, press, texts
 from tests.app.places.test_one_run import open_at
 
-NAMES = {kind: SETS[kind].name for kind in GEOMETRIES}
+NAMES = {kind: geometry_name(kind) for kind in GEOMETRIES}
 
 
 def open_geometry(**query: str) -> AppTest:
     return open_at("geometry", **query)
+
+
+def at(kind: str) -> dict[str, str]:
+    """Return the address of a set; groups of coordinates have five each."""
+    return {"geometry": kind} | ({"q": "1.5"} if kind == "lq" else {})
 
 
 def hand(page: AppTest) -> dict[str, Any]:
@@ -84,10 +90,10 @@ def points(line: Line) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
 def test_every_set_is_drawn_and_said(kind: str) -> None:
-    page = open_geometry(geometry=kind)
+    page = open_geometry(**at(kind))
     assert not page.warning
     (chart,) = page.get("plotly_chart")
-    assert headline(page) == chart.proto.alt == set_answer(View(geometry=kind))
+    assert headline(page) == chart.proto.alt == set_answer(Shape(kind=kind))
     assert SETS[kind].what in texts(page) and QUESTIONS["set"] in html(page)
 
 
@@ -106,7 +112,7 @@ def test_what_a_set_is_said_to_do_it_does() -> None:
     assert moved("group-l1", x) == pytest.approx(moved("l2", x))
     assert moved("sparse", x) == pytest.approx(moved("l1", x))
     for q, same in ((1.0, "l1"), (2.0, "l2"), (math.inf, "linf")):
-        assert set_answer(View(geometry="lq", q=q)) == SETS[same].does
+        assert set_answer(Shape(kind="lq", q=q)) == SETS[same].does
 
 
 def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
@@ -204,13 +210,23 @@ def test_each_part_asks_one_question_and_has_at_most_two_figures(part: str) -> N
     assert labels.count("HTML") == labels.count("CSV") == len(charts) == len(page.dataframe)
 
 
-def test_the_page_opens_on_the_l1_ball_unless_the_scenario_has_a_set_of_its_own() -> None:
-    """On the ℓ₂ ball the projection and the farthest point of many an x are one."""
-    assert headline(open_geometry()) == SETS["l1"].does
-    assert dict(open_geometry().query_params.items()) == {}
+def test_the_page_is_about_the_set_of_the_visits_scenario() -> None:
     page = open_geometry()
-    page.session_state[visit.MINE] = replace(visit.BASE, geometry="linf")
+    assert headline(page) == SETS["l2"].does and dict(page.query_params.items()) == {}
+    page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
     assert headline(checked(page.run())) == SETS["linf"].does
+    assert page.session_state[visit.MINE] == replace(visit.BASE, geometry="linf")
+    assert page.query_params["geometry"] == "linf"
+
+
+def test_the_sidebar_has_the_set_alone() -> None:
+    """Nothing else of a scenario means anything to a set."""
+    page = open_geometry(geometry="lq", q="3")
+    assert [box.label for box in page.sidebar.selectbox] == ["Geometry"]
+    assert [s.label for s in page.sidebar.select_slider] == ["Exponent q of the norm"]
+    assert {*OTHERS, "geometry", "q"} == {*visit.FIELDS}
+    assert shape_of(replace(visit.BASE, geometry="lq", q=1e9)).q == 100
+    assert shape_of(replace(visit.BASE, geometry="lq", q=math.inf)).q == math.inf
 
 
 def test_a_link_restores_the_whole_page() -> None:
@@ -228,7 +244,7 @@ def test_a_link_restores_the_whole_page() -> None:
     assert dict(page.query_params.items()) == query and not page.warning
     again = open_geometry(**query)
     assert (texts(again), html(again)) == (texts(page), html(page))
-    assert set(query) == set(View.__dataclass_fields__)
+    assert set(query) == {"geometry", "q", *View.__dataclass_fields__}
 
 
 def test_values_between_the_options_are_kept() -> None:
@@ -236,16 +252,12 @@ def test_values_between_the_options_are_kept() -> None:
     assert page.query_params["noise_q"] == "1.234" and not page.warning
     assert headline(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
     page = open_geometry(part="width", geometry="lq", q="1.33")
-    assert "ℓ_q ball, q = 1.33" in headline(page)
+    assert "ℓq ball, q = 1.33" in headline(page)
 
 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"geometry": "l3"}, "geometry must be one of l2, l1"),
-        ({"q": "0.5"}, "q must be between 1 and 100, or inf, got q=0.5."),
-        ({"q": "nan"}, "q must be between 1 and 100, or inf"),
-        ({"q": "-inf"}, "q must be between 1 and 100, or inf"),
         ({"part": "space"}, "part must be one of set, width"),
         ({"x1": "5"}, "x1 must be at least -2 and at most 2"),
         ({"noise_q": "1"}, "noise_q must be at least 1.01 and at most 2"),
@@ -275,46 +287,16 @@ def test_controls_move_the_figures_and_the_address() -> None:
     assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in hand(page)["said"]
     assert hand(page)["at"] == [1.4, 1.4] and hand(page)["set"] == outline(Shape(kind="l1"))
     assert page.query_params["x2"] == "1.4"
-    page = set_field(page, "geometry", "linf")
+    page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
+    page = checked(page.run())
     assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
     page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
     assert headline(page).endswith("the two are the same noise")
 
 
-def test_what_a_hidden_control_holds_is_kept() -> None:
-    page = set_field(open_geometry(part="width", geometry="lq", q="3"), "geometry", "l2")
-    assert not any(s.label == "Exponent q of the norm" for s in page.select_slider)
-    assert "ℓ_q ball, q = 3" in headline(set_field(page, "geometry", "lq"))
-
-
 def test_draw_again_takes_another_seed() -> None:
     page = press(open_geometry(part="width"), "Draw again")
     assert page.query_params["seed"] == "1"
-
-
-def test_the_visits_scenario_takes_the_set() -> None:
-    for kind in GEOMETRIES:
-        scenario = on_this_set(View(geometry=kind, q=1.25), visit.BASE)
-        assert scenario is not None
-        assert (scenario.geometry, scenario.q) == (kind, 1.25 if kind == "lq" else None)
-        kept = {"geometry": "l2", "q": None, "d": visit.BASE.d}
-        assert replace(scenario, **kept) == visit.BASE
-
-
-def test_the_page_follows_the_visits_set_and_says_what_it_changes() -> None:
-    page = open_geometry()
-    page.session_state[visit.MINE] = replace(visit.BASE, geometry="lq", q=1.5)
-    checked(page.run())
-    assert "**Here:**" not in texts(page)
-    assert page.query_params["geometry"] == "lq"
-    set_field(page, "geometry", "l1")
-    assert "**Here:** ℓ₁ ball (yours: ℓ_q ball, q = 1.5)." in texts(page)
-    press(page, "Back to mine")
-    assert page.query_params["geometry"] == "lq" and "**Here:**" not in texts(page)
-    set_field(page, "geometry", "linf")
-    press(page, "Use it everywhere")
-    assert page.session_state[visit.MINE].geometry == "linf"
-    assert "**Here:**" not in texts(page)
 
 
 def test_sentences_hold_the_numbers() -> None:
@@ -329,7 +311,6 @@ def test_sentences_hold_the_numbers() -> None:
     flat = sentences(symmetric=False)
     assert "norm" not in point_sentence(nearest(Shape(kind="simplex"), (1.4, 0.2)), flat)
     assert point_sentence(nearest(Shape(kind="l2"), (0.0, 0.0)), parts).count("\n") == 0
-    assert set_name(View(geometry="lq", q=math.inf)) == "ℓ_q ball, q = ∞"
     gg, gaussian = (dual_square(100, 1.25, noise, 0) for noise in NOISES)
     said = noise_answer(gg, gaussian, 100)
     assert f"{gg.mean / gaussian.mean:.2g} times" in said

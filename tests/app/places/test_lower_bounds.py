@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,26 +13,20 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.colours import IMPOSSIBLE, INK
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.pages.first_screen import numbers_of
-from dpsco_app.pages.lower_bounds import gap
-from dpsco_app.pages.lower_bounds.expectile import expectile_steps
 from dpsco_app.pages.lower_bounds.figures import (
     curve_figure,
-    free_figure,
     sweep_figure,
 )
-from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
+from dpsco_app.pages.lower_bounds.page import bare
+from dpsco_app.pages.lower_bounds.proof import expectile_steps, packing_steps, sign_steps
 from dpsco_app.pages.lower_bounds.prove import numbers
-from dpsco_app.pages.lower_bounds.state import SCENES, STATE, View, instance_of, packing_of
+from dpsco_app.pages.lower_bounds.state import SCENES, STATE, View, instance_of
 from dpsco_app.pages.lower_bounds.words import (
+    BOUND_LINE,
     LINE_NAMES,
     bites_sentence,
     brief,
-    classes_sentence,
     floors_sentence,
-    free_answer,
-    free_title,
-    impossible,
-    largest,
     literal_sentence,
     proof_small,
     proof_title,
@@ -43,7 +38,8 @@ from dpsco_app.parts.options import short_text
 from dpsco_app.shell import visit
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.fano.instance import curves, floors
+from dpsco_core.explain.fano.builder import PackingProof
+from dpsco_core.explain.fano.instance import curves, floors, largest
 from dpsco_core.explain.window import grid, notions_of, standing, swept
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, press, texts
@@ -91,7 +87,7 @@ def ladder_of(figure: Figure) -> dict[str, list[str]]:
 def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_window_in_red() -> None:
     for scenario, notion in ((HARD, "zcdp"), (START, "approx")):
         drawn = curves(instance_of(View(), scenario))
-        best = largest(drawn, notion)  # type: ignore[arg-type]
+        best = largest(drawn, notion)
         figure = curve_figure(drawn, "fano-cdp", best, 0.05, 0.003, "alt")
         for curve in drawn:
             mark = line_of(figure, curve.name, width=0)
@@ -103,7 +99,7 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
         assert line_of(figure, "CDP Fano").colour == INK
         (upright,) = [e for e in figure.panels[0].lines if e.label == "the proof's q"]
         assert set(upright.x) == {0.003}
-        windows = standing(gap.bare(scenario)).windows
+        windows = standing(bare(scenario)).windows
         assert {k: c.best for k, c in best.items()} == pytest.approx(
             {k: w.floor for k, w in windows.items()}
         )
@@ -112,18 +108,6 @@ def test_the_curves_are_drawn_with_their_best_marked_and_the_floors_of_the_windo
     assert set(table.columns[1:]) == {*(c.name for c in drawn), "Sampling alone"}
     far = curve_figure(drawn, "fano-cdp", best, 0.05, 1e-9, "alt").panels[0].x
     assert far.low <= 1e-9
-
-
-def test_the_terms_of_a_packing_are_drawn_over_n() -> None:
-    at = packing_of(View(), replace(HARD, n=1000))
-    figure = free_figure(at, free_title(at))
-    line = line_of(figure, "Privacy: ρ-zCDP")
-    assert list(line.y) == [at.at(int(n)).privacy_bound for n in line.x]
-    mark = line_of(figure, "Fano's bound at the chosen n", width=0)
-    assert (mark.x, mark.y) == ([1000], [at.bound])
-    assert ladder_of(figure)["Statistics: every algorithm"] == [brief(at.sampling_bound)]
-    answer = free_answer(at)
-    assert all(f"{x} " in answer for x in ("1.25 nats", "4.2", "17.3"))
 
 
 def test_every_scene_makes_its_point() -> None:
@@ -146,21 +130,9 @@ def test_every_scene_makes_its_point() -> None:
     assert "0.0538, 15 times this one, is that of" in floors_sentence(drawn, packing)
     assert "0.227" in bites("Pure costs more")
     assert brief(floors(instance_of(*SHOWN["Pure costs more"])).concentrated) == "0.0538"
-    example = packing_of(*SHOWN["The paper's example"])
-    assert "0.451" in free_answer(example) and "∞ nats" in free_answer(example)
 
 
 def test_words_at_the_edges() -> None:
-    at = packing_of(View(), replace(HARD, n=1000))
-    assert (at.bites, replace(at, rho=1e-4).bites) == ("statistics", "privacy")
-    assert "4.2 past" in free_answer(at) and "0.042 past" in free_answer(replace(at, rho=1e-4))
-    assert "every n" in free_title(replace(at, rho=1e-4)) and "n = 260" in free_title(at)
-    nothing = replace(at, n=10**6)
-    assert "Nothing is proven" in free_answer(nothing)
-    assert "nothing is proven at any n" in free_title(replace(at, bits=1.0))
-    assert "records' own noise sets" in free_title(replace(at, rho=1.0))
-    assert "no two laws" in impossible(replace(at, total_variation=0.1))
-    assert impossible(at) == ""
     assert "holds here" in literal_sentence(0.2, 0.1) and "−11.2" in literal_sentence(-11.157, 0.1)
     curve = curves(instance_of(View(), HARD))[0]
     assert "nothing is proven" in proof_title(curve, 0.0)
@@ -173,21 +145,18 @@ def test_words_at_the_edges() -> None:
 @pytest.mark.parametrize("name", list(SHOWN))
 def test_every_proof_ends_with_its_bound(name: str) -> None:
     view, scenario = SHOWN[name]
-    if view.hard == "packing":
-        at = packing_of(view, scenario)
-        steps, value = builder_steps(at), at.bound
+    instance, pure = instance_of(view, scenario), scenario.delta == 0
+    q = instance.own_probability
+    if pure and (expectiles := instance.expectiles(q)):
+        steps, value = expectile_steps(expectiles), expectiles.bound
     else:
-        instance, pure = instance_of(view, scenario), scenario.delta == 0
-        q = instance.own_probability
-        if pure and (expectiles := instance.expectiles(q)):
-            steps, value = expectile_steps(expectiles), expectiles.bound
-        else:
-            proof = instance.proof(q)
-            steps, value = steps_of(proof, pure=pure), proof.bound
+        proof = instance.proof(q)
+        packed = isinstance(proof, PackingProof)
+        steps = packing_steps(proof, pure=pure) if packed else sign_steps(proof)
+        value = proof.bound
     assert steps[-1].name == "The bound"
     assert steps[-1].number == brief(value)
-    packed = view.hard in ("packing", "spike")
-    assert steps[0].name == ("A packing" if packed else "All sign patterns")
+    assert steps[0].name == ("A packing" if view.hard == "spike" else "All sign patterns")
     assert [s.name for s in steps][3] in ("Coupling", "The best conceivable posterior")
     assert all("nan" not in s.number for s in steps)
 
@@ -231,24 +200,23 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     assert visit.read(dict(page.query_params), sampling=False)[0] == mine
 
 
-def test_a_packing_shows_both_terms_and_the_shift_moves_the_proof() -> None:
-    page = open_lower(
-        part="prove", hard="packing", bits="25", tv="0.001", kl="inf", n="1000", rho="0.5"
-    )
-    assert "0.451" in headline(page) and "∞ nats" in headline(page)
+def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -> None:
     page = open_lower(part="prove", rho="0.5", hard="spike", shift="10")
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
     assert "nothing is proven" in headline(page) and "The best q proves 0.00354." in below(page)
     assert "the inequality says nothing" in texts(page)
+    assert r"\frac r2\max\{1-\frac{n\beta+\ln2}{\ln N}" in texts(page) and "dpsco fano" in texts(
+        page
+    )
 
 
-def test_the_floor_on_the_data_of_the_visit_is_proven_in_seven_lines_with_numbers() -> None:
+def test_the_floor_on_the_data_of_the_visit_is_proven_in_six_lines_with_numbers() -> None:
     page = open_lower(part="prove", hard="data", p="2", d="20", n="10000", whom="zcdp",
                       epsilon="1", delta="1e-6", offset="1")  # fmt: skip
     steps = [m.value for m in page.container(key="lower_steps").markdown]
-    assert len(steps) == 14
+    assert len(steps) == 12
     numbers = [text for text in steps if text.startswith("**") and "  \n" in text]
     assert "**0.134**" in numbers[1] and "**0.0258**" in numbers[5]
     page = open_lower(part="prove", hard="data", distribution="pareto", p="2")
@@ -299,7 +267,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
-    point = gap.bare(Scenario(p=2.0, diameter=4.0))
+    point = bare(Scenario(p=2.0, diameter=4.0))
     here, sizes = standing(point), grid(point, "d", 4)
     standings = swept(point, "d", sizes)
     made = sweep_figure(sizes, standings, here, "d")
@@ -312,6 +280,12 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     assert area.lower == [s.windows["approx"].floor for s in standings]
     assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in standings]
     assert len(numbers_of(made)) == len(sizes)
+    # Where nothing is proven below the answer 0, there is no line that looks like a bound.
+    (proven,) = [e for e in made.panels[0].lines if e.name == BOUND_LINE]
+    assert {y < s.start for y, s in zip(proven.y, standings, strict=True)} == {True, False}
+    for y, s in zip(proven.y, standings, strict=True):
+        vacuous = s.windows["approx"].ceiling >= s.start
+        assert math.isnan(y) if vacuous else y == s.windows["approx"].ceiling
     hopeless = standing(replace(point, n=100, d=500))
     assert "nothing is proven below the answer 0" in standing_words(hopeless)[1]
     line = standing(replace(point, d=1))
@@ -354,7 +328,7 @@ def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() ->
     error = np.linalg.norm(barely - theta * signs)
     assert error < 0.51 * 2 * theta * np.sqrt(d)
     at = instance_of(View(), HARD)
-    step = steps_of(at.proof(at.own_probability), pure=False)[2]
+    step = sign_steps(at.proof(at.own_probability))[2]
     assert "randomised rounding" in step.why and "would give half" in step.why
     assert "errs by" not in step.why
 
@@ -367,20 +341,6 @@ def test_a_small_probability_is_not_written_as_zero() -> None:
 
 
 # -- words that agree with each other ---------------------------------------------------------
-
-
-def test_pure_dp_is_called_a_smaller_class_only_where_it_implies_the_rho_of_the_others() -> None:
-    """ε = 1 implies ρ = ½, which does not lie within ρ = 0.028: neither class holds the other."""
-    at = instance_of(View(), START)
-    _, own_floors = numbers(at)
-    assert at.epsilon**2 / 2 > at.rho and own_floors.pure < own_floors.concentrated
-    assert "neither class holds the other" in classes_sentence(at)
-    assert "= 0.5, and not at the ρ = 0.028" in classes_sentence(at)
-    concentrated = instance_of(View(), replace(HARD, rho=0.5))
-    assert concentrated.epsilon == pytest.approx(1.0)
-    assert "are among those of the concentrated bounds" in classes_sentence(concentrated)
-    page = open_at("lower_bounds", part="prove")
-    assert "smaller class" not in texts(page) and "neither class holds the other" in texts(page)
 
 
 def test_each_floor_that_is_not_the_largest_says_why() -> None:
@@ -396,12 +356,12 @@ def test_each_floor_that_is_not_the_largest_says_why() -> None:
 
 def test_a_proof_on_all_sign_patterns_does_not_begin_with_a_packing() -> None:
     at = instance_of(View(), HARD)
-    first = steps_of(at.proof(at.own_probability), pure=False)[0]
+    first = sign_steps(at.proof(at.own_probability))[0]
     assert first.name == "All sign patterns" and "packing" not in first.why
 
 
 def test_the_figure_of_the_window_names_whose_it_is() -> None:
-    here = standing(gap.bare(START))
+    here = standing(bare(START))
     title = sweep_title((here, here), "n")
     for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
         assert short_text(here.ratio(notion), 2) in title and whom in title

@@ -260,10 +260,19 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
         assert able == method.card.budgets, method.card.slug
 
 
-def test_a_scenario_too_large_to_run_gets_one_sentence_and_the_guide() -> None:
-    page = open_algorithms(problem="mean", n="10000", d="999")
-    assert headline(page) == "Nothing is measured here"
-    assert "got n=10,000 and d=999" in below(page) and "What do you estimate?" in texts(page)
+@pytest.mark.parametrize(
+    ("large", "letter", "fits"),
+    [({"d": "999"}, "n = 10,000", "n = 2,000"), ({"m": "100"}, "n = 10,000", "n = 5,000")],
+)
+def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
+    large: dict[str, str], letter: str, fits: str
+) -> None:
+    """The second is what Users begins with."""
+    page = open_algorithms(problem="quadratic", n="10000", **large)
+    assert f"Measured at {fits}: your {letter} is too large to be run here." in below(page)
+    assert spec(page)["data"] and "What do you estimate?" in texts(page)
+    table = open_algorithms(problem="quadratic", n="10000", part="all", **large)
+    assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
 
 
 def test_the_advice_is_said_with_its_reason() -> None:

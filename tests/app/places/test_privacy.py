@@ -14,7 +14,6 @@ from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.privacy.figures import (
     LOOKS,
     audit_figure,
-    best_so_far,
     compared_figure,
     samples_figure,
     shares_figure,
@@ -24,6 +23,7 @@ from dpsco_app.pages.privacy.state import (
     PRIVATE_SLUGS,
     STATE,
     View,
+    faults_of,
     ledger_run,
     privacy_query,
     private,
@@ -39,8 +39,9 @@ from dpsco_app.pages.privacy.words import (
     title_ledger,
 )
 from dpsco_app.shell import visit
-from dpsco_core.audit.engine import FAULTS, Audit, run_audit
+from dpsco_core.audit.engine import FAULTS, Audit, run_audit, steps
 from dpsco_core.audit.samples import samples
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS as CATALOGUE
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import Point, conversions, epsilon_curves, shuffling
@@ -113,7 +114,9 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
     *_, last = run_audit(task)
     figure = audit_figure(task, last, title_audit(last))
-    assert list(line(figure, "proven").y) == pytest.approx(best_so_far(last))
+    assert list(line(figure, "proven").y) == pytest.approx(last.best_so_far)
+    looks = [e.epsilon_lower_bound for e in last.evidence]
+    assert last.best_so_far == [max(looks[: i + 1]) for i in range(len(looks))]
     (region,) = figure.panels[0].regions
     assert set(region.lower) == {last.claimed_epsilon} and region.look == IMPOSSIBLE
     caught = last.caught_at is not None
@@ -161,6 +164,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "shuffle", "records": "10"}, "too few: shuffling them saves no noise"),
         ({"part": "subsample"}, "(0.01704, 10⁻⁸)-DP"),
         ({"part": "subsample"}, "100 batches cost 0.105"),
+        ({"part": "subsample"}, "100 Gaussian releases on a batch each are (0.105, 10⁻⁶)-DP"),
         ({"part": "subsample"}, "on all records 100 Gaussian releases cost ε = 13.51"),
         ({"part": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),
         ({"part": "convert"}, "4.225 times the sensitivity, 21 % less than by the papers'"),
@@ -197,7 +201,7 @@ def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
         ({"part": "compose", "delta": "0", "releases": "10"}, ["33.8", "10", "20.6", "10"]),
         ({"part": "shuffle"}, ["18.5", "4.22", "1.89", "1.41", "1.32"]),
         ({"part": "shuffle", "records": "10"}, ["none", "4.22", "none", "5.08", "4.22"]),
-        ({"part": "subsample"}, ["0.105", "", "0.017"]),
+        ({"part": "subsample"}, ["0.105", "0.0172", "0.017"]),
     ],
 )
 def test_the_ladder_says_what_every_argument_proves_here(
@@ -326,9 +330,28 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     ]
 
 
+def is_refused(view: View) -> bool:
+    try:
+        next(iter(steps(replace(view.audit(), runs=200))))
+    except NotApplicable:
+        return True
+    return False
+
+
+def test_a_mechanism_is_offered_the_faults_that_it_can_have() -> None:
+    for slug in PRIVATE_SLUGS:
+        views = {fault: View(audited=slug, fault=fault) for fault in FAULTS}
+        if not is_refused(views["none"]):
+            able = [fault for fault, view in views.items() if not is_refused(view)]
+            assert faults_of(View(audited=slug)) == able, slug
+
+
 def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None:
     assert set(PRIVATE_SLUGS) == {m.card.slug for m in CATALOGUE if m.card.privacy != "none"}
     assert set(FAULT_NAMES) == set(FAULTS)
+    assert "printed-constant" not in faults_of(View(audited="mean.clipped"))
+    chosen = View(audited="mean.clipped", fault="printed-constant")
+    assert faults_of(chosen) == list(FAULTS)  # a link may ask for it, and is told why not
     for slug in PRIVATE_SLUGS:
         assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug

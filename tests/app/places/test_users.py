@@ -19,19 +19,15 @@ from dpsco_app.figure.values import Figure, Line
 from dpsco_app.pages.contest import contest_figure, winner
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.users.figures import (
-    ROW_COLOURS,
     crossing_figure,
     crossing_table,
     frontier_figure,
-    gradients_figure,
-    gradients_table,
 )
 from dpsco_app.pages.users.page import METHODS, _cells, _measured
 from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     QUESTIONS,
-    ROW_NAMES,
     crossing_answer,
     crossing_small,
     frontier_small,
@@ -43,8 +39,9 @@ from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON
-from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.catalogue import BOUNDS, method_card, problem_card
 from dpsco_core.explain.contest import READINGS, TRIALS, measured_contest
+from dpsco_core.explain.tables.table import paper_table
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -55,7 +52,7 @@ from dpsco_core.explain.users.crossing import (
     errors_of,
     fitted_slope,
 )
-from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, complexity_curves, frontier
+from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, frontier
 from dpsco_core.explain.users.regions import (
     BOUNDED,
     MEASURED,
@@ -141,6 +138,11 @@ def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None
     assert said.startswith("95 % interval") and "slope −0.50" in said
     # The title's methods and the map's are compared by the same mean errors.
     assert stretches([FALLING, FLAT]) == (
+        "Clipped user gradients, in a tie, at m = 1 to 10; "
+        "Filtered gradients, in a tie, at m = 100 to 1,000"
+    )
+    clear = [replace(c, risks=c.mean[:, None] * [0.99, 1.0, 1.01]) for c in (FALLING, FLAT)]
+    assert stretches(clear) == (
         "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
     )
 
@@ -166,27 +168,12 @@ def test_the_frontier_holds_every_need() -> None:
     assert "256,310" in few
 
 
-def test_the_gradients_hold_every_row_of_the_comparison() -> None:
-    rows = {
-        (row.slug, loss)
-        for row in COMPARISON
-        for loss, count in (("smooth", row.smooth), ("non-smooth", row.non_smooth))
-        if count is not None
-    }
-    assert rows == set(ROW_NAMES)
-    assert {slug for slug, _ in rows} == set(ROW_COLOURS)
-    curves = complexity_curves(10, 1.0)
-    figure = gradients_figure(curves, 10**6)
-    drawn = lines(figure)
-    for curve in curves:
-        finite = all(math.isfinite(g) for g in curve.gradients)
-        assert (ROW_NAMES[curve.slug, curve.loss] in drawn) == finite
-    name = ROW_NAMES["bassily-sun-2023", "smooth"]
-    assert np.isnan(drawn[name].y).any()  # dotted where it does not apply
-    (dotted,) = [x for x in figure.panels[0].lines if (x.name, x.dash) == (name, "dot")]
-    assert not np.isnan(dotted.y).any()
-    assert drawn["your n·m"].x == [10**6] * 2
-    assert set(gradients_table(curves)["Method"]) == set(ROW_NAMES.values())
+def test_the_counts_of_gradients_are_a_link_away_in_their_table() -> None:
+    page = open_users(part="feasibility")
+    (link,) = [x.proto for x in page.get("page_link") if x.proto.label.startswith("How many grad")]
+    assert link.page == "bounds" and link.query_string == "table=lowy-gradients"
+    named = {b.card.slug for b in BOUNDS if b.card.quantity == "item gradients"}
+    assert set(paper_table("lowy-gradients").slugs) == named and len(named) >= len(COMPARISON)
 
 
 # -- the page -----------------------------------------------------------------------------------
@@ -261,7 +248,7 @@ def test_values_between_the_options_are_kept() -> None:
 
 
 def test_a_slider_moves_the_figure() -> None:
-    page = open_users(part="gradients")
+    page = open_users(part="feasibility")
     before = [c.proto.alt for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
     after = [c.proto.alt for c in checked(page.run()).get("plotly_chart")]
@@ -315,10 +302,7 @@ def test_a_method_that_cannot_run_says_why() -> None:
 
 
 def test_tables_are_csv_that_parses() -> None:
-    for table in (
-        crossing_table([FALLING, FLAT]),
-        gradients_table(complexity_curves(10, 1.0)),
-    ):
-        again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
-        assert list(again.columns) == list(table.columns) and len(again) == len(table)
+    table = crossing_table([FALLING, FLAT])
+    again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    assert list(again.columns) == list(table.columns) and len(again) == len(table)
     assert crossing_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]

@@ -99,7 +99,7 @@ def test_the_script_of_geometry_prints_what_each_part_shows() -> None:
     query = {"geometry": "lq", "q": "1.25", "noise_q": "1.3", "noise_d": "3", "seed": "2"}
     view, problems = GEOMETRY.from_query(query)
     assert not problems
-    tables = printed(geometry_script(view))
+    tables = printed(geometry_script(view, Scenario.from_query(query, visit.BASE)))
     for part, title, theirs, ours in (
         ("set", "projection", "projection", "Projection P(x)"),
         ("width", "reach of the first directions", "reach", "Reach"),
@@ -130,11 +130,6 @@ def test_the_script_of_users_prints_what_each_part_shows() -> None:
     for ours, theirs in zip(least.columns, needs.columns, strict=True):
         column = needs[theirs].replace(np.inf, np.nan).to_numpy()
         assert least[ours].astype(float).to_numpy() == pytest.approx(column, nan_ok=True)
-
-    page, tables = users_at(part="gradients")
-    together = pd.concat(tables.values())["gradients"].replace(np.inf, np.nan).to_numpy()
-    gradients = shown(page, "Gradients")["Gradients"].astype(float).to_numpy()
-    assert gradients == pytest.approx(together, nan_ok=True)
 
     page, tables = users_at(part="map", basis="rates")
     expect_map(page, tables["map"])

@@ -1,0 +1,84 @@
+"""Which rows of a table come first: what is comparable, what holds, and what leads."""
+
+import math
+from collections.abc import Sequence
+
+from dpsco_core.base.cards import Quantity
+from dpsco_core.explain.tables.table import Row
+
+
+def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
+    """Return the rows that bound one quantity at this scenario by a positive number."""
+    return [
+        r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
+    ]
+
+
+def counts(row: Row) -> bool:
+    """Whether a row holds here; a lower one also binds only if it is about losses such as these."""
+    return row.holds and (row.bound.card.kind == "upper" or row.applies)
+
+
+def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
+    """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
+    bounds = [
+        r
+        for r in rows
+        if r.holds
+        and (r.bound.card.kind, r.bound.card.constant) == ("upper", constant)
+        and r.bound.card.privacy != "none"
+        and (constant == "rate" or r.bound.card.guarantee == "expectation")
+    ]
+    return next(iter(sorted(bounds, key=lambda r: r.value)), None)
+
+
+def leading(rows: Sequence[Row]) -> Row | None:
+    """Return the smallest proven upper bound, or the smallest rate where none is proven.
+
+    First comes what meets the floor. Another bound that is below the floor is about a narrower
+    class of laws or losses, and does not lead either.
+    """
+    least, proven = floor(rows), best_upper(rows, "explicit")
+    if least is None:
+        return proven or best_upper(rows, "rate")
+    met = [r for r in rows if r.bound.card.meets(least.bound.card, r.covers)]
+    above = proven if proven is not None and proven.value >= least.value else None
+    return best_upper(met, "explicit") or above or best_upper(rows, "rate")
+
+
+def floor(rows: Sequence[Row]) -> Row | None:
+    """Return the largest proven lower bound that holds and binds more than ε-DP alone.
+
+    One that binds ε-DP algorithms only says nothing about the others, so it comes last.
+    """
+    bounds = [
+        r
+        for r in rows
+        if counts(r)
+        and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
+        and not r.bound.card.of_law  # the worst case
+    ]
+    wide = [r for r in bounds if r.bound.card.privacy != "pure"]
+    return next(iter(sorted(wide or bounds, key=lambda r: -r.value)), None)
+
+
+def is_vacuous(row: Row, start: float) -> bool:
+    """Whether an upper bound that holds is not below `start`, the error of an answer without data.
+
+    NaN stands for an unknown one.
+    """
+    return row.holds and row.bound.card.kind == "upper" and row.value >= start
+
+
+def by_value(rows: Sequence[Row], most: int) -> list[Row]:
+    """Return rows from above: upper over lower ones, by value, those that count first.
+
+    Where there are more than `most`, the smallest upper and the largest lower bounds stay.
+    """
+    upper = [r for r in rows if r.bound.card.kind == "upper"]
+    upper.sort(key=lambda r: (not counts(r), r.value))
+    lower = [r for r in rows if r.bound.card.kind == "lower"]
+    lower.sort(key=lambda r: (not counts(r), -r.value))
+    lower = lower[: max(most // 2, most - len(upper))]
+    kept = [*upper[: most - len(lower)], *lower]
+    return sorted(kept, key=lambda r: (r.bound.card.kind != "upper", not counts(r), -r.value))
