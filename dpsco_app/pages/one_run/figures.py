@@ -1,20 +1,22 @@
 """What One run shows: the parts of the error, sentences and tables; no Streamlit in here."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from dpsco_app.figure.axes import linear_axis
-from dpsco_app.figure.colours import INK, Area
+from dpsco_app.figure.colours import INK, METHODS, NOISE, Area
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region
-from dpsco_app.pages.first_screen import log_axis, upright
+from dpsco_app.pages.first_screen import ladder_row, log_axis, upright
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import ErrorParts, RiskPath, share_clipped
 from dpsco_core.explain.error_parts import PARTS
+from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
 MUCH = 1.3  # a ratio of risks that is worth a headline
@@ -193,3 +195,44 @@ def parts_table(parts: ErrorParts) -> pd.DataFrame:
     columns = {"Clip radius": parts.radii}
     columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
     return pd.DataFrame(columns | {"Whole error": parts.total})
+
+
+# -- noise that cancels -------------------------------------------------------------------------
+
+
+def noise_figure(noise: Cancelling) -> Figure:
+    """Return the noise in the sum of the steps so far, correlated and independent."""
+    steps = [float(t) for t in range(1, len(noise.sum_std) + 1)]
+    lines, rows = [], []
+    for name, values, path, colour in (
+        ("independent noise", noise.independent_std, noise.independent_path, METHODS["grey"]),
+        ("noise that cancels", noise.sum_std, noise.sum_path, NOISE),
+    ):
+        y = values.tolist()
+        line = Line(key=name, name=name, x=steps, y=y, colour=colour, width=2.4)
+        run = replace(line, name=f"{name}, one path", y=path.tolist(), width=1.0, opacity=0.6)
+        lines += [run, line]
+        rows.append(ladder_row(line, short_text(y[-1], 2), y[-1]))
+    ends = [v for line in lines for v in line.y]
+    fewer = short_text(float(noise.independent_std[-1] / noise.sum_std[-1]), 2)
+    return Figure(
+        panels=[Panel(title="", x=linear_axis("Steps so far", 0, steps[-1]), lines=lines)],
+        y=linear_axis("Noise in their sum", 1.1 * min(ends), 1.1 * max(ends)),
+        ladder=Ladder(title=f"After {steps[-1]:g}", columns=["std"], rows=rows),
+        alt=f"After {steps[-1]:g} steps the sum holds {fewer} times less noise than if every "
+        "step had noise of its own",
+    )
+
+
+def noise_sentence(steps: int) -> str:
+    """Say what the lines of noise that cancels are, and what it is at the steps of the run."""
+    own = cancelling(steps)
+    cancels, alone, in_step = (
+        short_text(float(std[-1]), 2) for std in (own.sum_std, own.independent_std, own.step_std)
+    )
+    return (
+        "Thick: the standard deviation; thin: one path. The unit is the noise that hides a step "
+        f"alone; both kinds are equally private. This run takes {steps} "
+        f"step{'s' * (steps > 1)}: {cancels} with noise that cancels, {alone} without. A step by "
+        f"itself has more noise then, {in_step}: the gain is in the sum."
+    )

@@ -28,11 +28,14 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
 from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
-from dpsco_core.runs.study import canonical
+from dpsco_core.explain.methods.cancelling import cancelling
+from dpsco_core.methods.euclidean.ftrl import CorrelatedPlan
+from dpsco_core.runs.study import canonical, planned
 from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
+FEW_STEPS = 100  # fewer show little of how noise grows
 PLAYER = "one_run_player"
 RADIUS = STATE.key("radius")
 by_query = partial(
@@ -65,6 +68,8 @@ def page() -> None:
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
     runs, played = _path(scenario, point, screen, factor)
+    if runs:
+        _noise_part(point, scenario.methods[0])
     draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
@@ -157,6 +162,20 @@ def _path(
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_numbers("path", lambda: figures.path_table(lines), setting, player)
     return tuple(runs), player is not None
+
+
+def _noise_part(point: Scenario, method: str) -> None:
+    """Draw what is left of noise that is correlated from step to step, if the run has any."""
+    plan = planned(point, method)
+    if not isinstance(plan, CorrelatedPlan):
+        return
+    own = plan.phases[-1].descent.steps
+    figure = figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed))
+    screen = FirstScreen("one_run_noise")
+    screen.head.subheader(figure.alt)
+    screen.draw(figure, height=360)
+    screen.draw_files(figure)
+    st.caption(figures.noise_sentence(own))
 
 
 def _refuse(method: str, refused: NotApplicable, key: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
 from dpsco_app.pages.one_run.figures import (
     clipping_helps,
+    noise_figure,
     parts_figure,
     parts_title,
     path_title,
@@ -36,6 +38,7 @@ from dpsco_core.explain.anatomy import (
     share_clipped,
     single_runs,
 )
+from dpsco_core.explain.methods.cancelling import cancelling
 from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
 
@@ -362,3 +365,20 @@ def test_titles_name_what_costs_most() -> None:
         assert title.startswith(f"Radius {short_text(best, 2)} is best") and lost in title
         assert parts_title(parts, best).endswith("the one that is shown, is best")
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
+
+
+def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:
+    page = open_at("one_run", problem="logistic", methods="sco.ftrl", n="2000", d="5", trials="1")
+    assert any("times less noise" in s.value for s in page.subheader)
+    (sentence,) = [c.value for c in page.caption if "noise that cancels" in c.value]
+    steps = int(re.search(r"takes (\d+) step", sentence)[1])
+    own = cancelling(steps)
+    assert f"{short_text(float(own.sum_std[-1]), 2)} with noise that cancels" in sentence
+    other = open_at("one_run", problem="logistic", methods="sco.clipped", n="2000", d="5")
+    assert not any("times less noise" in s.value for s in other.subheader)
+    figure = noise_figure(cancelling(100))
+    spread = {line.key: line.y[-1] for line in figure.panels[0].lines if line.width > 2}
+    assert spread == {
+        "independent noise": 10.0,
+        "noise that cancels": pytest.approx(2.53, abs=0.01),
+    }
