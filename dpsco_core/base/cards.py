@@ -237,19 +237,8 @@ ACHARYA_2021 = _paper(
     "ALT 2021",
 )
 
-# The problems of stochastic convex optimisation.
-SCO_PROBLEMS = (
-    "quadratic",
-    "linear",
-    "least-squares",
-    "logistic",
-    "huber",
-    "hinge",
-    "absolute",
-    "geometric-median",
-)
-
-# Those whose losses are Lipschitz, and have a closed form or a curvature, once records are shrunk.
+# The problems whose losses are Lipschitz, and have a closed form or a curvature, once records are
+# shrunk.
 BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, to_text
 from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.anatomy import FACTORS
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.scenario import Scenario
 
 CLIPPED = "sco.clipped"

@@ -13,8 +13,8 @@ from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import baseline, words_for
 from dpsco_app.parts.refusals import changed, measured_refusals, other_refusals, refusal
 from dpsco_app.parts.shown_bounds import lower_cards, rates, shown
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import default_methods, method_card, methods_for, problem_card
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     annotations,

@@ -9,8 +9,8 @@ import pytest
 from dpsco_app.pages.explore.details import bounds_table
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.shown_bounds import cards, lower_cards, shown
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.scenario import Scenario
 
 VIEWS = ("lower bounds", "rates", "upper bounds")
