@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
@@ -228,12 +229,15 @@ class FrontPanel:
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
         """Return what is proven of the mean error of this very run, where it holds."""
-        for slug in shown(self.scenario, ("upper bounds",)):
-            if bound(slug).card.method == method:
-                curve = evaluations(self.scenario, (slug,))
-                points = [(place(e.x), e.value) for e in curve if not e.failures]
-                return tuple((x, v) for x, v in points if v < math.inf)
-        return ()
+        slug = self._proven.get(method)
+        curve = () if slug is None else evaluations(self.scenario, (slug,))
+        return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
+
+    @cached_property
+    def _proven(self) -> dict[str, str]:
+        """The bound on its own run that is drawn of each method, by method."""
+        slugs = shown(self.scenario, ("upper bounds",))
+        return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
         words = words_for(study.scenario.problem)

@@ -58,7 +58,7 @@ class Study:
     def interval(self, row: Measurement) -> Interval | None:
         return self.balls.get((row.method, row.x))
 
-    @property
+    @cached_property
     def public(self) -> str:
         """The method without privacy that prices are over; empty if it is not chosen."""
         slug = baseline(self.scenario.problem)

@@ -22,7 +22,7 @@ from dpsco_app.parts.shown_bounds import cards
 from dpsco_core.base.errors import require
 from dpsco_core.base.formula import parse_formulas
 from dpsco_core.base.parsing import one_of, shorten
-from dpsco_core.catalogue import BOUNDS
+from dpsco_core.catalogue import BOUND_SLUGS
 from dpsco_core.scenario import Scenario
 
 
@@ -43,7 +43,7 @@ class View:
         one_of(MEASURE, self.measure, MEASURES)
         one_of(PANEL, self.panel, PANELS)
         one_of(AGAINST, self.against, SECONDS)
-        one_of(BOUND, self.bound, ("", *(b.card.slug for b in BOUNDS)))
+        one_of(BOUND, self.bound, ("", *BOUND_SLUGS))
         if self.formula:
             parse_formulas(self.formula)
         return replace(self, pin=checked_pin(self.pin))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from dpsco_core.base.law_classes import BOUNDED, COORDINATE, LawClass
@@ -325,12 +326,12 @@ class BoundCard(Card):
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def laws(self) -> LawClass:
         """The class of laws that the statement is about: a Lipschitz loss has bounded gradients."""
         return BOUNDED if self.loss_class.lipschitz else self.law_class
 
-    @property
+    @cached_property
     def of_law(self) -> bool:
         """Whether it is a bound for one law, which it is told, or for laws near it."""
         return not self.law_class.constants

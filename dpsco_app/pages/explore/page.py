@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import lru_cache
 from html import escape
 
 import streamlit as st
@@ -12,7 +13,7 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
-from dpsco_app.live.running import Pace, estimate, run, so_far
+from dpsco_app.live.running import Pace, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
@@ -22,6 +23,7 @@ from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
     draw_run,
+    left_of,
     offer_nearest,
     only_panel,
     press_run,
@@ -41,7 +43,6 @@ from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import refusal
-from dpsco_core.scenario import Scenario
 
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 # Work that is predicted to take less runs by itself, after a moment of quiet.
@@ -86,12 +87,13 @@ def page() -> None:
     wrong = STATE.restore()
     controls.settle()
     now = controls.read()
-    problem = refusal(now, DASHBOARD, lambda s: beside_of(s).scenarios) or none_chosen(now)
-    scenario = None if problem else now
+    pair = lru_cache(maxsize=1)(beside_of)
+    problem = refusal(now, DASHBOARD, lambda s: pair(s).scenarios) or none_chosen(now)
+    scenario, others = (None, None) if problem else (now, pair(now))
     if scenario is not None:
         STATE.remember(STATE.current(), scenario)
-    result = result_of(scenario)
-    shown = None if result is None else shown_of(result, scenario)
+    result = result_of(scenario, others)
+    shown = None if result is None else shown_of(result, scenario, others)
 
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
@@ -130,7 +132,7 @@ def page() -> None:
     if not arrived():
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
-    if shown.stale and scenario is not None and is_quick(scenario):
+    if shown.stale and is_quick(shown):
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
@@ -152,8 +154,9 @@ def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None
     st.rerun()
 
 
-def is_quick(scenario: Scenario) -> bool:
-    return estimate((scenario, *beside_of(scenario).scenarios)).seconds < LIVE_SECONDS
+def is_quick(shown: Shown) -> bool:
+    left = left_of(shown)
+    return left is not None and left.seconds < LIVE_SECONDS
 
 
 def status_html(text: str) -> str:

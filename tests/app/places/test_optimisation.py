@@ -234,7 +234,7 @@ def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
 
 def test_bounds_are_chosen_by_their_cards() -> None:
     logistic = replace(QUADRATIC, problem="logistic")
-    assert set(shown(logistic, ["lower bounds"])) == {
+    assert set(shown(logistic, ("lower bounds",))) == {
         "lower.sco.fano-cdp",
         "lower.sco.hypercube-cdp",
         "lower.sco.tracing-cdp",
@@ -246,7 +246,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "upper.sco.clipped",
         "upper.sco.cwme",
     )
-    assert "upper.sco.clipped" in shown(logistic, ["rates"])
+    assert "upper.sco.clipped" in shown(logistic, ("rates",))
     # On a strongly convex loss those of its own, smaller class.
     assert all("strong" in c.slug for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
