@@ -1,22 +1,21 @@
 """What a move of a slider on Explore takes: calls of functions of the library and the dashboard.
 
-`python -m benchmarks.moves [MOST]` opens Explore without a browser and moves a slider to and fro,
-until every run is stored. It then counts one move to a place where the values of bounds are new,
-and one to a place where they are known; no cell runs in either, and the page is drawn twice: with
-what is old and with what is stored. Printed are the calls, entries of Python functions of
-dpsco_core and dpsco_app (comprehensions and each resumption of a generator among them), and how
-many different functions they entered. With MOST come the functions that were entered most often.
+`python -m benchmarks.moves [MOST]` opens Explore without a browser, and counts one move to a place
+whose runs are stored and whose bounds are new, and the same move again, where its bounds are known.
+No cell runs in either, and the page is drawn twice: with what is old and with what is stored.
+Printed are the calls, entries of Python functions of dpsco_core and dpsco_app (comprehensions and
+each resumption of a generator among them), and how many different functions they entered. With MOST
+come the functions that were entered most often.
 """
 
 from __future__ import annotations
 
-import functools
-import gc
 import math
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -28,10 +27,11 @@ from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore import runs
 from dpsco_app.parts.controls import PREFIX
 from dpsco_app.shell.window import arrive
+from dpsco_core.runs.study import run_cell
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = (str(ROOT / "dpsco_core"), str(ROOT / "dpsco_app"))
-FIELD, HERE, THERE = "epsilon", 1.0, 2.0
+FIELD, HERE, THERE, ELSEWHERE = "epsilon", 1.0, 2.0, 0.5
 
 
 def counted(act: Callable[[], object]) -> Counter[CodeType]:
@@ -52,13 +52,12 @@ def counted(act: Callable[[], object]) -> Counter[CodeType]:
     return calls
 
 
-def forget_bounds() -> None:
-    """Empty every cache of functions of ours but of runs, as at settings that nobody has had."""
-    for kept in gc.get_objects():
-        if isinstance(kept, functools._lru_cache_wrapper):
-            module = str(getattr(kept, "__module__", ""))
-            if module.startswith(("dpsco_core", "dpsco_app")) and module != running.__name__:
-                kept.cache_clear()
+def store(page: AppTest, value: float) -> None:
+    """Run what the page will show at a value, without the page: its bounds stay new."""
+    for part in page.session_state["result"].parts:
+        there = running.Result(replace(part.scenario, **{FIELD: value}))
+        for _ in running.run(there):
+            pass
 
 
 def moved(page: AppTest, value: float) -> Counter[CodeType]:
@@ -82,14 +81,14 @@ def main(most: int) -> None:
     running.HEAD_START_SECONDS = running.AT_ONCE_SECONDS = math.inf
     explore.when_there = lambda: (arrive(), st.rerun())
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600).run()
-    for value in (THERE, HERE):
+    for value in (ELSEWHERE, HERE):
         moved(page, value)
-    forget_bounds()
-    for name, value in (("bounds new", THERE), ("bounds known", HERE)):
-        if name == "bounds known":
-            moved(page, HERE), moved(page, THERE)
-        calls = moved(page, value)
-        print(f"{name:14} {calls.total():8,} calls of {len(calls):4} functions")
+    store(page, THERE)
+    new = moved(page, THERE)
+    moved(page, HERE)
+    for name, calls in (("bounds new", new), ("bounds known", moved(page, THERE))):
+        assert run_cell.__code__ not in calls, "a cell was run"
+        print(f"{name:14} {calls.total():8,} calls of {len(calls):5,} functions")
         for code, count in calls.most_common(most):
             print(f"{count:8,}  {told(code)}")
 
