@@ -81,11 +81,11 @@ class SvgDrawing:
         low, high = axis["range"]
         first, last = axis["domain"]
         share = first + (place - low) / (high - low) * (last - first)
-        return self.left + share * self.across
+        return float(self.left + share * self.across)
 
     def _y(self, place: float) -> float:
         low, high = self.layout["yaxis"]["range"]
-        return self.top + (high - place) / (high - low) * self.down
+        return float(self.top + (high - place) / (high - low) * self.down)
 
     def _points(self, trace: Part) -> list[Point]:
         log = self.layout["xaxis" + trace["xaxis"][1:]]["type"] == "log"

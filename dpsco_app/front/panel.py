@@ -9,6 +9,7 @@ from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
 from dpsco_app.figure.values import (
     Axis,
+    Dash,
     Gap,
     Line,
     Panel,
@@ -49,7 +50,7 @@ from dpsco_core.results.report import Evaluation
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
-FORMULA_DASHES = ("dashdot", "dot", "longdash", "dash")
+FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 NEAR_ONE = 1.3  # a factor whose interval ends before that is called about one
 
 
@@ -294,8 +295,8 @@ class FrontPanel:
             words.append(replace(note, small=True))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
         if start and (self.first or self.asked.measure == "error"):
-            text = START_NOTE if self.asked.measure == "error" else "no cost"
-            note = Words(lines=[text], colour=QUIET, want=(1, 1), on="start", small=True)
+            own = START_NOTE if self.asked.measure == "error" else "no cost"
+            note = Words(lines=[own], colour=QUIET, want=(1, 1), on="start", small=True)
             words.insert(0, note)
         return Panel(
             title=self.title,

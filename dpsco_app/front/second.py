@@ -5,6 +5,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
+from dpsco_app.front.study import Role
 from dpsco_app.parts.differences import SYMBOLS, differences, method_names
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, TAIL, inside
@@ -26,7 +27,7 @@ class Beside:
     """What is run beside the scenario of the controls."""
 
     second: Scenario | None = None  # the scenario of the second panel
-    role: str = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
+    role: Role = HARDEST  # what that is: HARDEST, TAIL, "set" or PIN
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
-from dpsco_app.front.address import Address
+from dpsco_app.front.address import Address, PageView
 from dpsco_app.front.second import SECONDS, checked_pin
 from dpsco_app.front.study import Asked, Measure
 from dpsco_app.parts.options import (
@@ -27,7 +28,7 @@ from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     measure: str = MEASURES[0]  # what the vertical axis shows
     panel: str = PANELS[0]  # the panels that are drawn
     against: str = HARDEST  # what the second panel shows
@@ -37,7 +38,7 @@ class View:
     # what is drawn as bounds of one's own, separated by ;: see `dpsco_core.base.formula`
     formula: str = ""
 
-    def validate(self) -> View:
+    def validate(self) -> Self:
         known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(MEASURE, self.measure, MEASURES)

@@ -94,7 +94,7 @@ class Result:
         A run of the page that is stopped goes on until it next writes to the page, beside the run
         that has taken its place: what both added to one list would be there twice.
         """
-        others = {
+        others: dict[str, Any] = {
             name: None if part is None else part.own()
             for name, part in (("beside", self.beside), ("overlay", self.overlay))
         }
@@ -113,6 +113,9 @@ class Result:
         return Result(scenario, outcomes=known.outcomes, done=known.done)
 
 
+_point = lru_cache(maxsize=1000)(Scenario.to_query)
+
+
 @st.cache_data(
     max_entries=KEPT_CELLS,
     show_spinner=False,
@@ -121,9 +124,6 @@ class Result:
 def cached_cell(cell: Cell) -> Outcome:
     """Return the outcome of a cell, from the cache if any session has run it before."""
     return run_cell(cell)
-
-
-_point = lru_cache(maxsize=1000)(Scenario.to_query)
 
 
 @lru_cache(maxsize=KEPT_CELLS)

@@ -152,13 +152,12 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
         )
     idle = contest.share(len(names))
     if idle and contest.start is not None:
-        values = [rounded(float(contest.start[at])), f"{100 * idle:.0f} %"]
         rows.append(
             LadderRow(
                 key="idle",
                 name="■ an answer without data",
                 colour=QUIET,
-                values=values,
+                values=[rounded(float(contest.start[at])), f"{100 * idle:.0f} %"],
                 end=-float(len(rows)),
                 swatch="none",
             )

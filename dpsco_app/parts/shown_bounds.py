@@ -51,7 +51,8 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
         privacies = pure | {"approx"}
     # Proven bounds on (epsilon, delta) hold at delta = 0 too, and not under zCDP; rates have a
     # logarithm of 1/delta.
-    meaningless = {ZCDP: "explicit", PureDP: "rate"}.get(type(scenario.budget), "")
+    without: dict[type, str] = {ZCDP: "explicit", PureDP: "rate"}
+    meaningless = without.get(type(scenario.budget), "")
     rates = {m.rate for m in methods}
     # A floor is drawn if it is about the notion of the budget; in tables they all are.
     notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}

@@ -96,8 +96,8 @@ def sliders_page(
     every = list(itertools.product(*sliders.values()))
     for i, values in enumerate(every):
         tell(i, len(every))
-        moved = replace(scenario, **dict(zip(sliders, values, strict=True)))
-        visit.show(moved, view)
+        changes: dict[str, Any] = dict(zip(sliders, values, strict=True))
+        visit.show(replace(scenario, **changes), view)
         if visit.wrong:
             raise InvalidInput(visit.wrong[0])
         visit.step(float("inf"))

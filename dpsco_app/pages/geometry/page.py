@@ -198,9 +198,10 @@ def _noise(view: View) -> None:
     screen = FirstScreen("sweep")
     _choose(view, screen)
     d, q, seed = view.noise_d, view.noise_q, view.seed
-    rows, here = _grid(d, seed), [dual_square(d, q, noise, seed) for noise in NOISES]
-    rows = rows if any(row.q == q for row in rows) else (*rows, *here)
-    figure = sweep_figure(rows, q, words.noise_answer(*here, d))
+    rows = _grid(d, seed)
+    gg, gaussian = (dual_square(d, q, noise, seed) for noise in NOISES)
+    rows = rows if any(row.q == q for row in rows) else (*rows, gg, gaussian)
+    figure = sweep_figure(rows, q, words.noise_answer(gg, gaussian, d))
     screen.say(words.QUESTIONS["noise"], figure.alt)
     screen.draw(figure)
     screen.foot.caption(words.LOOK_AT["noise"])

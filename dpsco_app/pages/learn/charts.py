@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,8 +57,14 @@ def impossible(
 
 def edge(key: str, name: str, value: float) -> LadderRow:
     """Return the row of an edge of what is impossible."""
-    here = {"values": [rounded(value)], "end": value}
-    return LadderRow(key=key, name=name, colour=IMPOSSIBLE.ink, swatch="edge", **here)
+    return LadderRow(
+        key=key,
+        name=name,
+        colour=IMPOSSIBLE.ink,
+        values=[rounded(value)],
+        end=value,
+        swatch="edge",
+    )
 
 
 def row_of(line: Line, at: float | None = None, whole: float | None = None) -> LadderRow:
@@ -78,8 +85,16 @@ NO_LADDER = Ladder(title="", columns=[""], rows=[])
 
 def named(line: Line, x: float, y: float, away: tuple[float, float]) -> Line:
     """Return the name of a line, at a place of its own."""
-    shared = {"key": line.key, "name": line.name, "colour": line.colour, "label": line.name}
-    return Line(**shared, x=[x], y=[y], width=0, away=away)
+    return Line(
+        key=line.key,
+        name=line.name,
+        x=[x],
+        y=[y],
+        colour=line.colour,
+        width=0,
+        label=line.name,
+        away=away,
+    )
 
 
 # -- experiments --------------------------------------------------------------------------------
@@ -152,7 +167,6 @@ def guesses_figure(rows: Sequence[core.LessonRow], title: str) -> Drawn:
     lines = [replace(thin("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     rows_of, regions, words = [], [], []
     if rows:
-        hope = {"key": "hope", "name": "Expected for Laplace noise", "dash": "dot"}
         measured = Line(
             key=core.RIGHT,
             name="Right guesses so far",
@@ -161,7 +175,9 @@ def guesses_figure(rows: Sequence[core.LessonRow], title: str) -> Drawn:
             colour=colour_named(core.RIGHT),
             width=2.4,
         )
-        lines += [replace(thin("", [0, end], [expected, expected]), **hope), measured]
+        hope = thin("", [0, end], [expected, expected])
+        hope = replace(hope, key="hope", name="Expected for Laplace noise", dash="dot")
+        lines += [hope, measured]
         regions = [impossible("ceiling", [0, end], [100.0, 100.0], [ceiling, ceiling])]
         limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
         words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
@@ -239,8 +255,11 @@ def _laws_figure(
     edges = [*(x - half), x[-1] + half]
     for law in (core.STUDENT, core.GAUSSIAN):
         name, colour = LAWS[law]
-        across, up = (x, values[law]) if marks else outline(edges, values[law])
-        kind = {"symbol": "circle", "size": 4.5, "width": 0} if marks else {"fill": 0.1}
+        heights = values[law].tolist()
+        across, up = (x.tolist(), heights) if marks else outline(edges, heights)
+        kind: dict[str, Any] = {"fill": 0.1}
+        if marks:
+            kind = {"symbol": "circle", "size": 4.5, "width": 0}
         lines.append(Line(key=law, name=name, x=across, y=up, colour=colour, **kind))
     ends = [float(y) for own in values.values() for y in (own.min(), own.max())]
     tops = {law: float(own.max()) for law, own in values.items()}

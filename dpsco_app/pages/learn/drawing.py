@@ -86,7 +86,7 @@ def cut(evidence: LessonEvidence) -> dict[str, list[Point]]:
     """Lesson 4: the radii that clip so many records."""
     shares = pd.DataFrame([(r.x, r.value) for r in evidence.rows if r.series == CUT])
     by_radius = shares.groupby(0)[1].mean()
-    answers = pd.Series({float(x): cut_answer(float(share)) for x, share in by_radius.items()})
+    answers = pd.Series([cut_answer(float(share)) for share in by_radius], index=by_radius.index)
     radii = answers.index.to_numpy()
     edges = np.sqrt(radii[1:] * radii[:-1])
     edges = np.array([radii[0], *edges, radii[-1]])

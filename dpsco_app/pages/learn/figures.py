@@ -88,8 +88,8 @@ def study_figure(
         [list(v) for v in zip(*sorted(d.items()), strict=True)]
         for d in (evidence.start, evidence.floor)
     )
-    dotted = {"key": "start", "name": "Answer without data", "dash": "dot"}
-    blind = [replace(thin("", *start), **dotted)] if start else []
+    dotted = [thin("", *start)] if start else []
+    blind = [replace(d, key="start", name="Answer without data", dash="dot") for d in dotted]
     regions = [charts.impossible("floor", *floor)] if floor else []
     inside = Words(
         lines=["no private algorithm", "has a mean error here"],
@@ -134,13 +134,15 @@ def exceedance_figure(
     lesson: Lesson, evidence: LessonEvidence, title: str, room: Sequence[float]
 ) -> Figure:
     """Return, for every method, the percentage of the samples whose error is larger than x."""
-    lines, names = [], []
+    lines: list[Line] = []
+    names = []
     for method, group in evidence.errors.groupby("method", sort=False)["error"]:
         values = np.sort(group.to_numpy())
         above = 100 * (1 - np.arange(len(values)) / len(values))
         card = method_card(str(method))
         colour = METHODS["grey"] if not lines else INK  # neither of the two is private
-        lines.append(Line(key=card.slug, name=card.name, x=values, y=above, colour=colour))
+        places = {"x": values.tolist(), "y": above.tolist()}
+        lines.append(Line(key=card.slug, name=card.name, colour=colour, **places))
     low = min(line.y[-1] for line in lines)
     rare = max(2.0, low)  # where the names stand: in the bad luck that tells the two apart
     at = {line.key: float(np.interp(-rare, -np.asarray(line.y), line.x)) for line in lines}

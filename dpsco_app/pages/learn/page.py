@@ -1,5 +1,6 @@
 """Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -114,9 +115,14 @@ def _doors() -> None:
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
                     first = {"lesson": SLUGS[0]}
-                    look = {"type": "tertiary", "icon": ":material/arrow_forward:"}
-                    take = {"on_click": STATE.change, "args": (first,)}
-                    st.button(name, key="learn_next", **take, **look)
+                    st.button(
+                        name,
+                        key="learn_next",
+                        on_click=STATE.change,
+                        args=(first,),
+                        type="tertiary",
+                        icon=":material/arrow_forward:",
+                    )
                 else:
                     link_to(slug, name)
                 st.markdown(about)
@@ -215,6 +221,7 @@ def _draw_question(lesson: Lesson, place: DeltaGenerator, evidence: LessonEviden
     if isinstance(lesson.draw, Choosing):
         kind, key, places = "choice", f"learn_choice_{lesson.slug}", lesson.draw.places(evidence)
         marks, colour, shown = lesson.draw.trials(evidence) if done else [], INK, theme()
+        trials: Sequence[tuple[float | str, ...]]
         trials = [(x, y, shown.colour(colour_named(source))) for x, y, source in marks]
         answers = [
             {"text": text, "points": places[choice], "band": lesson.draw.band}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +15,10 @@ from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
 from dpsco_app.parts.options import HARDEST
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
-from dpsco_core.explain.lessons import Part, parts, run_part, series_table
+from dpsco_core.explain.lessons import LessonRow, Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import Outcome, cells
@@ -31,13 +31,13 @@ MOST = 300  # letters of a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
     sentence: str = ""  # a sentence of the visitor, to be handed in
 
-    def validate(self) -> View:
+    def validate(self) -> Self:
         self.given()
         most = f"at most {MOST} letters long"
         require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))
@@ -87,7 +87,7 @@ class LessonRun:
             second = [] if beside is None else beside.outcomes
             self.measured = evidence(self.lesson, result.outcomes, second)
             return
-        todo, rows = parts(self.lesson.experiment), []
+        todo, rows = parts(self.lesson.experiment), list[LessonRow]()
         for i, part in enumerate(todo, start=1):
             rows += _rows_of(part)
             yield i / len(todo), f"{i} of {len(todo)} repetitions"
