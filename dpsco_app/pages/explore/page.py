@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from html import escape
 
 import streamlit as st
@@ -87,7 +87,7 @@ def page() -> None:
     wrong = STATE.restore()
     controls.settle()
     now = controls.read()
-    pair = lru_cache(maxsize=1)(beside_of)
+    pair = cache(beside_of)
     problem = refusal(now, DASHBOARD, lambda s: pair(s).scenarios) or none_chosen(now)
     scenario, others = (None, None) if problem else (now, pair(now))
     if scenario is not None:
