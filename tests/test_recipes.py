@@ -63,8 +63,8 @@ def each_of(*edits: Edit) -> Edit:
 class Recipe:
     """What a newcomer adds: new files, a line or two in some others, and what is then run."""
 
-    title: str  # of its section
-    kind: str = ""  # of two that follow one section
+    title: str  # The title of its section.
+    kind: str = ""  # What tells two apart that follow one section.
     most: int  # files, its tests among them
     files: Mapping[str, str]
     lines: Mapping[str, Edit]

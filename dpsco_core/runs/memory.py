@@ -48,11 +48,11 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
         if streamed(point.n, point.m, point.d):
             largest = max(largest, STREAMED + (GROUP * point.n if grouped else 0))
             continue
-        held = fits(point.n, point.m, point.d)
+        in_memory = fits(point.n, point.m, point.d)
         work = WORK  # the peak of the most demanding method over the rows of its sample
-        if of_users:  # of items: a user's mean gradients at a time, as large as they where m is 1
-            work = WORK + 1 / point.m if held else USERS_MEANS
-        rows = point.n * (point.m if held else 1)
+        if of_users:  # A user's mean gradients at a time, which are as large as the items at m = 1.
+            work = WORK + 1 / point.m if in_memory else USERS_MEANS
+        rows = point.n * (point.m if in_memory else 1)
         largest = max(largest, NUMBER * rows * (work * point.d + VECTORS))
     processes = WORKER * workers if workers > 1 else 0.0
     return math.ceil(workers * largest + processes) + (OUTCOME * scenario.cells if listed else 0)
