@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -51,7 +52,7 @@ class Scenario(Fields):
 
     # -- what follows from the fields -------------------------------------------------------
 
-    @property
+    @cached_property
     def budget(self) -> Budget:
         """The privacy budget."""
         if self.rho is not None:
@@ -61,7 +62,7 @@ class Scenario(Fields):
             return PureDP(epsilon=self.epsilon)
         return ApproxDP(epsilon=self.epsilon, delta=self.delta)
 
-    @property
+    @cached_property
     def instance(self) -> catalogue.Instance:
         """The problem, with its distribution, at this point."""
         return catalogue.make_instance(
@@ -79,7 +80,7 @@ class Scenario(Fields):
             decay=self.decay,
         )
 
-    @property
+    @cached_property
     def setting(self) -> Setting:
         """What methods and bounds may know at this point."""
         instance = self.instance
@@ -88,7 +89,7 @@ class Scenario(Fields):
             self.n, self.budget, m=self.m, spike_probability=probability
         )
 
-    @property
+    @cached_property
     def level(self) -> Level:
         """What a neighbour replaces: a user's whole block where users have several items."""
         user = any(catalogue.method_card(slug).level == "user" for slug in self.methods)
@@ -103,7 +104,11 @@ class Scenario(Fields):
 
     def points(self) -> tuple[tuple[float | None, Scenario], ...]:
         """Return ``(x, point)`` for every value of the grid; ``x`` is None without an axis."""
-        return ((None, self),) if self.axis is None else tuple((x, self.at(x)) for x in self.grid)
+        return ((None, self),) if self.axis is None else self._points
+
+    @cached_property
+    def _points(self) -> tuple[tuple[float, Scenario], ...]:
+        return tuple((x, self.at(x)) for x in self.grid)
 
     @property
     def cells(self) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import newcomers
 from tests.folded import each
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +63,8 @@ def each_of(*edits: Edit) -> Edit:
 class Recipe:
     """What a newcomer adds: new files, a line or two in some others, and what is then run."""
 
-    title: str
+    title: str  # The title of its section.
+    kind: str = ""  # What tells two apart that follow one section.
     most: int  # files, its tests among them
     files: Mapping[str, str]
     lines: Mapping[str, Edit]
@@ -70,6 +72,9 @@ class Recipe:
     named: tuple[str, ...]  # suites of which only what names the new thing is run
     seen_by: int  # so many tests of these at least
     writes: tuple[str, ...] = ()  # what the command of the recipe writes
+
+    def __str__(self) -> str:
+        return f"{self.title}, {self.kind}" if self.kind else self.title
 
 
 EXTEND = TEXTS["docs/extend.md"]
@@ -149,6 +154,12 @@ def test_it_says_what_the_budget_is_worth() -> None:
 """
 DOCSTRING = '"""What a newcomer has added."""\n'
 LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
+BOUND_LINES = {
+    "dpsco_core/bounds/mean/rows.py": each_of(
+        before("\nLOWER_MEAN", "from dpsco_core.bounds.mean.walked import WALKED_BOUNDS"),
+        before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
+    ),
+}
 RECIPES = (
     Recipe(
         title="Add a method",
@@ -188,12 +199,7 @@ RECIPES = (
             "dpsco_core/bounds/mean/walked.py": DOCSTRING + BOUND,
             "tests/bounds/test_walked.py": DOCSTRING + BOUND_TEST,
         },
-        lines={
-            "dpsco_core/bounds/mean/rows.py": each_of(
-                before("\nLOWER_MEAN", "from dpsco_core.bounds.mean.walked import WALKED_BOUNDS"),
-                before(")\nMEAN_BOUNDS", "    *WALKED_BOUNDS,"),
-            ),
-        },
+        lines=BOUND_LINES,
         whole=(
             *LINT,
             "tests/test_catalogue.py",
@@ -202,6 +208,57 @@ RECIPES = (
         ),
         named=("tests/bounds", "tests/trust"),
         seen_by=5,
+    ),
+    Recipe(
+        title="Add a bound",
+        kind="explicit",
+        most=3,
+        files={
+            "dpsco_core/bounds/mean/walked.py": newcomers.EXPLICIT,
+            "tests/bounds/test_walked.py": newcomers.EXPLICIT_TEST,
+        },
+        lines=BOUND_LINES,
+        whole=(
+            *LINT,
+            "tests/bounds/test_classes.py",
+            "tests/trust/test_independent.py",
+            "tests/trust/test_theory.py",
+            "tests/trust/test_verification.py",
+            "tests/explain/test_tables.py",
+        ),
+        named=("tests/bounds", "tests/test_catalogue.py"),
+        seen_by=5,
+        writes=("docs/verification.md",),
+    ),
+    Recipe(
+        title="Add a problem",
+        most=3,
+        files={
+            "dpsco_core/problems/walked.py": newcomers.PROBLEM,
+            "tests/problems/test_walked.py": newcomers.PROBLEM_TEST,
+        },
+        lines={
+            "dpsco_core/problems/__init__.py": each_of(
+                before("\nOPTIMISATION_PROBLEMS", "from dpsco_core.problems.walked import Walked"),
+                before(")\nSCO_PROBLEMS", "    Walked,"),
+                before("]\n", '    "Walked",'),
+            ),
+        },
+        whole=(
+            *LINT,
+            "tests/bounds/euclidean/test_rows.py",
+            "tests/problems/test_excess.py",
+            "tests/test_scenario.py",
+        ),
+        named=(
+            "tests/app/places",
+            "tests/base",
+            "tests/cli",
+            "tests/explain",
+            "tests/methods",
+            "tests/problems",
+        ),
+        seen_by=150,
     ),
     Recipe(
         title="Add a law",
@@ -282,7 +339,7 @@ def run(copy: Path, *arguments: str, **more: str) -> str:
     return done.stdout
 
 
-@each("recipe", RECIPES, ids=lambda recipe: recipe.title)
+@each("recipe", RECIPES, ids=str)
 def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) -> None:
     text = section(recipe.title)
     assert text.split()[0] == NUMBERS[recipe.most]
@@ -290,7 +347,7 @@ def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) ->
         assert any(f"`{one}`" in text for one in (name, Path(name).name)), name
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_path: Path) -> None:
     copy = walked(recipe, tmp_path)
     assert touched(copy) == {*recipe.files, *recipe.lines}
@@ -299,7 +356,7 @@ def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_whoever_follows_a_recipe_passes_every_suite_at_once(
     recipe: Recipe, tmp_path: Path
 ) -> None:

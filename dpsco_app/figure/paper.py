@@ -9,6 +9,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
+from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.colours import Area
 from dpsco_app.figure.place import extended, moved_apart
@@ -40,7 +41,7 @@ DASHES: dict[str, Any] = {
     "dashdot": (0, (4, 1.6, 1.2, 1.6)),
     "longdash": (0, (7, 2)),
 }
-STYLE = {
+STYLE: dict[RcKeyType, Any] = {
     "pdf.fonttype": 42,  # fonts as journals want them
     "font.family": ["STIXGeneral", "DejaVu Serif"],  # the second for what the first lacks
     "font.size": TYPE,

@@ -12,9 +12,10 @@ from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
-from dpsco_app.parts.problem_words import MEAN, baseline, geometry_name
+from dpsco_app.parts.problem_words import baseline, geometry_name
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.fields import MEAN
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.allowed import refusal

@@ -11,7 +11,8 @@ from dpsco_app.front.study import Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.options import number_text, ranged, rounded
-from dpsco_app.parts.problem_words import MEAN, words_for
+from dpsco_app.parts.problem_words import words_for
+from dpsco_core.fields import MEAN
 
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
 START = "answer without data"

@@ -4,11 +4,11 @@ from dpsco_app.front.titles import data_word, no_window
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.presets import PRESETS
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.catalogue import distribution_card
 from dpsco_core.data import Gaussian
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.hardest import is_hard
+from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 SCALED = (

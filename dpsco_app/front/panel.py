@@ -3,11 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
 from dpsco_app.figure.values import (
     Axis,
+    Dash,
     Gap,
     Line,
     Panel,
@@ -44,17 +46,16 @@ from dpsco_app.parts.evaluations import (
     window,
 )
 from dpsco_app.parts.options import inside, number_text, rounded
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.shown_bounds import fano, shown
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.fields import is_linear
+from dpsco_core.fields import MEAN, is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
-FORMULA_DASHES = ("dashdot", "dot", "longdash", "dash")
+FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 
 
 class FrontPanel:
@@ -230,10 +231,15 @@ class FrontPanel:
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
         """Return what is proven of the mean error of this very run, where it holds."""
-        upper = shown(self.scenario, ("upper bounds",))
-        own = tuple(slug for slug in upper if bound(slug).card.method == method)[:1]
-        curve = evaluations(self.scenario, own)
+        slug = self._proven.get(method)
+        curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
+
+    @cached_property
+    def _proven(self) -> dict[str, str]:
+        """The bound on its own run that is drawn of each method, by method."""
+        slugs = shown(self.scenario, ("upper bounds",))
+        return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
         about = "excess risk" if self.scenario.problem != MEAN else "error"
@@ -270,8 +276,8 @@ class FrontPanel:
             words.append(Words(lines=["not private"], colour=GREY, want=(1, 0), on=on))
         start = any(line.key == "start" and max(line.y) > low for line in self.guides)
         if start and (self.first or not self.price):
-            text = "no cost" if self.price else START_NOTE
-            words.insert(0, Words(lines=[text], colour=QUIET, want=(1, 1), on="start"))
+            note = "no cost" if self.price else START_NOTE
+            words.insert(0, Words(lines=[note], colour=QUIET, want=(1, 1), on="start"))
         return Panel(
             title=self.title,
             about=panel_about(self.study),

@@ -1,7 +1,7 @@
 """What the page of a private mean takes of a scenario, and says of it."""
 
 from dpsco_app.front.fits import item_level, with_problem
-from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 # Fields that mean nothing here.

@@ -86,9 +86,11 @@ def pinned(text: str) -> Scenario | None:
 def _parsed(text: str) -> Scenario:
     """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
-    how = {"strict_parsing": True, "max_num_fields": len(fields(Scenario))}
+    most = len(fields(Scenario))
     try:
-        given = dict(parse_qsl(text, keep_blank_values=True, **how))
+        given = dict(
+            parse_qsl(text, keep_blank_values=True, strict_parsing=True, max_num_fields=most)
+        )
     except ValueError:
         require(False, PIN, "a query such as epsilon=1&p=3", shorten(text))
     scenario = Scenario.from_dict(given, BASE).validate(DASHBOARD)

@@ -7,9 +7,9 @@ from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, number_text
-from dpsco_app.parts.problem_words import MEAN, geometry_name
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
-from dpsco_core.fields import TABLE
+from dpsco_core.fields import MEAN, TABLE
 from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.front.second import SECONDS, checked_pin
 from dpsco_app.parts.options import (
+    BOUND,
     HARDEST,
     MEASURES,
     PANELS,
@@ -17,7 +19,7 @@ from dpsco_app.parts.shown_bounds import cards
 from dpsco_core.base.errors import require
 from dpsco_core.base.formula import parse_formulas
 from dpsco_core.base.parsing import one_of, shorten
-from dpsco_core.catalogue import BOUNDS
+from dpsco_core.catalogue import BOUND_SLUGS
 from dpsco_core.scenario import Scenario
 
 
@@ -29,13 +31,14 @@ class View(PageView):
     show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept to be compared, as a query of its own
     # slug of a bound that is drawn whatever the views; empty for none
-    bound: str = checked("", one_of, ("", *(b.card.slug for b in BOUNDS)))
+    bound: str = ""
     # what is drawn as bounds of one's own, separated by ;: see `dpsco_core.base.formula`
     formula: str = ""
 
-    def validate(self) -> View:
+    def validate(self) -> Self:
         known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
+        one_of(BOUND, self.bound, ("", *BOUND_SLUGS))
         if self.formula:
             parse_formulas(self.formula)
         return replace(super().validate(), pin=checked_pin(self.pin))

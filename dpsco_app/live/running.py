@@ -84,10 +84,13 @@ class Result:
         return Result(scenario, outcomes=known.outcomes, done=known.done)
 
 
+_point = lru_cache(maxsize=1000)(Scenario.to_query)
+
+
 @st.cache_data(
     max_entries=KEPT_CELLS,
     show_spinner=False,
-    hash_funcs={Cell: lambda c: f"{c.point.to_query()} {c.method} {c.x} {c.trial}"},
+    hash_funcs={Cell: lambda c: f"{_point(c.point)} {c.method} {c.x} {c.trial}"},
 )
 def cached_cell(cell: Cell) -> Outcome:
     """Return the outcome of a cell, from the cache if any session has run it before."""
@@ -116,7 +119,7 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
 
     It is yielded after every slice of cells, and while the run waits for its turn.
     """
-    steps = _steps(result)
+    steps = _steps(_left(result))
     with TURNS.run() as turn:
         left = ""
         while True:
@@ -133,17 +136,24 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
     yield result.finished, so_far(result)
 
 
-def _steps(result: Result) -> Iterator[TimeLeft]:
-    """Run what `result` lacks, into its outcomes, a cell at a time."""
-    todo = [(part, cell) for part in result.parts for cell in part.missing()]
-    kinds = [
-        Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work)
-        for part, cell in todo
+Todo = list[tuple[Result, Cell, Kind]]
+
+
+def _left(result: Result) -> Todo:
+    """Return what `result` lacks: the part, the cell, and how long it is predicted to take."""
+    return [
+        (part, cell, Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work))
+        for part in result.parts
+        for cell in part.missing()
         for work in [_work(cell)]
     ]
-    left = TimeLeft(kinds)
+
+
+def _steps(todo: Todo) -> Iterator[TimeLeft]:
+    """Run what a result lacks, into its outcomes, a cell at a time."""
+    left = TimeLeft([kind for *_, kind in todo])
     before = time.monotonic()
-    for (part, cell), kind in zip(todo, kinds, strict=True):
+    for part, cell, kind in todo:
         part.outcomes.append(cached_cell(cell))
         now = time.monotonic()
         left.took(kind, now - before)  # with what was drawn since the cell before
@@ -186,11 +196,12 @@ def head_start(result: Result) -> None:
 
     Where others wait only for what is known already.
     """
-    work = sum(_work(cell) for part in result.parts for cell in part.missing())
+    todo = _left(result)
+    work = sum(kind.predicted for *_, kind in todo)
     if TURNS.taken and work > CACHED_SECONDS * result.cells:
         return
     until = time.monotonic() + (AT_ONCE_SECONDS if work < AT_ONCE_SECONDS else HEAD_START_SECONDS)
-    for _ in _steps(result):
+    for _ in _steps(todo):
         if time.monotonic() > until:
             return
 

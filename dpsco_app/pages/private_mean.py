@@ -4,12 +4,12 @@ import streamlit as st
 
 from dpsco_app.front.picture import WHY, WITHOUT, fit
 from dpsco_app.parts.page import draw_apart, opened_at
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.parts.touch.drawing import draw_picture
 from dpsco_app.parts.touch.picture import TITLE, sample_words
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views
+from dpsco_core.fields import MEAN
 
 STATE = PageState(
     name="private_mean",

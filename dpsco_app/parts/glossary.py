@@ -314,9 +314,9 @@ def _terms() -> Iterator[Term]:
             yield Term(known.symbol, sign.latex, sign.name, sign.meaning, name, pages)
     for block in (SIGNS.rstrip() + WORDS).strip().replace("\n  ", "\0").split("\n"):
         head, *meaning = block.split("\0")
-        *sign, pages = (cell.strip() for cell in head.split("|"))
-        symbol, latex, name, field = sign if len(sign) > 1 else ("", "", *sign, "")
-        yield Term(symbol, latex, name, " ".join(meaning), field or None, PAGES[pages])
+        *cells, where = (cell.strip() for cell in head.split("|"))
+        symbol, latex, name, field = cells if len(cells) > 1 else ("", "", *cells, "")
+        yield Term(symbol, latex, name, " ".join(meaning), field or None, PAGES[where])
 
 
 GLOSSARY = tuple(_terms())

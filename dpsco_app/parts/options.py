@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from dpsco_core.fields import TABLE
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
@@ -16,14 +17,15 @@ SYMBOL = {name: known.symbol for name, known in TABLE.items() if known.symbol}
 NOTIONS = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure"}
 SHOW = "show"  # the state and the URL parameter of the bounds that are drawn beside the window
 AGAINST = "against"  # the parameter of what the second panel shows
-HARDEST = "hardest"  # the hardest case known
-TAIL = "tail"  # a light or a heavy tail
+HARDEST: Final = "hardest"  # the hardest case known
+TAIL: Final = "tail"  # a light or a heavy tail
 NO_SET = "none"
 PANEL = "panel"  # the parameter of the panels that are drawn
 PANELS = ("auto", "both", "first", "second")  # the second one by itself where it is quick
 MEASURE = "measure"  # the parameter of what is drawn
 MEASURES = ("error", "price")
-PIN = "pin"  # the parameter of the scenario that is kept to be compared, as a query of its own
+# the parameter of the scenario that is kept to be compared, as a query of its own
+PIN: Final = "pin"
 BOUND = "bound"  # the parameter of a bound that is drawn by name
 FORMULA = "formula"  # the parameter of a formula that is drawn
 VIEWS = ("upper bounds", "lower bounds", "rates")

@@ -111,7 +111,7 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
             )
 
 
-def draw_parts(names: Mapping[str, str], key: str, label: str = "Show", **more: Any) -> None:
+def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **more: Any) -> None:
     """Draw a choice among a few names, by default among the parts of a page."""
     st.segmented_control(
         label,

@@ -37,7 +37,8 @@ def _smallest_class(problem: str, candidates: Sequence[BoundCard]) -> tuple[Boun
     return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
 
 
-def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1000)
+def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
     """Return the bounds of the views: rates, tightest proven ones, what binds this budget.
 
     Of the proven upper bounds those on the run that is measured, at its own parameters.
@@ -50,14 +51,19 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
         privacies = pure | {"approx"}
     # Proven bounds on (epsilon, delta) hold at delta = 0 too, and not under zCDP; rates have a
     # logarithm of 1/delta.
-    meaningless = {ZCDP: "explicit", PureDP: "rate"}.get(type(scenario.budget), "")
+    without: dict[type, str] = {ZCDP: "explicit", PureDP: "rate"}
+    meaningless = without.get(type(scenario.budget), "")
     rates = {m.rate for m in methods}
+    # A floor is drawn if it is about the notion of the budget; in tables they all are.
+    notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}
+    notion = notions.get(type(scenario.budget), "approx")
+    no_floors = any(no_floor(point) for _, point in scenario.points())
     lower = {
         c.slug
         for c in lower_cards(scenario.problem, scenario.level)
         if c.privacy in privacies | {"none"}  # what binds every algorithm binds these too
         and (c.privacy, c.constant) != ("approx", meaningless)
-        and not (c.of_law and _is_left_out(c, scenario))
+        and not (c.of_law and (c.privacy != notion or no_floors))
     }
     chosen = []
     for card in cards(scenario.problem, scenario.level):
@@ -95,14 +101,6 @@ def _holding(
     return frozenset(c.slug for c in cards if c.kind == "upper" and _proven(c) and holds(c))
 
 
-def _is_left_out(floor: BoundCard, scenario: Scenario) -> bool:
-    """Whether a floor is not drawn: it is about another notion than the budget, or in tables."""
-    notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}
-    if floor.privacy != notions.get(type(scenario.budget), "approx"):
-        return True
-    return any(no_floor(point) for _, point in scenario.points())
-
-
 @lru_cache(maxsize=1000)
 def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) -> frozenset[str]:
     """Return the bounds without a method's proven ones that are void or not its smallest here.
@@ -124,6 +122,7 @@ def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) 
     return frozenset(kept | {slug for *_, slug in tight.values()})
 
 
+@lru_cache(maxsize=1000)
 def fano(scenario: Scenario) -> str:
     """Return the slug of Fano's bound for concentrated DP that binds the problem, or nothing."""
     binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))

@@ -77,8 +77,8 @@ def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDR
     visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
     screens = []
     for values in itertools.product(*sliders.values()):
-        moved = replace(scenario, **dict(zip(sliders, values, strict=True)))
-        visit.show(moved, view)
+        changes: dict[str, Any] = dict(zip(sliders, values, strict=True))
+        visit.show(replace(scenario, **changes), view)
         if visit.wrong:
             raise InvalidInput(visit.wrong[0])
         visit.step(float("inf"))

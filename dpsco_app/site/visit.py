@@ -7,7 +7,7 @@ where the page is built, for the prepared figures.
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -36,6 +36,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
+from dpsco_core.fields import NAMES
 from dpsco_core.results.intervals import run_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.runs.allowed import refusal
@@ -92,7 +93,7 @@ class Visit:
             return
         if field == "methods":
             value = tuple(m for m in METHOD_SLUGS if m in value)
-        if field == "axis" and value not in links.FIELDS:
+        if field == "axis" and value not in NAMES:
             value = None
         scenario, self.sweep, words = changed(self.scenario, field, value, self.sweep, self.limits)
         self._set(scenario, self.view)
@@ -268,9 +269,14 @@ def theme_of(width: float, *, dark: bool) -> Theme:
 
 def handled(visit: Visit, message: str) -> None:
     """Do what messages of the page ask for; what is not allowed is said on the next screen."""
+    acts: dict[str, Callable[..., None]] = {
+        "open": visit.open,
+        "start": visit.start,
+        "change": visit.change,
+    }
     for name, *values in json.loads(message):
         try:
-            {"open": visit.open, "start": visit.start, "change": visit.change}[name](*values)
+            acts[name](*values)
         except InvalidInput as problem:
             visit.wrong = [str(problem)]
 

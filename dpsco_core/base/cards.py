@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from dpsco_core.base.law_classes import BOUNDED, COORDINATE, LawClass
@@ -237,19 +238,8 @@ ACHARYA_2021 = _paper(
     "ALT 2021",
 )
 
-# The problems of stochastic convex optimisation.
-SCO_PROBLEMS = (
-    "quadratic",
-    "linear",
-    "least-squares",
-    "logistic",
-    "huber",
-    "hinge",
-    "absolute",
-    "geometric-median",
-)
-
-# Those whose losses are Lipschitz, and have a closed form or a curvature, once records are shrunk.
+# The problems whose losses are Lipschitz, and have a closed form or a curvature, once records are
+# shrunk.
 BOUNDED_PROBLEMS = ("quadratic", "linear", "logistic", "huber", "hinge", "absolute")
 
 
@@ -336,12 +326,12 @@ class BoundCard(Card):
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def laws(self) -> LawClass:
         """The class of laws that the statement is about: a Lipschitz loss has bounded gradients."""
         return BOUNDED if self.loss_class.lipschitz else self.law_class
 
-    @property
+    @cached_property
     def of_law(self) -> bool:
         """Whether it is a bound for one law, which it is told, or for laws near it."""
         return not self.law_class.constants

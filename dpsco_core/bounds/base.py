@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from dpsco_core.base.cards import BoundCard
@@ -97,7 +98,7 @@ class Bound:
     # up to where an upper bound is known to be optimal, if only up to there
     optimal: Frontier | None = None
 
-    @property
+    @cached_property
     def parameters(self) -> Literal["run", "own", ""]:
         """Whose parameters an upper bound is at: a run's, its own statement's, or of no method."""
         if isinstance(self.evaluate, AtPlan):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import SHIFTS
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding
@@ -15,7 +14,7 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.explain.floors import no_floor
-from dpsco_core.explain.window import Notion, notions_of, window
+from dpsco_core.explain.window import notions_of, window
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 
@@ -77,11 +76,11 @@ def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
     there, on other data the floor for their law (theory/instance-floors.md, 1), over the positions
     of a mean no longer than theirs. Empty where nothing is proven on these data.
     """
-    bounds = [b for b in bounds_for(scenario.problem, scenario.level) if _binds(b.card, scenario)]
     if not is_hard(scenario) and (
         scenario.offset == 0 or any(no_floor(point) for _, point in scenario.points())
     ):
         return ()
+    bounds = _binding(scenario)
     floors = []
     for x, point in scenario.points():
         here = [e for e in (evaluate(point, b, x) for b in bounds) if not e.failures]
@@ -91,15 +90,19 @@ def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
     return tuple(floors) if all(e.value > 0 for e in floors) else ()
 
 
-def _binds(card: BoundCard, scenario: Scenario) -> bool:
-    """Whether a lower bound is proven on the data of a scenario, and binds its budget."""
-    if (card.kind, card.constant, card.guarantee) != ("lower", "explicit", "expectation"):
-        return False
+def _binding(scenario: Scenario) -> list[Bound]:
+    """Return the lower bounds that are proven on the data of a scenario and bind its budget."""
     quantity = "l2 error" if scenario.problem == "mean" else "excess risk"
-    if card.quantity != quantity or card.privacy not in binding(scenario.budget):
-        return False
+    proven = ("lower", "explicit", "expectation", quantity)
+    known = [
+        b
+        for b in bounds_for(scenario.problem, scenario.level)
+        if (b.card.kind, b.card.constant, b.card.guarantee, b.card.quantity) == proven
+    ]
     if is_hard(scenario):
-        own = (card.instance, card.instance_problem) == (scenario.distribution, scenario.problem)
-        return own and card.applies_to(problem_card(scenario.problem).loss_class)
-    notion: Notion = notions_of(replace(scenario, axis=None, grid=()))[0]
-    return card.law_class == SHIFTS and card.privacy == notion
+        own = (scenario.distribution, scenario.problem)
+        loss, allowed = problem_card(scenario.problem).loss_class, binding(scenario.budget)
+        known = [b for b in known if (b.card.instance, b.card.instance_problem) == own]
+        return [b for b in known if b.card.privacy in allowed and b.card.applies_to(loss)]
+    notion = notions_of(scenario)[0]
+    return [b for b in known if (b.card.law_class, b.card.privacy) == (SHIFTS, notion)]

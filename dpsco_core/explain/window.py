@@ -97,6 +97,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     loss = problem_card(point.problem).loss_class
     quantity = "l2 error" if point.problem == "mean" else "excess risk"
     comparable = ("explicit", "expectation", quantity)
+    wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
     # On the l2 ball what is made for other norms is no better than its Euclidean form.
     fitting = [
         b
@@ -104,18 +105,14 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
         if not (point.geometry == "l2" and b.card.geometry == "lq")
         and (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
         and b.card.applies_to(loss)
+        and b.card.privacy in wanted[b.card.kind]
         and COORDINATE in (covered(b.card, where) if b.card.kind == "upper" else (b.card.laws,))
+        and not b.failures(where)
     ]
-    wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
-    values = {
-        kind: {
-            b: value
-            for b in fitting
-            if b.card.kind == kind and b.card.privacy in privacies and not b.failures(where)
-            if 0 < (value := b.value(where)) < math.inf
-        }
-        for kind, privacies in wanted.items()
-    }
+    values: dict[str, dict[Bound, float]] = {"upper": {}, "lower": {}}
+    for b in fitting:
+        if 0 < (value := b.value(where)) < math.inf:
+            values[b.card.kind][b] = value
     uppers = sorted(values["upper"].items(), key=lambda item: item[1])
     lowers = sorted(values["lower"].items(), key=lambda item: -item[1])
     upper, least = uppers[0] if uppers else (None, math.inf)

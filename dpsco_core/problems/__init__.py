@@ -25,9 +25,17 @@ OPTIMISATION_PROBLEMS: tuple[type[OptimisationProblem], ...] = (
     Absolute,
     GeometricMedian,
 )
+SCO_PROBLEMS = tuple(problem.card.slug for problem in OPTIMISATION_PROBLEMS)
+STRONG_PROBLEMS = tuple(
+    problem.card.slug
+    for problem in OPTIMISATION_PROBLEMS
+    if problem.card.loss_class.strongly_convex
+)
 
 __all__ = [
     "OPTIMISATION_PROBLEMS",
+    "SCO_PROBLEMS",
+    "STRONG_PROBLEMS",
     "Absolute",
     "Constants",
     "ExcessRisk",

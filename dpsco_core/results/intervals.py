@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dpsco_core.base.search import smallest
-from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import bounds_for
-from dpsco_core.results.report import evaluate, measured_json
+from dpsco_core.catalogue import BOUNDS, bounds_for
+from dpsco_core.results.report import Evaluation, evaluate, measured_json
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -43,12 +43,9 @@ def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Inte
 
     A run at `point`, which has no axis; `errors` are those of runs of the method there.
     """
-    rows = [row for row in interval_rows(point) if row.card.method == method]
-    holding = [e for e in (evaluate(point, row) for row in rows) if not e.failures]
-    finite = [e for e in holding if 0 < e.value < math.inf]
-    if not finite:
+    best, made = _smallest(point, method, len(BOUNDS)), list(errors)
+    if best is None:
         return None
-    best, made = smallest(finite, lambda e: e.value, what="interval"), list(errors)
     return Interval(
         radius=best.value,
         privacy=1 - best.terms["sampling"] / best.value,
@@ -57,13 +54,17 @@ def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Inte
     )
 
 
-def interval_rows(point: Scenario) -> tuple[Bound, ...]:
-    """Return the bounds on runs of the problem that hold in 95 of 100 of them."""
-    return tuple(
-        row
-        for row in bounds_for(point.problem, point.level)
-        if (row.card.guarantee, row.parameters) == (NOMINAL, "run")
-    )
+@lru_cache(maxsize=2000)
+def _smallest(point: Scenario, method: str, count: int) -> Evaluation | None:
+    """Return the least of the bounds on a run of the method that hold in 95 of 100 runs.
+
+    `count`: of all bounds; see `bounds_for`.
+    """
+    rows = [row for row in bounds_for(point.problem, point.level) if row.card.method == method]
+    rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
+    holding = [e for e in (evaluate(point, row) for row in rows) if not e.failures]
+    finite = [e for e in holding if 0 < e.value < math.inf]
+    return smallest(finite, lambda e: e.value, what="interval") if finite else None
 
 
 def intervals(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from scipy.special import stdtrit
@@ -50,7 +51,7 @@ def measured(outcomes: Iterable[Outcome]) -> Table:
     for outcome in outcomes:
         groups.setdefault((outcome.method, outcome.x), []).append(outcome)
     for group in groups.values():
-        group.sort(key=lambda o: o.trial)
+        group.sort(key=attrgetter("trial"))
     by_point: dict[float | None, dict[str, dict[int, float]]] = {}
     for (method, x), group in groups.items():
         by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}

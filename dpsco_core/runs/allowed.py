@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from dpsco_core.base.cards import Level
@@ -29,8 +30,8 @@ def refusal(scenario: Scenario, limits: Limits, beside: Beside = nobody) -> str:
 
     Cells and seconds of the scenarios beside it count as well.
     """
-    invalid = _invalid(scenario, limits, beside)
-    return invalid or too_large(scenario, limits, beside(scenario))
+    others = lru_cache(maxsize=1)(beside)
+    return _invalid(scenario, limits, others) or too_large(scenario, limits, others(scenario))
 
 
 def nearest_allowed(

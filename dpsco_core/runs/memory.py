@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import streamed
-from dpsco_core.catalogue import method_card, method_class
+from dpsco_core.catalogue import method_class
 from dpsco_core.problems.samples.users import fits
 from dpsco_core.scenario import Scenario
 
@@ -41,24 +41,21 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     240
     """
     largest = 0.0
+    families = [method_class(slug) for slug in scenario.methods]
+    of_users = any(family.card.level == "user" for family in families)
+    grouped = any(family.reads == "grouped" for family in families)
     for _, point in scenario.points():
         if streamed(point.n, point.m, point.d):
-            grouped = any(method_class(slug).reads == "grouped" for slug in point.methods)
-            groups = GROUP * point.n if grouped else 0
-            largest = max(largest, STREAMED + groups)
+            largest = max(largest, STREAMED + (GROUP * point.n if grouped else 0))
             continue
-        rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)
-        largest = max(largest, NUMBER * rows * (_work(point) * point.d + VECTORS))
+        in_memory = fits(point.n, point.m, point.d)
+        work = WORK  # the peak of the most demanding method over the rows of its sample
+        if of_users:  # A user's mean gradients at a time, which are as large as the items at m = 1.
+            work = WORK + 1 / point.m if in_memory else USERS_MEANS
+        rows = point.n * (point.m if in_memory else 1)
+        largest = max(largest, NUMBER * rows * (work * point.d + VECTORS))
     processes = WORKER * workers if workers > 1 else 0.0
     return math.ceil(workers * largest + processes) + (OUTCOME * scenario.cells if listed else 0)
-
-
-def _work(point: Scenario) -> float:
-    """Return the peak of the most demanding method over the rows of its sample."""
-    if not any(method_card(slug).level == "user" for slug in point.methods):
-        return WORK
-    # Of items: a user's mean gradients at a time, which are as large as the items where m is 1.
-    return WORK + 1 / point.m if fits(point.n, point.m, point.d) else USERS_MEANS
 
 
 def bytes_free() -> float:

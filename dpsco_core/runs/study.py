@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,6 +98,7 @@ def cells(scenario: Scenario) -> Iterator[Cell]:
                 yield Cell(point=point, method=method, x=x, trial=trial)
 
 
+@lru_cache(maxsize=4096)
 def canonical(point: Scenario) -> Scenario:
     """Return `point` without the fields that do not change a cell's numbers."""
     return replace(point, **OF_STUDY)

@@ -9,10 +9,11 @@ from typing import get_args
 import pytest
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard, Level
+from dpsco_core.base.cards import BoundCard, Level
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.catalogue import BOUND_SLUGS, BOUNDS, bound, bounds_for, problem_card
 from dpsco_core.cli.main import main
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
 from tests.folded import each

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.explain.anatomy import (
     FACTORS,
@@ -29,7 +28,7 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.mean.base import clipped_mean
-from dpsco_core.problems import Sample
+from dpsco_core.problems import SCO_PROBLEMS, Sample
 from dpsco_core.runs.study import canonical, data_point
 from dpsco_core.scenario import Scenario
 from tests.explain.error_parts import error_parts

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.explain.anatomy import (
     clipped_plan,
     descent_path,
@@ -25,6 +24,7 @@ from dpsco_core.explain.frames import (
     level_pieces,
     plane_of,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(problem="linear", methods=("sco.clipped",), n=500, d=3, p=2.0)

@@ -12,6 +12,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import Gaussian, Hypercube, Pareto, SkewedPareto, Spike, StudentT
 from dpsco_core.problems import (
     OPTIMISATION_PROBLEMS,
+    SCO_PROBLEMS,
+    STRONG_PROBLEMS,
     Absolute,
     Hinge,
     LeastSquares,
@@ -38,9 +40,8 @@ N = 30_000
 EVERY_PAIR = pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
 
 
-def test_the_catalogue_lists_the_eight_problems_in_order() -> None:
-    slugs = [problem.card.slug for problem in OPTIMISATION_PROBLEMS]
-    assert slugs == [
+def test_the_catalogue_begins_with_the_eight_problems_in_order() -> None:
+    eight = (
         "quadratic",
         "linear",
         "least-squares",
@@ -49,7 +50,12 @@ def test_the_catalogue_lists_the_eight_problems_in_order() -> None:
         "hinge",
         "absolute",
         "geometric-median",
-    ]
+    )
+    assert SCO_PROBLEMS[:8] == eight
+    assert STRONG_PROBLEMS[:2] == ("quadratic", "least-squares")
+    exact = [problem.card.slug for problem in OPTIMISATION_PROBLEMS if problem.exact_risk]
+    assert exact[:3] == ["quadratic", "linear", "least-squares"]
+    assert not set(exact).intersection(eight[3:])
     assert [problem.feature_order(3.0) for problem in OPTIMISATION_PROBLEMS] == [
         6.0 if problem is LeastSquares else 3.0 for problem in OPTIMISATION_PROBLEMS
     ]

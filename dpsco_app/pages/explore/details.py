@@ -25,12 +25,13 @@ from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
 from dpsco_app.parts.folding import fold, fold_words
 from dpsco_app.parts.options import SYMBOL, separated, value_text
-from dpsco_app.parts.problem_words import MEAN, words_for
+from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell.places import link_to
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, distribution_card, method_card
+from dpsco_core.fields import MEAN
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.slopes import LEAST_POINTS, POWER_AXES, line_slope, slopes

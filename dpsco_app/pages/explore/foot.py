@@ -12,7 +12,7 @@ from dpsco_app.front.bound_lines import class_name
 from dpsco_app.front.changes import offered
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
-from dpsco_app.front.study import chosen_point
+from dpsco_app.front.study import chosen_point, place
 from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
 from dpsco_app.pages.explore.runs import (
@@ -178,7 +178,7 @@ def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
     """Return the handle of a scenario's own value on the axis, and where it can be put."""
     first, last = scenario.grid[0], scenario.grid[-1]
     own = getattr(scenario, axis)
-    value = own if first <= own <= last else chosen_point(scenario)
+    value = own if first <= own <= last else place(chosen_point(scenario))
     values = [x for x in offered(axis, scenario, value) if first <= x <= last]
     return {
         "symbol": SYMBOL[axis],

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import cache
 from html import escape
 
 import streamlit as st
@@ -24,6 +25,7 @@ from dpsco_app.pages.explore.runs import (
     Shown,
     beside_of,
     draw_run,
+    left_of,
     offer_nearest,
     press_run,
     read_only,
@@ -31,7 +33,6 @@ from dpsco_app.pages.explore.runs import (
     shown_of,
     status_of,
     studies_of,
-    work_of,
 )
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
@@ -90,12 +91,13 @@ def page() -> None:
     wrong = STATE.restore()
     controls.settle()
     now = controls.read()
-    problem = refusal(now, DASHBOARD, lambda s: beside_of(s).scenarios) or none_chosen(now)
-    scenario = None if problem else now
+    pair = cache(beside_of)
+    problem = refusal(now, DASHBOARD, lambda s: pair(s).scenarios) or none_chosen(now)
+    scenario, others = (None, None) if problem else (now, pair(now))
     if scenario is not None:
         STATE.remember(STATE.current(), scenario)
-    result = result_of(scenario)
-    shown = None if result is None else shown_of(result, scenario)
+    result = result_of(scenario, others)
+    shown = None if result is None else shown_of(result, scenario, others)
 
     draw_wrong(wrong)
     with st.container(horizontal=True, vertical_alignment="center", key="top_row"):
@@ -134,7 +136,7 @@ def page() -> None:
     if not arrived():
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
-    if shown.stale and scenario is not None and work_of(scenario).seconds < LIVE_SECONDS:
+    if shown.stale and is_quick(shown):
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
@@ -174,6 +176,11 @@ def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None
             screen.draw(shown)
     st.session_state["running"] = False
     st.rerun()
+
+
+def is_quick(shown: Shown) -> bool:
+    left = left_of(shown)
+    return left is not None and left.seconds < LIVE_SECONDS
 
 
 def status_html(text: str) -> str:

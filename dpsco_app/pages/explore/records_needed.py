@@ -1,7 +1,6 @@
 """How many records, or which budget, a target error takes: worked out on a button."""
 
 from dataclasses import replace
-from typing import cast
 
 import streamlit as st
 
@@ -47,7 +46,7 @@ def draw_need(result: Result) -> None:
             key="need_error",
         )
         pressed = st.button("Find it", icon=":material/search:", key="need_run")
-    unknown = cast(Unknown, names[asked])
+    unknown = names[asked]
     question = (point, method, unknown, error)
     if pressed:
         st.session_state[ANSWER] = question, _answer(point, method, error, unknown)

@@ -65,7 +65,7 @@ def read_only(result: Result | None) -> bool:
     return controls.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
 
 
-def result_of(scenario: Scenario | None) -> Result | None:
+def result_of(scenario: Scenario | None, others: Beside | None) -> Result | None:
     """Return the result to show, a new one if a run was asked for; settle whether it is running.
 
     A run goes on over reruns that leave its scenario as it is, and ends where the scenario changes.
@@ -74,7 +74,6 @@ def result_of(scenario: Scenario | None) -> Result | None:
     state = st.session_state
     result: Result | None = state.get("result")
     asked = state.pop("start", False) or STATE.fresh()
-    others = None if scenario is None else beside_of(scenario)
     same = (
         scenario is not None
         and others is not None
@@ -106,6 +105,7 @@ class Shown:
 
     result: Result
     now: Scenario | None  # None where the settings are not allowed
+    others: Beside | None  # what is run beside it
     stale: bool  # whether the result is not that of the present settings
     running: bool
 
@@ -116,16 +116,14 @@ class Shown:
         return self.now if self.stale and self.now and overlays(self.now, old) else old
 
 
-def shown_of(result: Result, scenario: Scenario | None) -> Shown:
+def shown_of(result: Result, scenario: Scenario | None, others: Beside | None) -> Shown:
     """Return what is shown of a result beside the present settings."""
-    if scenario is None:
+    if scenario is None or others is None:
         stale = not read_only(result)
     else:
-        others = beside_of(scenario)
         stale = not result.shows(scenario, others.second, others.overlay)
-    return Shown(
-        result=result, now=scenario, stale=stale, running=bool(st.session_state["running"])
-    )
+    running = bool(st.session_state["running"])
+    return Shown(result=result, now=scenario, others=others, stale=stale, running=running)
 
 
 def studies_of(shown: Shown) -> list[Study]:
@@ -182,7 +180,7 @@ def status_of(shown: Shown) -> str:
     """Return how many runs there are, and what is left to do."""
     result = shown.result
     if shown.stale:
-        return _work(shown.now)
+        return _work(shown)
     if result.complete:
         seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
         return f"{result.finished:,} runs in {seconds:.2g} s"
@@ -194,10 +192,17 @@ def status_of(shown: Shown) -> str:
     return f"Stopped at {result.finished:,} of {result.cells:,} runs; {_duration(left)} left"
 
 
-def _work(now: Scenario | None) -> str:
-    if now is None:
+def left_of(shown: Shown) -> Cost | None:
+    """Return the work of the present settings; None where they are not allowed."""
+    if shown.now is None or shown.others is None:
+        return None
+    return estimate((shown.now, *shown.others.scenarios))
+
+
+def _work(shown: Shown) -> str:
+    left = left_of(shown)
+    if left is None:
         return "These settings cannot be run"
-    left = work_of(now)
     if left.cells == 0:
         return "Known already: Run draws them at once"
     return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"

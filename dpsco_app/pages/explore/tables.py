@@ -20,7 +20,8 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     """Return the summary with what was spent and the parameters; columns are named in words."""
     table = summary(frame(outcomes))
     first = {(o.method, o.x): o for o in reversed(outcomes)}
-    cells = [first[r.method, None if math.isnan(r.x) else r.x] for r in table.itertuples()]
+    places = zip(table["method"], table["x"], strict=True)
+    cells = [first[method, None if math.isnan(x) else x] for method, x in places]
     axis, words = scenario.axis, words_for(scenario.problem)
     columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
     if axis is not None:
@@ -28,7 +29,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     columns |= {
         "Trials": table["trials"],
         f"Mean {words.error}": table["mean_error"],
-        "95 % ±": [interval_half_width(r.standard_error, r.trials) for r in table.itertuples()],
+        "95 % ±": list(map(interval_half_width, table["standard_error"], table["trials"])),
         "Median": table["median_error"],
         "10 %": table["q10"],
         "90 %": table["q90"],

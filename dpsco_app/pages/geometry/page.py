@@ -135,9 +135,10 @@ def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         sliders(STATE, st.columns(4), ASKED)
     d, q, seed = view.noise_d, view.noise_q, view.seed
-    rows, here = _grid(d, seed), [dual_square(d, q, noise, seed) for noise in NOISES]
-    rows = rows if any(row.q == q for row in rows) else (*rows, *here)
-    figure = sweep_figure(rows, q, words.noise_answer(*here, d))
+    rows = _grid(d, seed)
+    gg, gaussian = (dual_square(d, q, noise, seed) for noise in NOISES)
+    rows = rows if any(row.q == q for row in rows) else (*rows, gg, gaussian)
+    figure = sweep_figure(rows, q, words.noise_answer(gg, gaussian, d))
     screen.say(words.QUESTIONS["noise"], figure.alt)
     screen.draw(figure)
     screen.draw_files(figure, lambda: noise_table(rows))

@@ -63,8 +63,14 @@ def impossible(x: Sequence[float], upper: Sequence[float], lower: Sequence[float
 
 def edge(name: str, value: float, end: float) -> LadderRow:
     """Return the row of an edge of what is impossible."""
-    here = {"values": [rounded(value)], "end": end}
-    return LadderRow(key="limit", name=name, colour=IMPOSSIBLE.ink, swatch="edge", **here)
+    return LadderRow(
+        key="limit",
+        name=name,
+        colour=IMPOSSIBLE.ink,
+        swatch="edge",
+        values=[rounded(value)],
+        end=end,
+    )
 
 
 # -- curves -------------------------------------------------------------------------------------
@@ -78,8 +84,8 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
         [list(v) for v in zip(*sorted(d.items()), strict=True)]
         for d in (evidence.start, evidence.floor)
     )
-    dotted = {"key": "start", "name": "Answer without data", "dash": "dot"}
-    blind = [replace(thin("", *start), **dotted)] if start else []
+    dotted = [thin("", *start)] if start else []
+    blind = [replace(d, key="start", name="Answer without data", dash="dot") for d in dotted]
     regions = [impossible(*floor)] if floor else []
     low, high = _heights(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
     # Before the measurement the lines are not drawn to their ends, or leave the figure.
@@ -196,13 +202,20 @@ def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> Ladder
 
 def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     """Return, for every method, the percentage of the samples whose error is larger than x."""
-    lines = []
+    lines: list[Line] = []
     for method, group in evidence.errors.groupby("method", sort=False)["error"]:
         values = np.sort(group.to_numpy())
         above = 100 * (1 - np.arange(len(values)) / len(values))
         name = method_card(str(method)).name
-        look = {"colour": INK, "label": name} if lines else {"colour": METHODS["grey"]}
-        lines.append(Line(key=str(method), name=name, x=values.tolist(), y=above.tolist(), **look))
+        line = Line(
+            key=str(method),
+            name=name,
+            label=name if lines else "",
+            x=values.tolist(),
+            y=above.tolist(),
+            colour=INK if lines else METHODS["grey"],
+        )
+        lines.append(line)
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
     across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
@@ -223,8 +236,15 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     if rows:
         counts, shares = core.running_share(rows)
         name, colour = SERIES[core.RIGHT]
-        right = {"key": core.RIGHT, "name": name, "colour": colour, "width": 2.4}
-        lines.append(Line(x=counts.tolist(), y=(100 * shares).tolist(), **right))
+        line = Line(
+            key=core.RIGHT,
+            name=name,
+            x=counts.tolist(),
+            y=(100 * shares).tolist(),
+            colour=colour,
+            width=2.4,
+        )
+        lines.append(line)
         regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
         limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
         words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]

@@ -110,7 +110,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
     typical, worst = by_method.quantile(0.5), by_method.quantile(0.99)
     ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
     kinds = tuple("sturdy" if r > ALIKE else "mean" if r < 1 / ALIKE else "alike" for r in ratios)
-    answers = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
+    answers: dict[tuple[str, ...], str] = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
     return LessonFinding(
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
         headline=f"In the worst of a hundred samples the sample mean is {short(ratios[1])} times "
@@ -138,7 +138,7 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
     private = curve(evidence.table, PRIVATE)
-    best = float(private.idxmin())
+    best = float(private.index[int(private.argmin())])
     share = float(curve(evidence.table, CUT)[best])
     squares = {p: float(curve(evidence.table, p)[best]) ** 2 for p in (SAMPLING, BIAS, NOISE)}
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
@@ -157,7 +157,7 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
     private = curve(evidence.table, PRIVATE)
     looked, blind = (average(evidence.table, name) for name in (ADAPTIVE, BLIND))
-    best, least = float(private.idxmin()), float(private.min())
+    best, least = float(private.index[int(private.argmin())]), float(private.min())
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
     near = f"{short(looked / least)} times"
     return LessonFinding(

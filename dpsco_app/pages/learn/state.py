@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +12,7 @@ from dpsco_app.live.running import run_here
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.evaluations import evaluations, starting_risks
-from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.explain.lessons import Part, parts, run_part, series_table
@@ -24,13 +25,13 @@ MOST = 300  # letters of a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     # the slug of a lesson, or its number from 1, which becomes the slug; or `START` or `HAND_IN`
     lesson: str = START
     answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
     sentence: str = ""  # a sentence of the visitor, to be handed in
 
-    def validate(self) -> View:
+    def validate(self) -> Self:
         self.given()
         most = f"at most {MOST} letters long"
         require(len(self.sentence) <= MOST, "sentence", most, shorten(self.sentence))

@@ -63,7 +63,9 @@ _spied = kept(max_entries=50, show_spinner="The spy is at work")(spied)
 
 def numbers(at: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
     """Return the bounds of an instance; kept for later reruns."""
-    return _numbers(replace(at.scenario, methods=(), trials=1, seed=0))
+    made: tuple[tuple[FanoCurve, ...], Floors]
+    made = _numbers(replace(at.scenario, methods=(), trials=1, seed=0))
+    return made
 
 
 def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:

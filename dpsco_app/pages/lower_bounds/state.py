@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsco_app.parts.page import Scene
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.explain.fano.instance import MeanInstance
 from dpsco_core.explain.window import Notion, notions_of
+from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 PARTS = {"gap": "The window", "prove": "The proof"}

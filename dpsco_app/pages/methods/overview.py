@@ -1,7 +1,8 @@
 """Methods: which one to start with at the visit's scenario, and all of them in a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -29,7 +30,7 @@ from dpsco_core.scenario import Scenario
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-BY_TEXT = {Scenario: lambda s: str(s.to_query())}
+BY_TEXT: dict[str | type[Any], Callable[[Any], Any]] = {Scenario: lambda s: str(s.to_query())}
 _fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(fitting)
 
 

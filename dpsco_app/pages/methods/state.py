@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpsco_app.pages.one_run.state import anatomy_query
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.methods.guide import nearest
+from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 PARTS = {"which": "Which one", "all": "Every method"}

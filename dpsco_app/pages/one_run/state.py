@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from dpsco_app.shell import visit
-from dpsco_app.shell.page_state import PageState
-from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, to_text
 from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.anatomy import FACTORS
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.scenario import Scenario
 
 CLIPPED = "sco.clipped"
@@ -19,12 +20,12 @@ MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class View(PageView):
     # the method of the run; empty for clipped gradients, or the first private one without them
     method: str = ""
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 
-    def validate(self) -> View:
+    def validate(self) -> Self:
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
         must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
+from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
@@ -35,6 +35,7 @@ from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import KAPPA, enough_records
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -15,9 +15,6 @@ from dpsco_core.bounds.mean.rates import private_rate
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
-STRONG_PROBLEMS = ("quadratic", "least-squares")
-
-
 DIAMETER = certified(
     "a constraint set of finite diameter",
     "finite diameter of its constraint set",

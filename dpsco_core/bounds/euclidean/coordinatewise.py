@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import scaled_mean_bound
@@ -27,6 +27,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.uniform import VOID, Risk, UniformOracle, best_risk, net_log
 from dpsco_core.bounds.tools import BETA, HINGE, check_beta, enough_records
 from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -14,7 +14,6 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
     ASI_LIU_TIAN_2024,
     LOWY_RAZAVIYAYN_2023,
-    SCO_PROBLEMS,
     BoundCard,
 )
 from dpsco_core.base.law_classes import LIPSCHITZ_MOMENTS
@@ -28,6 +27,7 @@ from dpsco_core.bounds.instances.tracing import TracingBounds, tracing_shape
 from dpsco_core.bounds.letters import BINOMIAL, LOWER
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -17,7 +17,6 @@ from typing import Any, Literal
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
     KAMATH_2022,
-    SCO_PROBLEMS,
     BoundCard,
     Privacy,
 )
@@ -26,7 +25,6 @@ from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
-    STRONG_PROBLEMS,
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
@@ -35,6 +33,7 @@ from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 _CLASS = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.cards import SU_2023, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like
 from dpsco_core.bounds.conditions import check_sizes
@@ -20,13 +20,13 @@ from dpsco_core.bounds.euclidean.conditions import (
     LIPSCHITZ,
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
-    STRONG_PROBLEMS,
     TWICE_DIFFERENTIABLE,
     approximate,
     named,
 )
 from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 _STRONG = "sample_strong_convexity"

@@ -16,7 +16,6 @@ from dpsco_core.base.cards import (
     FELDMAN_2020,
     FOLKLORE,
     KASIVISWANATHAN_2016,
-    SCO_PROBLEMS,
     TALWAR_2014,
     BoundCard,
 )
@@ -32,11 +31,11 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
     SMALL_BUDGET,
-    STRONG_PROBLEMS,
     named,
 )
 from dpsco_core.bounds.euclidean.objective import modulus, width
 from dpsco_core.bounds.lq.conditions import SYMMETRIC
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from scipy.special import digamma
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.cards import ARORA_2020, BoundCard
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, Formula, approximate, named
 from dpsco_core.bounds.tools import enough_records, root_sum_square
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

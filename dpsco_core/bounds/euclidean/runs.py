@@ -7,7 +7,6 @@ noise are those of the plan, of either tuning and calibration (theory/bounds-of-
 import math
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds import letters
@@ -16,12 +15,12 @@ from dpsco_core.bounds.conditions import FINITE_VARIANCE
 from dpsco_core.bounds.euclidean.conditions import (
     GRADIENT_BOUND,
     SMOOTH,
-    STRONG_PROBLEMS,
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.euclidean.descent import Walk, risk, risk_on_set
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.methods.euclidean.sgd import Sgd, SgdPlan
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
 
 

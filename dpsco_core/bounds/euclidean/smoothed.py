@@ -4,7 +4,7 @@ import math
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, WANG_2020, BoundCard
+from dpsco_core.base.cards import KAMATH_2022, WANG_2020, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
@@ -26,7 +26,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SMALL_BUDGET,
     SMALL_SMOOTHNESS,
-    STRONG_PROBLEMS,
     STRONGLY_CONVEX,
     at_least,
     in_scale,
@@ -36,6 +35,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

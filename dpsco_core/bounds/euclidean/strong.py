@@ -23,7 +23,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     OTHER_PARAMETERS,
     RATE_TERMS,
     SMOOTH,
-    STRONG_PROBLEMS,
     STRONGLY_CONVEX,
     Formula,
     at_least,
@@ -37,6 +36,7 @@ from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import HINGE
 from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.problems import STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 _STRONG_NEEDS = (

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.cards import SU_2023, BoundCard
 from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.base.loss_classes import SMOOTH_LIPSCHITZ, LossClass
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
@@ -20,6 +20,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.lq.conditions import AT_MOST_2, EVERYWHERE
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 Terms4 = tuple[float, float, float, float]

@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.cards import LOWY_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.base import Bound, Hypothesis
@@ -38,6 +38,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_regulariser,
     printed_step,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 
 Terms5 = tuple[float, float, float, float, float]
 VOID: Terms5 = (math.inf, math.inf, math.inf, math.inf, math.inf)

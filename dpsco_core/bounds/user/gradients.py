@@ -14,7 +14,6 @@ from dpsco_core.base.cards import (
     BASSILY_SUN_2023,
     GHAZI_2023,
     LOWY_2024,
-    SCO_PROBLEMS,
     BoundCard,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis
@@ -34,6 +33,7 @@ from dpsco_core.bounds.user.rates import (
     THEOREM_4_1,
     upper,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 
 SMOOTH_NEEDS = (*NEEDS, "sample_smoothness")
 _ONE = "Constants and logarithms are set to 1."

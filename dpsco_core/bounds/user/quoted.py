@@ -15,7 +15,6 @@ from dpsco_core.base.cards import (
     GHAZI_2023,
     LEVY_2021,
     LOWY_2024,
-    SCO_PROBLEMS,
     BoundCard,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
@@ -37,6 +36,7 @@ from dpsco_core.bounds.user.rates import (
     upper,
 )
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 _NO_LOGS = "Constants and logarithms are set to 1."

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import FOLKLORE, LOWY_2024, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.cards import FOLKLORE, LOWY_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
@@ -33,6 +33,7 @@ from dpsco_core.bounds.user.conditions import (
     user_level,
 )
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 TERMS = ("sampling", "privacy")

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import OWN, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
@@ -37,6 +37,7 @@ from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

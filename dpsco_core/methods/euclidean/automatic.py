@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import BU_2023, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import BU_2023, MethodCard
 from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
@@ -20,6 +20,7 @@ from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_bal
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

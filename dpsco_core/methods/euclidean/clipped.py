@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
+from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
@@ -27,6 +27,7 @@ from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

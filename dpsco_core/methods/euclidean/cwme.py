@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
@@ -30,6 +30,7 @@ from dpsco_core.methods.mean.coordinatewise import (
 )
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

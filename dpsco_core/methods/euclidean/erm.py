@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
@@ -13,6 +13,7 @@ from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUN
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import KAIROUZ_2021, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import KAIROUZ_2021, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
@@ -19,6 +19,7 @@ from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.correlated import Encoding
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

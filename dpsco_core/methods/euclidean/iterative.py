@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
+from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.clipped import theorem_descent
@@ -29,6 +29,7 @@ from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdatin
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import BASSILY_2014, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, sco_share
@@ -12,6 +12,7 @@ from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3 % of L D

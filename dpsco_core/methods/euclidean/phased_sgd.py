@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import FELDMAN_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
@@ -25,6 +25,7 @@ from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
@@ -26,6 +26,7 @@ from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

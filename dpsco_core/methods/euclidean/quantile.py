@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import ANDREW_2021, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import ANDREW_2021, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.automatic import (
@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

@@ -6,13 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

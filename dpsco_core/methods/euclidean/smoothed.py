@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
@@ -25,6 +25,7 @@ from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard, Paper
+from dpsco_core.base.cards import SU_2023, MethodCard, Paper
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
+from dpsco_core.problems import SCO_PROBLEMS
 
 BASE: dict[str, Any] = QUADRATIC | {"problem": "huber", "d": 20, "trials": 5}
 ON_L1: dict[str, Any] = BASE | {"geometry": "l1"}

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
@@ -35,6 +35,7 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_desce
 from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.methods.user.sentences import LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -24,6 +24,7 @@ from dpsco_core.methods.user.phased_risk import best_phases
 from dpsco_core.methods.user.sentences import DISJOINT, LIPSCHITZ, PLAIN
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 

@@ -26,7 +26,6 @@ from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
 from dpsco_app.shell import visit
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
     FACTORS,
@@ -39,6 +38,7 @@ from dpsco_core.explain.anatomy import (
     single_runs,
 )
 from dpsco_core.explain.methods.cancelling import cancelling
+from dpsco_core.problems import SCO_PROBLEMS
 from tests.app.pages import BASES, annotations, below, checked, trace_names
 from tests.explain.error_parts import error_parts
 

@@ -247,7 +247,7 @@ def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
 
 def test_bounds_are_chosen_by_their_cards() -> None:
     logistic = replace(QUADRATIC, problem="logistic")
-    assert set(shown(logistic, ["lower bounds"])) == {
+    assert set(shown(logistic, ("lower bounds",))) == {
         "lower.sco.fano-cdp",
         "lower.sco.hypercube-cdp",
         "lower.sco.tracing-cdp",

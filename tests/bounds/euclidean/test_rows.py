@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
 
-STRONG = ("quadratic", "least-squares")
 METHODS = (
     "cwme",
     "smoothed",
@@ -73,7 +72,7 @@ def test_a_card_says_what_its_bound_is(bound):
     assert card.latex.count(r"\Big(") == card.latex.count(r"\Big)")
     assert "\x0b" not in card.latex and "\t" not in card.latex and "%" not in card.latex
     strong = "strong" in card.slug
-    wide = STRONG if strong else SCO_PROBLEMS
+    wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
     assert card.problems == ((card.instance_problem,) if card.of_law else wide)
     if card.kind == "upper":
         assert not card.instance

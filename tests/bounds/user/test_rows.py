@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.bounds.base import pooled
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.user import complexity as user_complexity
@@ -17,6 +16,7 @@ from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
 from dpsco_core.geometry import L1Ball
 from dpsco_core.methods.user.printed_schedules import users_condition
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import random_settings, setting, with_constants
 

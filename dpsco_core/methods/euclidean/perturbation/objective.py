@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.base.cards import SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -23,6 +23,7 @@ from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
@@ -23,6 +23,7 @@ from dpsco_core.methods.user.sentences import (
     SHARED,
     STEPS_NOISE,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius

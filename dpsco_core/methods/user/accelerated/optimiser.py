@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
@@ -24,6 +24,7 @@ from dpsco_core.methods.user.sentences import (
     SHARED,
     STEPS_NOISE,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 

@@ -1,0 +1,181 @@
+"""What newcomers write whose code no document prints, with its tests; `test_recipes` walks it."""
+
+PROBLEM = r'''"""What a newcomer has added."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.cards import FOLKLORE, ProblemCard
+from dpsco_core.base.loss_classes import SMOOTH_STRONG
+from dpsco_core.problems.base import Constants, ExcessRisk
+from dpsco_core.problems.laws import mean_inside
+from dpsco_core.problems.point_losses import PointLoss
+from dpsco_core.problems.points import PointProblem
+
+
+@dataclass(frozen=True)
+class WholeSquaredDistance(PointLoss):
+    r""":math:`\ell(w, z) = \|w-z\|_2^2`."""
+
+    needs_only_the_mean = True
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        steps = w - points
+        return np.asarray(np.vecdot(steps, steps))
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        return 2 * (w - points)
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        return 2 * (w - point)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walked(PointProblem):
+    r"""The squared distance: the Hessian is twice the identity, a gradient is 2(w - Z)."""
+
+    exact_risk = True
+    card = ProblemCard(
+        slug="walked",
+        name="Whole squared distance",
+        paper=FOLKLORE,
+        statement="Squared distance",
+        summary="Minimise the expected squared distance to heavy-tailed records.",
+        loss_class=SMOOTH_STRONG,
+    )
+    loss = WholeSquaredDistance()
+
+    @property
+    def minimiser(self) -> Vector:
+        return self.constraint.project(self.distribution.mean)
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        step, slope = w - self.minimiser, self.minimiser - self.distribution.mean
+        return ExcessRisk(value=float(step @ step + 2 * slope @ step))
+
+    @property
+    def constants(self) -> Constants:
+        law, p = self.distribution, self.moment_order
+        farthest = self.l2_radius + law.mean_norm
+        return Constants(
+            coordinate_moment=2**p * law.class_moment,
+            directional_moment=2 * (farthest + law.central_direction(p)),
+            variance_trace=4 * law.variance_trace,
+            mean_gradient_bound=2 * farthest,
+            diameter=2 * self.l2_radius,
+            smoothness=2.0,
+            sample_smoothness=2.0,
+            strong_convexity=2.0,
+            sample_strong_convexity=2.0,
+            lipschitz=2 * (self.l2_radius + law.record_norm),
+            lipschitz_second=2 * (self.l2_radius + law.record_moment(2.0)),
+            lipschitz_moment=2 * (self.l2_radius + law.record_moment(p)),
+            minimum_interior=mean_inside(law, self.constraint),
+            nonnegative=True,
+            twice_differentiable=True,
+        )
+'''
+PROBLEM_TEST = '''"""What a newcomer has added."""
+
+import numpy as np
+import pytest
+
+from dpsco_core.data import Gaussian
+from dpsco_core.problems import Walked
+
+LAW = Gaussian(d=3, moment_order=2.0, offset=0.8)
+
+
+def test_its_excess_risk_is_the_average_over_many_records() -> None:
+    problem, rng = Walked(distribution=LAW, radius=0.5), np.random.default_rng(0)
+    records, w = problem.sample(200_000, rng).points.x, np.array([0.1, -0.1, 0.05])
+    losses = problem.loss.value(w, records) - problem.loss.value(problem.minimiser, records)
+    error = 6 * losses.std() / np.sqrt(len(losses))
+    assert problem.excess_risk(w).value == pytest.approx(losses.mean(), abs=error)
+
+
+def test_its_gradients_are_the_differences_of_its_loss() -> None:
+    points, w = np.random.default_rng(1).standard_normal((5, 3)), np.array([0.3, -0.2, 0.1])
+    loss, step = Walked.loss, 1e-6
+    for j, u in enumerate(step * np.eye(3)):
+        rise = (loss.value(w + u, points) - loss.value(w - u, points)) / (2 * step)
+        np.testing.assert_allclose(loss.gradients(w, points)[:, j], rise, atol=1e-8)
+    np.testing.assert_array_equal(loss.gradients(w, points)[2], loss.gradient(w, points[2]))
+'''
+EXPLICIT = r'''"""What a newcomer has added."""
+
+import math
+
+from dpsco_core.base.cards import BoundCard, Paper
+from dpsco_core.base.law_classes import DIRECTIONAL
+from dpsco_core.bounds.base import Bound, Terms
+from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
+from dpsco_core.problems.base import Setting
+
+
+def terms(setting: Setting) -> Terms:
+    r"""Clipping at :math:`R = \sqrt dM\,x^{1/p}` with :math:`x = n\sqrt{\rho/d}`."""
+    n, d, p, rho = setting.n, setting.d, setting.moment_order, setting.gaussian_rho
+    moment = setting.constants.directional_moment
+    signal = n * math.sqrt(rho / d)
+    fall = moment * signal ** (1 / p - 1) if signal > 0 else math.inf
+    return {
+        "sampling": moment * math.sqrt(d / n),
+        "bias": (p - 1) ** (p - 1) / p**p * fall,
+        "noise": math.sqrt(2 * d) * fall,
+    }
+
+
+WALKED_BOUNDS = (
+    Bound(
+        card=BoundCard(
+            slug="upper.mean.clipped-walked",
+            name="Clipping at a radius in closed form",
+            paper=Paper(key="You 2026", title="-", authors="You", year=2026, venue="preprint"),
+            statement="Theorem 2",
+            summary="Sampling, bias and noise at a radius that balances the last two.",
+            kind="upper",
+            constant="explicit",
+            guarantee="expectation",
+            latex=r"M\sqrt{\frac dn}+M\Big(\frac{(p-1)^{p-1}}{p^p}+\sqrt{2d}\Big)"
+            r"\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}",
+            privacy="zcdp",
+            method="mean.clipped",
+            law_class=DIRECTIONAL,
+            tables=("kamath",),
+        ),
+        evaluate=terms,
+        hypotheses=(GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT),
+    ),
+)
+'''
+EXPLICIT_TEST = r'''"""What a newcomer has added."""
+
+import math
+
+import pytest
+
+from dpsco_core.catalogue import bound
+from dpsco_core.privacy import ZCDP, PureDP
+from tests.bounds.helpers import setting
+from tests.second import second_implementation_of
+
+BOUND = bound("upper.mean.clipped-walked")
+
+
+@second_implementation_of("upper.mean.clipped-walked")
+def test_it_is_the_sum_of_what_clipping_at_its_radius_costs() -> None:
+    n, d, p, rho, moment = 4000, 9, 3.0, 0.3, 1.7
+    radius = math.sqrt(d) * moment * (n * math.sqrt(rho) / math.sqrt(d)) ** (1 / p)
+    bias = moment * 4 / 27 * (math.sqrt(d) * moment / radius) ** (p - 1)
+    noise = math.sqrt(d) * (2 * radius / n) / math.sqrt(2 * rho)
+    at = setting(n=n, d=d, order=p, budget=ZCDP(rho=rho), directional_moment=moment)
+    assert BOUND.value(at) == pytest.approx(moment * math.sqrt(d / n) + bias + noise)
+
+
+def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
+    assert BOUND.failures(setting(budget=PureDP(epsilon=1.0)))
+    assert not BOUND.failures(setting())
+'''
