@@ -41,6 +41,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A page is left before its code has earned what optimising it costs: a twelfth of a visit.
+    "--js-flags=--no-opt --no-maglev --single-threaded-gc",
 ]
 expect.set_options(timeout=20_000)  # a busy machine draws a figure late
 LOCAL = {"127.0.0.1", "localhost"}
