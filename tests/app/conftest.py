@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from math import inf
 
 import pytest
 import streamlit as st
-from streamlit.components.v2 import manifest_scanner
 
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore import runs
 from dpsco_app.parts import folding
 from dpsco_app.shell.window import arrive
-
-
-@pytest.fixture(scope="session", autouse=True)
-def components_sought_once() -> Iterator[None]:
-    """Read what every installed package says of itself once, not for every AppTest."""
-    scan = cache(manifest_scanner.scan_component_manifests)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
-        yield
+from tests.app import quick as quick
 
 
 @pytest.fixture(autouse=True)

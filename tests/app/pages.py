@@ -15,6 +15,7 @@ from dpsco_app.live.running import Result
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
 from dpsco_core.scenario import Scenario
+from tests.app import quick as quick
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
 # The scenarios that tests of a page start from, by its folder.

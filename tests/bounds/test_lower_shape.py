@@ -97,7 +97,7 @@ def dense_grid(low, high):
     return np.geomspace(low, high, 60)
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "d", "k", "level", "mean_bound"),
     [
         (10_000, 200, 4, 0.5, math.inf),
@@ -110,7 +110,7 @@ def dense_grid(low, high):
         (2, 400, 5, 20.0, 1.0),
     ],
 )
-@pytest.mark.parametrize("kind", SPIKE_BOUNDS)
+@each("kind", SPIKE_BOUNDS)
 def test_the_best_spike_probability_beats_a_fine_grid(kind, n, d, k, level, mean_bound):
     p, value = best_spike_probability(kind, n, d, k, level, mean_bound)
     instance = "spike" if kind.startswith("fano") else "hypercube"

@@ -55,7 +55,7 @@ def test_the_fixed_slugs_exist_once_each():
     assert "upper.mean.median-of-means" in BY_SLUG
 
 
-@pytest.mark.parametrize("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
+@each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_card_says_what_its_bound_is(bound):
     card = bound.card
     assert card.kind == ("upper" if bound in UPPER_MEAN_BOUNDS else "lower")
@@ -131,7 +131,7 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at
         assert bound.value(at) <= limit * (1 + 1e-9), card.slug
 
 
-@pytest.mark.parametrize("at", list(random_settings(60, 12)))
+@each("at", list(random_settings(60, 12)))
 def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(at):
     limit = at.constants.mean_gradient_bound
     for bound in LOWER_MEAN_BOUNDS:
@@ -141,8 +141,8 @@ def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(at):
         assert bound.value(at) <= limit**power * (1 + 1e-9), bound.card.slug
 
 
-@pytest.mark.parametrize("at", list(random_settings(60, 13)))
-@pytest.mark.parametrize("slug", ["cwme-cdp", "cwme-pure"])
+@each("at", list(random_settings(60, 13)))
+@each("slug", ["cwme-cdp", "cwme-pure"])
 def test_upper_rates_are_never_below_the_lower_rates(at, slug):
     lower = BY_SLUG["lower.mean.rate-" + slug.split("-")[1]]
     upper = BY_SLUG["upper.mean." + slug]
@@ -182,7 +182,7 @@ def test_every_term_scales_with_the_data(bound, at):
     )
 
 
-@pytest.mark.parametrize("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
+@each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_no_bound_rises_with_more_records_or_budget(bound):
     for at in random_settings(12, 15, ("zcdp",)):
         value = bound.value(at)
@@ -203,8 +203,8 @@ def test_no_bound_rises_with_more_records_or_budget(bound):
         assert bound.value(more) <= value * (1 + 1e-6) or math.isinf(value)
 
 
-@pytest.mark.parametrize("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
-@pytest.mark.parametrize("budget", [ZCDP(rho=1e-8), ZCDP(rho=1e4), PureDP(epsilon=0.1)])
+@each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
+@each("budget", [ZCDP(rho=1e-8), ZCDP(rho=1e4), PureDP(epsilon=0.1)])
 def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
     for n in (1, 10**9):
         for d in (1, 10**5):
@@ -300,7 +300,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "changes", "words"), SENTENCES)
+@each(("slug", "changes", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
     failures = BY_SLUG[slug].failures(setting(**changes))
     assert any(words in sentence for sentence in failures), failures

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from dpsco_app.figure.colours import INK
@@ -13,18 +12,28 @@ from dpsco_app.shell.names import WHY
 from dpsco_core.explain.anatomy import single_runs
 from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
-from tests.browser.responsive import Ready
+from tests.browser.responsive import Ready, expect_to_be_marked
 
 QUICK = "/?n=2000&d=5&trials=2&grid=500,1000&against=none"
 SMALL_PHONE = {"width": 320, "height": 568}
-MARK = "e => getComputedStyle(e).boxShadow"
 
 
-def test_the_gallery_closes_over_the_figure_of_its_preset(
+def test_a_png_can_be_saved_after_an_svg_and_the_gallery_closes_over_the_figure_of_its_preset(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
     expect(page.get_by_text(" runs in ")).to_be_visible(timeout=60_000)
+    ready(page)
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    assert download.value.suggested_filename.endswith(".svg")
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    assert download.value.suggested_filename.endswith(".png")
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     ready(page)
     page.get_by_role("button", name="Presets").click()
     gallery = page.get_by_role("dialog", name="Presets and stored studies")
@@ -42,7 +51,7 @@ def test_the_gallery_closes_over_the_figure_of_its_preset(
     expect(gallery.get_by_test_id("stFileUploader")).to_be_visible()
 
 
-def test_the_limits_of_a_slider_take_the_place_of_the_words_at_its_ends(
+def test_the_limits_of_a_slider_stand_where_words_stood_and_a_menu_at_the_foot_opens_upwards(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard)
@@ -53,13 +62,6 @@ def test_the_limits_of_a_slider_take_the_place_of_the_words_at_its_ends(
     expect(words).to_be_hidden()
     limit = page.get_by_test_id("stSlider").filter(has_text="Privacy budget ε").get_by_text("0.01")
     expect(limit).to_be_visible()
-
-
-def test_a_menu_at_the_foot_of_the_window_opens_upwards(
-    page: Page, dashboard: str, ready: Ready
-) -> None:
-    page.goto(dashboard)
-    ready(page, seconds=60)
     button = page.get_by_role("button", name="Export", exact=True)
     button.click()
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
@@ -74,32 +76,11 @@ def test_a_menu_at_the_foot_of_the_window_opens_upwards(
     )
 
 
-def test_a_png_can_be_saved_after_an_svg(page: Page, dashboard: str, ready: Ready) -> None:
-    page.goto(dashboard + QUICK)
-    expect(page.get_by_text(" runs in ")).to_be_visible(timeout=60_000)
-    ready(page)
-    page.get_by_role("button", name="Export").click()
-    with page.expect_download(timeout=60_000) as download:
-        page.get_by_role("button", name="SVG", exact=True).click()
-    assert download.value.suggested_filename.endswith(".svg")
-    with page.expect_download(timeout=60_000) as download:
-        page.get_by_role("button", name="PNG", exact=True).click()
-    assert download.value.suggested_filename.endswith(".png")
-    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-
-
-@pytest.mark.parametrize("slug", ["one-run?n=500&d=3&trials=1", "who-wins", "users?n=500&d=2"])
-def test_the_menu_marks_the_place_of_a_view(
-    page: Page, dashboard: str, ready: Ready, slug: str
-) -> None:
-    page.goto(f"{dashboard}/{slug}")
+def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
+    """Of Users; `test_every_page.py` asks the other views."""
+    page.goto(f"{dashboard}/users?n=500&d=2&trials=2")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
-    menu = page.get_by_role("navigation", name="App pages")
-    expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
-    owner = "Geometry & users" if slug.startswith("users") else "Explore"
-    expect(menu.get_by_role("link", name=owner)).not_to_have_css("box-shadow", "none")
-    marks = {link.inner_text(): link.evaluate(MARK) for link in menu.get_by_role("link").all()}
-    assert [name for name, mark in marks.items() if mark != "none"] == [owner]
+    expect_to_be_marked(page, "Geometry & users")
 
 
 def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(

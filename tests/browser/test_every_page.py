@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from dpsco_app.figure.theme import NARROW
 from dpsco_app.shell.names import EXPLORE, PLACES, VIEWS
-from tests.browser.responsive import PHONE, Ready
+from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENS = ROOT / "test-results" / "screens"  # the artefacts
@@ -38,6 +38,8 @@ ADDRESSES = {
     "geometry": ("geometry?x1=1.2", "x1=1.2"),
     "lower-bounds": ("lower-bounds?trials=5", "trials=5"),
 }
+# The views that are seen in a wide window, whose place is another page.
+OWNERS = {"one-run": "Explore", "who-wins": "Explore", "why": "Learn", "errata": "Methods"}
 # The dark theme changes colours alone: axe's other rules were asked in the light.
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 SCHEMES = ("light", "dark")
@@ -69,7 +71,7 @@ TURNS = list(zip(PLACES, cycle(product(SIZES, SCHEMES)), strict=False))
 def test_a_page_fits_its_window_and_axe_finds_nothing(
     page: Page, dashboard: str, ready: Ready, slug: str, turn: tuple[str, str]
 ) -> None:
-    """One title, nothing wider than the window, no violation."""
+    """One title, its place marked in the menu, nothing wider than the window, no violation."""
     name, scheme = turn
     page.set_viewport_size(SIZES[name])
     page.emulate_media(color_scheme=scheme)
@@ -79,6 +81,8 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
         link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
         led = urlsplit(str(link.evaluate("e => e.href"))).path
         assert led == f"/{other}" or other == EXPLORE  # the link to Explore names no path
+    if slug in OWNERS:
+        expect_to_be_marked(page, OWNERS[slug])
     expect_to_fit(page, ready, name)
     ground = page.get_by_test_id("stApp").evaluate(BACKGROUND)
     assert (max(map(int, re.findall(r"\d+", ground)[:3])) < 128) == (scheme == "dark")

@@ -66,7 +66,7 @@ def test_a_page_has_its_figure_on_the_first_screen_and_ends(
 @pytest.mark.parametrize(
     ("address", "name"),
     {
-        "one-run?problem=huber&p=2": ".panels",
+        "one-run?problem=huber&p=2&n=2000&trials=2": ".panels",
         "private-mean?p=2": ".below",
         "why": ".pinned",
     }.items(),

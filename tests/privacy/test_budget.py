@@ -27,6 +27,7 @@ from dpsco_core.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from tests.folded import each
 
 EPSILONS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4, 1e5)
 DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99, 0.999)
@@ -78,7 +79,7 @@ def test_reference_values_of_section_2_3_of_the_note_on_zhao(
     assert gaussian_rho(epsilon, 1e-6) == pytest.approx(curve, rel=4e-6)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each(("epsilon", "delta"), GRID)
 def test_paper_spends_at_most_tight_and_tight_at_most_the_gaussian_curve(
     epsilon: float, delta: float
 ) -> None:
@@ -99,14 +100,14 @@ def test_equation_16_of_zhao_fails_above_its_range() -> None:
         assert (zcdp_epsilon(rho, delta, "paper") <= factor * edge) is holds
 
 
-@pytest.mark.parametrize(("rho", "delta"), list(itertools.product(RHOS, DELTAS)))
+@each(("rho", "delta"), list(itertools.product(RHOS, DELTAS)))
 def test_epsilon_is_ordered_gaussian_tight_paper(rho: float, delta: float) -> None:
     tight = zcdp_epsilon(rho, delta)
     assert gaussian_epsilon(rho, delta) <= tight * (1 + 1e-9) + 1e-12
     assert tight <= zcdp_epsilon(rho, delta, "paper")
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each(("epsilon", "delta"), GRID)
 def test_converting_back_never_exceeds_the_budget_and_comes_close(
     epsilon: float, delta: float
 ) -> None:
@@ -118,7 +119,7 @@ def test_converting_back_never_exceeds_the_budget_and_comes_close(
     assert curve == pytest.approx(epsilon, rel=1e-9)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+@each(("epsilon", "delta"), GRID)
 def test_the_rho_of_the_gaussian_curve_is_rounded_to_the_safe_side(
     epsilon: float, delta: float
 ) -> None:
@@ -127,7 +128,7 @@ def test_the_rho_of_the_gaussian_curve_is_rounded_to_the_safe_side(
     assert exact_gaussian_delta(rho * (1 + 1e-9), epsilon) > delta
 
 
-@pytest.mark.parametrize(("rho", "delta"), list(itertools.product(RHOS, DELTAS)))
+@each(("rho", "delta"), list(itertools.product(RHOS, DELTAS)))
 def test_the_epsilon_of_the_gaussian_curve_is_rounded_to_the_safe_side(
     rho: float, delta: float
 ) -> None:
@@ -137,7 +138,7 @@ def test_the_epsilon_of_the_gaussian_curve_is_rounded_to_the_safe_side(
         assert exact_gaussian_delta(rho, epsilon * (1 - 1e-8)) > delta
 
 
-@pytest.mark.parametrize("rho", RHOS)
+@each("rho", RHOS)
 def test_the_gaussian_curve_is_exact_to_twelve_digits(rho: float) -> None:
     for multiple in (0, 1e-3, 0.1, 0.5, 1, 2, 5):
         epsilon = rho + (multiple - 1) * math.sqrt(2 * rho)
@@ -161,14 +162,14 @@ def test_the_gaussian_curve_is_the_divergence_of_two_shifted_normals(
     assert gaussian_delta(rho, epsilon) == pytest.approx(value, rel=1e-7)
 
 
-@pytest.mark.parametrize("rho", [1e-12, 1e-8, 1e-4, 1e-2, 0.5, 10.0, 1e3, 1e6])
-@pytest.mark.parametrize("delta", [1e-15, 1e-6, 1e-2, 0.5, 0.999])
+@each("rho", [1e-12, 1e-8, 1e-4, 1e-2, 0.5, 10.0, 1e3, 1e6])
+@each("delta", [1e-15, 1e-6, 1e-2, 0.5, 0.999])
 def test_tight_is_the_optimum_over_all_orders(rho: float, delta: float) -> None:
     assert zcdp_epsilon(rho, delta) == pytest.approx(tight_epsilon(rho, delta), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2, 0.5])
+@each("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
+@each("delta", [1e-9, 1e-6, 1e-2, 0.5])
 def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) -> None:
     orders = list(1 + np.geomspace(1e-3, 1e5, 4000))
     accountant = rdp.RdpAccountant(orders)
@@ -180,8 +181,8 @@ def test_dp_accounting_agrees_on_every_zcdp_algorithm(rho: float, delta: float) 
     assert theirs * (1 - 1e-5) <= ours <= theirs * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+@each("rho", [1e-4, 1e-2, 0.5, 5.0, 50.0])
+@each("delta", [1e-9, 1e-6, 1e-2])
 def test_dp_accounting_agrees_on_the_gaussian_mechanism(rho: float, delta: float) -> None:
     theirs = dp_accounting.get_epsilon_gaussian(1 / math.sqrt(2 * rho), delta)
     assert gaussian_epsilon(rho, delta) == pytest.approx(theirs, rel=1e-6, abs=1e-8)

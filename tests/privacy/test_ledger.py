@@ -28,6 +28,7 @@ from dpsco_core.privacy import (
     pure_epsilon,
     zcdp_epsilon,
 )
+from tests.folded import each
 
 BUDGETS: list[Budget] = [
     PureDP(epsilon=1.0),
@@ -60,8 +61,8 @@ def amplified(
     return shares
 
 
-@pytest.mark.parametrize("splits", SPLITS)
-@pytest.mark.parametrize("rho", [0.1, 0.3, 0.5, 1 / 3, 7e-5, 1e6])
+@each("splits", SPLITS)
+@each("rho", [0.1, 0.3, 0.5, 1 / 3, 7e-5, 1e6])
 def test_equal_shares_of_rho_spend_the_budget_to_the_last_bit(rho: float, splits: int) -> None:
     ledger = Ledger(ZCDP(rho=rho))
     for _ in range(splits):
@@ -69,8 +70,8 @@ def test_equal_shares_of_rho_spend_the_budget_to_the_last_bit(rho: float, splits
     assert ledger.spent() == ZCDP(rho=rho)
 
 
-@pytest.mark.parametrize("splits", SPLITS)
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1 / 3, 7e-5, 1e5, 1e6])
+@each("splits", SPLITS)
+@each("epsilon", [0.1, 0.3, 1 / 3, 7e-5, 1e5, 1e6])
 def test_equal_shares_of_a_pure_budget_spend_it_to_the_last_bit(
     epsilon: float, splits: int
 ) -> None:
@@ -81,9 +82,9 @@ def test_equal_shares_of_a_pure_budget_spend_it_to_the_last_bit(
         assert ledger.spent() == PureDP(epsilon=epsilon), "no delta is spent of either"
 
 
-@pytest.mark.parametrize("splits", [1, 3, 49])
-@pytest.mark.parametrize("delta", [1e-15, 1e-6, 0.5, 0.999])
-@pytest.mark.parametrize("epsilon", [1e-5, 1e-2, 1.0, 30.0, 1e3, 1e5])
+@each("splits", [1, 3, 49])
+@each("delta", [1e-15, 1e-6, 0.5, 0.999])
+@each("epsilon", [1e-5, 1e-2, 1.0, 30.0, 1e3, 1e5])
 def test_equal_gaussian_shares_spend_an_approximate_budget_to_the_last_bit(
     epsilon: float, delta: float, splits: int
 ) -> None:
@@ -106,7 +107,7 @@ def state(rng: np.random.Generator) -> object:
     return copy.deepcopy(rng.bit_generator.state)
 
 
-@pytest.mark.parametrize(
+@each(
     ("budget", "first", "second"),
     [
         (ZCDP(rho=0.5), {"rho": 0.5}, {"rho": 1e-9}),
@@ -347,8 +348,8 @@ def test_a_run_is_bound_only_by_lower_bounds_of_a_class_that_it_is_in() -> None:
 BAD_NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -1.0)
 
 
-@pytest.mark.parametrize("bad", BAD_NUMBERS)
-@pytest.mark.parametrize("name", ["l2_sensitivity", "rho", "proven_l2_sensitivity"])
+@each("bad", BAD_NUMBERS)
+@each("name", ["l2_sensitivity", "rho", "proven_l2_sensitivity"])
 def test_a_gaussian_release_refuses_a_number_that_is_not_positive(name: str, bad: float) -> None:
     ledger = Ledger(ZCDP(rho=1.0))
     arguments = {"l2_sensitivity": 1.0, "rho": 0.1, name: bad}

@@ -22,6 +22,7 @@ from dpsco_core.problems import (
     Quadratic,
 )
 from dpsco_core.problems.evaluation import EVALUATION_ELEMENTS, average, evaluation_rows
+from tests.folded import each
 from tests.problems.cases import (
     HARD,
     IDS,
@@ -104,8 +105,8 @@ def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: A
     assert (np.abs(gradients.mean(axis=0)) > SIGMAS * error).any()
 
 
-@pytest.mark.parametrize("law", ORDINARY)
-@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
+@each("law", ORDINARY)
+@each("problem", OPTIMISATION_PROBLEMS)
 def test_the_standard_error_is_below_a_tenth_of_the_excess(problem: Any, law: Any) -> None:
     made = make(problem, law, d=20, p=2.0, margin=0.5, radius=1.0, offset=0.5)
     best = made.minimiser
@@ -166,8 +167,8 @@ def test_least_squares_has_the_closed_form_of_its_covariance() -> None:
     assert abs(made.excess_risk(w).value - terms.mean()) <= SIGMAS * error
 
 
-@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
-@pytest.mark.parametrize("law", HARD)
+@each("problem", OPTIMISATION_PROBLEMS)
+@each("law", HARD)
 def test_hard_instances_need_a_pattern_to_be_sampled_but_not_for_their_constants(
     problem: Any, law: Any
 ) -> None:

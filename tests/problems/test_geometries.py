@@ -31,6 +31,7 @@ from dpsco_core.problems import (
     Quadratic,
 )
 from dpsco_core.problems.dual import DualConstants, dual_constants
+from tests.folded import each
 from tests.problems.cases import SIGMAS, Vector, dense, losses
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
@@ -133,8 +134,8 @@ def gap(body: ConstraintSet, w: Vector, gradient: Vector) -> float:
     return float(gradient @ w) + body.support(-gradient)
 
 
-@pytest.mark.parametrize("name", SETS | LIMITS)
-@pytest.mark.parametrize("law", LAWS)
+@each("name", SETS | LIMITS)
+@each("law", LAWS)
 def test_minimisers_of_exact_risks_satisfy_the_first_order_conditions(law: str, name: str) -> None:
     for radius, offset in ((0.1, 0.0), (0.5, 0.5), (1.5, 0.8), (40.0, 13.0)):
         kwargs = {"radius": radius, "offset": offset}
@@ -267,7 +268,7 @@ TOO_SMALL = [
 ]
 
 
-@pytest.mark.parametrize(("field", "factor", "slug", "law", "name"), TOO_SMALL)
+@each(("field", "factor", "slug", "law", "name"), TOO_SMALL)
 def test_a_constant_that_is_too_small_is_caught(
     field: str, factor: float, slug: str, law: str, name: str
 ) -> None:
@@ -281,8 +282,8 @@ def test_a_constant_that_is_too_small_is_caught(
     assert violations(made, constants, dual, 4 * N) == {field}
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-@pytest.mark.parametrize("name", SETS | LIMITS)
+@each("slug", SLUGS)
+@each("name", SETS | LIMITS)
 def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> None:
     geometry = (SETS | LIMITS)[name]
     sizes = [(5, 1.5)] if name == "group-l1" else [(1, 1.5), (2, 0.0), (2, 1.5)]
@@ -301,9 +302,9 @@ def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> 
         assert made.constants.diameter >= 2 * np.linalg.norm(best) * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 7, 20, 50])
-@pytest.mark.parametrize("law", ["student-t", "elliptical-t"])
-@pytest.mark.parametrize("name", SETS)
+@each("d", [1, 2, 3, 5, 7, 20, 50])
+@each("law", ["student-t", "elliptical-t"])
+@each("name", SETS)
 def test_a_mean_on_the_boundary_is_not_outside(name: str, law: str, d: int) -> None:
     """The interior is not left by rounding: bounds and methods take other parameters there."""
     if name == "simplex" or (name == "group-l1" and d % 5):
@@ -355,8 +356,8 @@ def test_estimates_of_a_mean_in_the_set_are_projected_on_it(name: str) -> None:
     assert norm <= made.constants.mean_gradient_bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("law", HARD)
-@pytest.mark.parametrize("name", SETS)
+@each("law", HARD)
+@each("name", SETS)
 def test_the_exact_mean_of_a_hard_instance_keeps_its_error_of_0(name: str, law: str) -> None:
     """Its mean may be outside the set: a projection would add the distance to every error."""
     for radius in (0.1, 0.5, 1e3):

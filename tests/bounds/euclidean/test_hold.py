@@ -10,6 +10,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.folded import each
 from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
@@ -27,7 +28,7 @@ LIPSCHITZ_UPPER = [
 ]
 
 
-@pytest.mark.parametrize("at", list(random_settings(50, 31)))
+@each("at", list(random_settings(50, 31)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
     private = not isinstance(at.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
@@ -48,7 +49,7 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at
             assert value <= sgd.value(at) * (1 + 1e-9), card.slug
 
 
-@pytest.mark.parametrize("at", list(random_settings(80, 32)))
+@each("at", list(random_settings(80, 32)))
 def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
     c = at.constants
     for lower in LOWER_SCO_BOUNDS:
@@ -64,7 +65,7 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
 
 
 # Of 27 seeds that with the closest pair, 6.8 apart, which has two records.
-@pytest.mark.parametrize("at", list(random_settings(40, 50, ("zcdp", "approx"))))
+@each("at", list(random_settings(40, 50, ("zcdp", "approx"))))
 def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
     # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g: certify that.
     order, d = at.moment_order, at.d
@@ -92,7 +93,7 @@ def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
                 assert signs <= upper.value(steep) * (1 + 1e-9), upper.card.slug
 
 
-@pytest.mark.parametrize("at", list(random_settings(80, 34, ("zcdp", "approx"))))
+@each("at", list(random_settings(80, 34, ("zcdp", "approx"))))
 def test_upper_rates_are_never_below_the_lower_rates(at):
     lower = BY_SLUG["lower.sco.rate-cdp"].value(at)
     for slug in ("cwme", "clipped", "iterative"):
@@ -113,7 +114,7 @@ def test_the_explicit_lower_bound_is_a_constant_below_the_rate():
         assert BY_SLUG["lower.sco.hypercube-cdp"].value(free) >= 0.1767 * rate
 
 
-@pytest.mark.parametrize("at", list(random_settings(40, 36, ("zcdp", "approx"))))
+@each("at", list(random_settings(40, 36, ("zcdp", "approx"))))
 def test_the_forms_of_a_method_are_in_order(at):
     def value(name):
         return BY_SLUG[f"upper.sco.{name}"].value(at)

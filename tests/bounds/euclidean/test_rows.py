@@ -10,6 +10,7 @@ from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+from tests.folded import each
 
 METHODS = (
     "cwme",
@@ -61,7 +62,7 @@ def test_the_fixed_slugs_exist_once_each():
     assert not any("amid" in slug for slug in BY_SLUG)  # garbled in its source
 
 
-@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@each("bound", SCO_BOUNDS, **ids)
 def test_a_card_says_what_its_bound_is(bound):
     card = bound.card
     assert card.kind == ("upper" if bound in UPPER_SCO_BOUNDS else "lower")
@@ -152,7 +153,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@each("bound", SCO_BOUNDS, **ids)
 def test_without_any_constant_nothing_is_bounded(bound):
     for budget in (ApproxDP(epsilon=0.5, delta=1e-6), ZCDP(rho=0.5), PureDP(epsilon=0.5)):
         at = setting(budget=budget, **MISSING)
@@ -160,7 +161,7 @@ def test_without_any_constant_nothing_is_bounded(bound):
         assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
 
 
-@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@each("bound", SCO_BOUNDS, **ids)
 def test_a_missing_constant_that_changes_the_value_is_named(bound):
     at = setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
     before, failures = bound.value(at), bound.failures(at)
@@ -196,7 +197,7 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize(("slug", "names"), NEEDS.items())
+@each(("slug", "names"), NEEDS.items())
 def test_every_assumption_of_a_statement_is_looked_at(slug, names):
     at = setting(10**6, 5, 2.0, directional_moment=5.0)
     failures = set(BY_SLUG[slug].failures(at))
@@ -257,7 +258,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "changes", "words"), SENTENCES)
+@each(("slug", "changes", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
     failures = BY_SLUG[slug].failures(setting(**changes))
     assert any(words in sentence for sentence in failures), failures
@@ -348,7 +349,7 @@ def test_every_bound_has_the_units_of_the_risk(bound, count):
             assert bound.value(scaled(at, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-9)
 
 
-@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@each("bound", SCO_BOUNDS, **ids)
 def test_no_bound_rises_with_more_records_or_budget(bound):
     for at in random_settings(14, 25, ("zcdp",)):
         value = bound.value(at)

@@ -17,6 +17,7 @@ from dpsco_core.methods.lq.inputs import own_constants, record_rho, space_of
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.folded import each
 
 LQ = [b for b in UPPER_SCO_BOUNDS if ".lp." in b.card.slug]
 EXPLICIT = [b for b in LQ if b.card.constant == "explicit"]
@@ -137,12 +138,12 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "at", "words"), SENTENCES)
+@each(("slug", "at", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
     assert words in failures(slug, at), failures(slug, at)
 
 
-@pytest.mark.parametrize(
+@each(
     ("bound", "q"),
     [(b, q) for b in TIGHT for q in (1.0, 1.3, 2.0, 4.0) if applies(b, q)],
     ids=lambda x: getattr(getattr(x, "card", None), "slug", None),

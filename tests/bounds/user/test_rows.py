@@ -19,6 +19,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import random_settings, setting, with_constants
+from tests.folded import each
 
 ROWS = {b.card.slug: b for b in USER_BOUNDS}
 RISKS = [b for b in USER_BOUNDS if b.card.quantity == "excess risk"]
@@ -58,7 +59,7 @@ def test_the_fixed_slugs_exist_once_each():
     assert not any("levy" in slug for slug in ROWS)
 
 
-@pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
+@each("bound", USER_BOUNDS, **ids)
 def test_a_card_says_what_its_bound_is(bound):
     card = bound.card
     assert card.level == "user"
@@ -196,7 +197,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "at", "words"), SENTENCES)
+@each(("slug", "at", "words"), SENTENCES)
 def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
     failures = ROWS[slug].failures(at)
     assert any(words in s for s in failures), failures
@@ -243,7 +244,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
+@each("bound", USER_BOUNDS, **ids)
 def test_a_missing_constant_that_voids_a_bound_is_named(bound):
     void = 0 if bound.card.kind == "lower" else math.inf
     for name, value in MISSING.items():
@@ -312,7 +313,7 @@ def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_eps
             assert bound.value(changed) <= value * slack or math.isinf(value)
 
 
-@pytest.mark.parametrize("bound", COUNTS, **ids)
+@each("bound", COUNTS, **ids)
 def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
     for i, at in enumerate(random_settings(8, 42, ("approx",))):
         at = items(at, i)
@@ -348,7 +349,7 @@ def test_the_lower_rate_is_cut_at_what_every_point_achieves():
 ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
 
 
-@pytest.mark.parametrize("bound", ITEM_LOWER, **ids)
+@each("bound", ITEM_LOWER, **ids)
 def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
     at = replace(setting(700, 20, 3.0), m=30)
     pool = setting(21_000, 20, 3.0)

@@ -25,6 +25,7 @@ from dpsco_core.methods.mean import (
 )
 from dpsco_core.methods.mean.iterative import theory_groups
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+from tests.folded import each
 from tests.methods.mean.checks import (
     ADVERSARIAL,
     APPROXIMATE,
@@ -155,8 +156,8 @@ def test_plans_noise_and_ledger_do_not_move_with_the_data(method: Any) -> None:
     check_noise_ignores_the_data(method, where, x, other)
 
 
-@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
-@pytest.mark.parametrize("d", [1, 2, 5])
+@each("method", [m() for m in PRIVATE], ids=str)
+@each("d", [1, 2, 5])
 def test_a_release_is_a_function_of_data_and_generator(method: Any, d: int) -> None:
     where, rows = setting(40, d), DenseRows(data(40, d))
 
