@@ -13,13 +13,9 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.tools import PARTS
-from dpsco_core.methods.mean.adaptive import (
-    GUARDED_FROM,
-    AdaptiveClipping,
-    AdaptivePlan,
-    finds_radius,
-)
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, finds_radius
 from dpsco_core.methods.mean.ladder import likely_crowd
+from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
 
 

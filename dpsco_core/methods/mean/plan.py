@@ -10,12 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.mean.adaptive import (
-    AdaptiveClipping,
-    AdaptivePlan,
-    Mode,
-    look_shares,
-)
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
 from dpsco_core.methods.mean.base import (
     check_level,
     check_rows,
@@ -25,6 +20,7 @@ from dpsco_core.methods.mean.base import (
 )
 from dpsco_core.methods.mean.rounds import plan_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.mean.shares import Mode, look_shares
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
