@@ -17,6 +17,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
     ENOUGH,
     clipped_sums,
@@ -42,6 +43,8 @@ from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.shares import (
     GUARDED_FROM,
     GUARDED_SHARE,
+    INNER_SHARE,
+    INNER_TEST_SHARE,
     Mode,
     look_share,
     look_shares,
@@ -70,6 +73,8 @@ class AdaptivePlan(Plan):
     test_rho: float = 0.0
     release_epsilon: float = 0.0  # epsilon of the release of a pure run; otherwise 0
     centre: CentrePlan | None = None
+    inner_epsilon: float = 0.0  # of the choice of a smaller radius; 0 if none is looked at
+    inner_rho: float = 0.0  # of the test of it
 
     @property
     def radii(self) -> Vector:
@@ -90,6 +95,9 @@ class AdaptiveClipping(PrivateMethod):
     # If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look at so
     # few records would find nothing. Under a pure budget guarded is single.
     mode: Mode | None = None
+    # Whether a smaller radius is looked at. If None where the noise of a test leaves a bias to be
+    # seen, in guarded mode or with a centre; never under a pure budget.
+    inner: bool | None = None
     # under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise, or
     # Bun and Steinke's conversion
     calibration: Calibration = "tight"
@@ -212,14 +220,21 @@ class AdaptiveClipping(PrivateMethod):
     def _looking_plan(self, setting: Setting, mode: Mode, centre: float) -> AdaptivePlan:
         """Return the plan with this share of rho for a centre."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
-        choice, shares = look_share(mode, d), look_shares(mode, d)
+        slope = 2.0 if guarded else 1.5
+        inner = mode != "blind" and self.inner is not False
+        if self.inner is None:
+            allowed = self.tuning != "theory" and (guarded or centre > 0)
+            inner = inner and allowed and tells_bias(setting, slope)
+        choice, shares = look_share(mode, d), look_shares(mode, d, inner)
         rho = total_rho(setting, shares, centre > 0, self.calibration)
         middle = self._centre(setting, centre * rho)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
-        wanted = (2.0 if guarded else 1.5) * d * noise + 4 / epsilon
+        wanted = slope * d * noise + 4 / epsilon
         fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else wanted
         test = min(1 / GUARDED_FROM, max(GUARDED_SHARE, 1 / d)) * rho if guarded else 0.0
+        inner_test = INNER_TEST_SHARE * rho if inner else 0.0
+        looks = sum(share for share, _ in shares) * rho
         return AdaptivePlan(
             setting=setting,
             mode=mode,
@@ -229,9 +244,11 @@ class AdaptiveClipping(PrivateMethod):
             target=min(wanted, n / 2),
             wide_target=min(fewer, n / 2),
             capped=wanted > n / 2,
-            release_rho=rho - (choice * rho * len(shares) + test + centre * rho),
+            release_rho=rho - (looks + test + inner_test + centre * rho),
             test_rho=test,
             centre=middle,
+            inner_epsilon=choice_epsilon(INNER_SHARE * rho) if inner else 0.0,
+            inner_rho=inner_test,
         )
 
     def _centre(self, setting: Setting, rho: float) -> CentrePlan | None:
@@ -284,22 +301,27 @@ class AdaptiveClipping(PrivateMethod):
             centre = descend(rows, plan.centre.radii, plan.centre.rhos, ledger, rng, label="centre")
             centre = into_ball(centre, plan.mean_bound)
         radii, kept = plan.radii, None  # step 3
-        narrow = wide = plan.top_radius
-        if plan.mode != "blind":  # step 4
+        small = narrow = wide = plan.top_radius
+        if plan.mode != "blind":  # steps 4 and 5
             kept = room_for_norms(rows)
             counts = norm_counts(rows, radii, centre, kept)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
-        rest, difference, fired = plan.release_rho, 0.0, False
+            small = narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
         if plan.mode == "guarded":
             choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
             place = ledger.select(choice, rng=rng, label="radius for few far records")
             wide = max(narrow, float(radii[place]))
-            rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
+        if plan.inner_rho:
+            choice = inner_choice(counts, n, plan.inner_epsilon)
+            place = ledger.select(choice, rng=rng, label="smaller radius")
+            small = min(narrow, float(radii[place]))
+        levels = tuple(sorted({small, narrow, wide}))
+        averages = dict(zip(levels, clipped_sums(rows, levels, centre, kept) / n, strict=True))
+        radius, rest, beyond = narrow, plan.release_rho, plan.target
+        difference, fired, distance = 0.0, False, 0.0
         if wide > narrow:  # step 5
-            means = clipped_sums(rows, (narrow, wide), centre, kept) / n
             difference, fired = wider_is_better(
-                means,
+                np.stack([averages[narrow], averages[wide]]),
                 (narrow, wide),
                 n=n,
                 rhos=(plan.test_rho, plan.release_rho),
@@ -307,17 +329,30 @@ class AdaptiveClipping(PrivateMethod):
                 ledger=ledger,
                 rng=rng,
             )
-            average = means[int(fired)]
+            radius, beyond = (wide, plan.wide_target) if fired else (narrow, plan.target)
         else:
-            average = clipped_sums(rows, (narrow,), centre, kept)[0] / n
-        radius = wide if fired else narrow
+            rest += plan.test_rho  # nothing to test
+        if small < narrow:  # step 6
+            distance, enough = inner_is_enough(
+                np.stack([averages[small], averages[radius]]),
+                (small, radius),
+                n=n,
+                rhos=(plan.inner_rho, plan.release_rho),
+                beyond=beyond,
+                ledger=ledger,
+                rng=rng,
+            )
+            radius = small if enough else radius
+        else:
+            rest += plan.inner_rho
+        average = averages[radius]
         sensitivity = 2 * radius / n
         as_one: Any = {
             "l2_sensitivity": sensitivity,
             "rng": rng,
             "label": "mean of clipped records",
         }
-        if plan.release_epsilon:  # step 6
+        if plan.release_epsilon:  # step 7
             value = ledger.spherical_laplace(average, epsilon=plan.release_epsilon, **as_one)
             noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
         else:
@@ -335,6 +370,8 @@ class AdaptiveClipping(PrivateMethod):
                 "wide_radius": wide,
                 "guard_difference": difference,
                 "guard_fired": float(fired),
+                "inner_radius": small,
+                "inner_difference": distance,
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),
                 "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),

@@ -145,9 +145,10 @@ class RescaledClipping(PrivateMethod):
         )
         if alone.fine.mode == "blind" or setting.d == 1 or setting.n < 2:
             return alone
-        rho = self._total_rho(setting, alone.fine.mode)
+        inner = alone.fine.inner_rho > 0
+        rho = self._total_rho(setting, alone.fine.mode, inner)
         spent = SCALE_SHARE * rho
-        fine = self._fine(self.mode).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
+        fine = self._fine(self.mode, inner).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
         if fine.mode == "blind":
             return alone
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
@@ -156,16 +157,18 @@ class RescaledClipping(PrivateMethod):
         highest = math.log2(scaled_bound(setting)[0]) + 1
         return replace(alone, fine=fine, scale_rho=spent, lowest=highest - OCTAVES)
 
-    def _fine(self, mode: Mode | None) -> AdaptiveClipping:
-        return AdaptiveClipping(mode=mode, calibration=self.calibration, tuning=self.tuning)
+    def _fine(self, mode: Mode | None, inner: bool | None = None) -> AdaptiveClipping:
+        return AdaptiveClipping(
+            mode=mode, inner=inner, calibration=self.calibration, tuning=self.tuning
+        )
 
-    def _total_rho(self, setting: Setting, mode: Mode) -> float:
+    def _total_rho(self, setting: Setting, mode: Mode, inner: bool) -> float:
         """Return the rho of everything: the look at the scales comes before the choices."""
         budget = setting.budget
         assert not isinstance(budget, PureDP)
         if self.calibration == "paper" and isinstance(budget, ApproxDP):
             return zcdp_rho(budget.epsilon, budget.delta, "paper")
-        looks = look_shares(mode, setting.d)
+        looks = look_shares(mode, setting.d, inner)
         shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in looks)
         return selection_rho(budget, shares, choices_first=False)
 

@@ -57,13 +57,13 @@ def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentreP
 
 
 def centre_allowed(setting: Setting, *, near: bool) -> bool:
-    """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
+    """Whether a centre may be looked for: where the public bound on the mean is finite.
 
-    With `near` from a quarter of the other distance on, within which adaptive clipping in single
-    mode looks for none: its proven error is that of a run without a centre.
+    Without `near` only where that is far beside a record's length: the proven error of adaptive
+    clipping in single mode is that of a run without a centre.
     """
     bound = scaled_bound(setting)[1]
-    return (0.5 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
+    return (0.0 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
 
 
 def centre_share(setting: Setting, *, near: bool) -> float:

@@ -11,6 +11,8 @@ Mode = Literal["single", "guarded", "blind"]
 
 GUARDED_FROM = 16  # dimensions
 GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
+INNER_SHARE = 0.01  # the share of the choice of a smaller radius
+INNER_TEST_SHARE = 0.05  # that of its test
 
 
 def look_share(mode: Mode, d: int) -> float:
@@ -18,9 +20,10 @@ def look_share(mode: Mode, d: int) -> float:
     return GUARDED_SHARE if mode == "guarded" else min(0.1, max(0.03, 0.6 / d))
 
 
-def look_shares(mode: Mode, d: int) -> Shares:
+def look_shares(mode: Mode, d: int, inner: bool) -> Shares:
     """Return the shares of rho of all choices of a radius."""
-    return ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
+    usual = ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
+    return (*usual, (INNER_SHARE, 1)) if inner else usual
 
 
 def usual_mode(setting: Setting) -> Mode:
