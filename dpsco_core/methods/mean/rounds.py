@@ -59,11 +59,10 @@ def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentreP
 def centre_allowed(setting: Setting, *, near: bool) -> bool:
     """Whether a centre may be looked for: where the public bound on the mean is finite.
 
-    Without `near` only where that is far beside a record's length: the proven error of adaptive
-    clipping in single mode is that of a run without a centre.
+    Unless it is `near` only where that bound is large beside a record's length: the proven error of
+    adaptive clipping in single mode is that of a run without a centre.
     """
-    bound = scaled_bound(setting)[1]
-    return (0.0 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
+    return (0.0 if near else 2.0) * math.sqrt(setting.d) < scaled_bound(setting)[1] < math.inf
 
 
 def centre_share(setting: Setting, *, near: bool) -> float:

@@ -12,7 +12,7 @@ Mode = Literal["single", "guarded", "blind"]
 GUARDED_FROM = 16  # dimensions
 GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
 INNER_SHARE = 0.01  # the share of the choice of a smaller radius
-INNER_TEST_SHARE = 0.05  # that of its test
+INNER_TEST_SHARE = 0.05  # the share of its test
 
 
 def look_share(mode: Mode, d: int) -> float:
