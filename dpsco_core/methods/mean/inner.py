@@ -1,7 +1,7 @@
 """A smaller radius, where clipping there moves the mean by no more than noise and sampling explain.
 
 On symmetric records clipping at about the usual length has no bias, and removes what the tails add.
-See theory/adaptive-methods.md, 1.1, step 6.
+See theory/adaptive-methods.md, 1.1.
 """
 
 import math
