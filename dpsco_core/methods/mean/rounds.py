@@ -24,6 +24,7 @@ T = TypeVar("T")
 MOST_ROUNDS = 6
 CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
 WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
+NEARER = 1 / 3  # by what factor a centre must be nearer than the bound where that is small
 BEYOND = 0.01  # the probability that a normal record, or an average's noise, is beyond its ball
 
 
@@ -57,12 +58,13 @@ def plan_centre(n: int, d: int, far: float, scale: float, rho: float) -> CentreP
 
 
 def centre_allowed(setting: Setting, *, near: bool) -> bool:
-    """Whether a centre may be looked for: where the public bound on the mean is finite.
+    """Whether the mean may be so far from 0, beside a record's length, that a centre is looked for.
 
-    Unless it is `near` only where that bound is large beside a record's length: the proven error of
-    adaptive clipping in single mode is that of a run without a centre.
+    With `near` from a quarter of the other distance on, within which adaptive clipping in single
+    mode looks for none: its proven error is that of a run without a centre.
     """
-    return (0.0 if near else 2.0) * math.sqrt(setting.d) < scaled_bound(setting)[1] < math.inf
+    bound = scaled_bound(setting)[1]
+    return (0.5 if near else 2.0) * math.sqrt(setting.d) < bound < math.inf
 
 
 def centre_share(setting: Setting, *, near: bool) -> float:
@@ -70,17 +72,21 @@ def centre_share(setting: Setting, *, near: bool) -> float:
 
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
-    :math:`d r^2` (theory/adaptive-methods.md, 1.1).
+    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `near` a centre may pay at every bound,
+    but where that is small only one that is much nearer.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     scale, bound = scaled_bound(setting)
     far = setting.constants.mean_gradient_bound
-    if not centre_allowed(setting, near=near):
+    wide = centre_allowed(setting, near=near)
+    if not (wide or (near and bound < math.inf)):
         return 0.0
     pulled = min(d, n**2 * rho / (32 * d))
 
     def error(share: float) -> float:
         off = plan_centre(n, d, far, scale, share * rho).off / scale if share else bound
+        if share and not wide and off > NEARER * bound:
+            return math.inf
         return (d + off**2) / (1 - share) + pulled * off**2
 
     return worthwhile(CENTRE_SHARES, error)

@@ -198,6 +198,8 @@ def test_a_centre_is_bought_where_the_public_bound_is_wide() -> None:
         return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], near=near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
+    # One that is no nearer than a third of a small bound would err more where the mean is near 0.
+    assert [share(n, 2.0) > 0 for n in (400, 800)] == [False, True]
     assert [share(5000, bound, near=False) > 0 for bound in (8.0, 10.0)] == [False, True]
     assert share(1000, 50.0) > share(10**5, 50.0) > 0
 
