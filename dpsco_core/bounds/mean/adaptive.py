@@ -13,13 +13,9 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.tools import PARTS
-from dpsco_core.methods.mean.adaptive import (
-    GUARDED_FROM,
-    AdaptiveClipping,
-    AdaptivePlan,
-    finds_radius,
-)
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, finds_radius
 from dpsco_core.methods.mean.ladder import likely_crowd
+from dpsco_core.methods.mean.shares import GUARDED_FROM
 from dpsco_core.problems.base import Setting
 
 
@@ -85,7 +81,8 @@ def at_run(plan: AdaptivePlan) -> tuple[float, float, float]:
     setting = plan.setting
     scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
     reach, sampling = math.sqrt(d) + scaled_mean_bound(setting), scale * math.sqrt(d / n)
-    covered = plan.mode == "single" and plan.centre is None and plan.release_rho > 0 and n > 1
+    covered = plan.mode == "single" and plan.centre is None and not plan.inner_rho
+    covered = covered and plan.release_rho > 0 and n > 1
     if not covered or not 0 < scale * reach < math.inf:
         return sampling, math.inf, math.inf
     top = plan.top_radius / scale

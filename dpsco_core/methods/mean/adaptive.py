@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
 )
 from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
     ENOUGH,
     clipped_sums,
@@ -39,18 +40,24 @@ from dpsco_core.methods.mean.rounds import (
     worthwhile,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
+from dpsco_core.methods.mean.shares import (
+    GUARDED_FROM,
+    GUARDED_SHARE,
+    INNER_SHARE,
+    INNER_TEST_SHARE,
+    Mode,
+    look_share,
+    look_shares,
+    total_rho,
+    usual_mode,
+)
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
-from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
+from dpsco_core.privacy.selection import choice_epsilon
 from dpsco_core.problems.base import Setting
-
-Mode = Literal["single", "guarded", "blind"]
-
-GUARDED_FROM = 16  # dimensions
-GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +73,8 @@ class AdaptivePlan(Plan):
     test_rho: float = 0.0
     release_epsilon: float = 0.0  # epsilon of the release of a pure run; otherwise 0
     centre: CentrePlan | None = None
+    inner_epsilon: float = 0.0  # epsilon of the choice of a smaller radius; otherwise 0
+    inner_rho: float = 0.0  # rho of its test; otherwise 0
 
     @property
     def radii(self) -> Vector:
@@ -86,6 +95,9 @@ class AdaptiveClipping(PrivateMethod):
     # If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look at so
     # few records would find nothing. Under a pure budget guarded is single.
     mode: Mode | None = None
+    # Whether a smaller radius is looked at. If None where the noise of a test leaves a bias to be
+    # seen, in guarded mode or with a centre; never under a pure budget.
+    inner: bool | None = None
     # under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise, or
     # Bun and Steinke's conversion
     calibration: Calibration = "tight"
@@ -117,6 +129,7 @@ class AdaptiveClipping(PrivateMethod):
         small=SmallRun(fields={"mode": "single"}),
         others={
             "guarded": SmallRun(fields={"mode": "guarded"}),
+            "inner": SmallRun(fields={"mode": "guarded", "inner": True}),
             "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),
             "pure": SmallRun(scenario={"delta": 0.0}),
         },
@@ -126,16 +139,19 @@ class AdaptiveClipping(PrivateMethod):
         "public radii it draws one beyond which about k records lie. The look costs a few "
         "hundredths of the budget, and saves most of what a radius chosen without looking loses. "
         "In many dimensions a second look and a test guard against data whose mean is carried by a "
-        "few far records.",
+        "few far records. Where noise is small, a third one and a test find out whether a much "
+        "smaller radius, the better one on symmetric records, has a bias here.",
         steps=(
-            r"Where the public bound on the mean is large, subtract a private centre: average the "
-            r"records in a ball, with noise, and again in a smaller ball about the answer.",
+            r"Where one pays, subtract a private centre: average the records in a ball, with "
+            r"noise, and again in a smaller ball about the answer.",
             r"Count $N(R_j)$, the records longer than each $R_j=R_{top}e^{-0.1j}$; $R_{top}$ is "
             r"the radius of simple clipping.",
             r"Draw $j$ with probability proportional to "
             r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
             r"From $d=16$ on draw a second radius, with $k$ like $\sqrt{d/\rho}$, and test with "
             r"a noisy norm whether what lies between the two moves the mean more than noise would.",
+            r"Where noise is small, draw a third radius, beyond which a quarter of the records "
+            r"lies, and take it unless a noisy norm shows that it moves the mean.",
             r"Return the mean of the clipped records plus $N(0,\sigma^2I_d)$, "
             r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre. Beyond the public bound "
             r"on the mean, pull it back there.",
@@ -146,17 +162,17 @@ class AdaptiveClipping(PrivateMethod):
         ),
         privacy=Proof(
             sensitivity=r"A replaced record changes each count $N(R_j)$ by at most 1, so every "
-            r"score by at most 1; the difference of two clipped means by at most "
-            r"$\frac{2(R_s-R_a)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
+            r"score by at most 1; the difference of the means at two radii by at most "
+            r"$\frac{2(R_1-R_2)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
             r"that is private already.",
             mechanism=r"The exponential mechanism is $\varepsilon_1$-DP and "
             r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
             r"$\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. Under a pure budget the "
             r"noise has density $\propto e^{-\varepsilon_2\|z\|/\Delta_2}$.",
             composition=r"Shares of $\rho$ that are fixed in advance add up. Under "
-            r"$(\varepsilon,\delta)$ all choices come first, and a recursion over them gives 0.994 "
-            r"to 1.000 of what Gaussian noise alone may spend; after a centre, dominating pairs "
-            r"give 0.99.",
+            r"$(\varepsilon,\delta)$ a recursion over one or two choices that come first gives "
+            r"0.994 to 1.000 of what Gaussian noise alone may spend; with three, or after a "
+            r"centre, dominating pairs give 0.97 to 0.99.",
         ),
         smooth="no loss",
         order=r"O(nd+n\ln\ln n)",
@@ -208,14 +224,21 @@ class AdaptiveClipping(PrivateMethod):
     def _looking_plan(self, setting: Setting, mode: Mode, centre: float) -> AdaptivePlan:
         """Return the plan with this share of rho for a centre."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
-        choice, shares = look_share(mode, d), look_shares(mode, d)
+        slope = 2.0 if guarded else 1.5
+        inner = mode != "blind" and self.inner is not False
+        if self.inner is None:
+            allowed = self.tuning != "theory" and (guarded or centre > 0)
+            inner = inner and allowed and tells_bias(setting, slope)
+        choice, shares = look_share(mode, d), look_shares(mode, d, inner)
         rho = total_rho(setting, shares, centre > 0, self.calibration)
         middle = self._centre(setting, centre * rho)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
-        wanted = (2.0 if guarded else 1.5) * d * noise + 4 / epsilon
+        wanted = slope * d * noise + 4 / epsilon
         fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else wanted
         test = min(1 / GUARDED_FROM, max(GUARDED_SHARE, 1 / d)) * rho if guarded else 0.0
+        inner_test = INNER_TEST_SHARE * rho if inner else 0.0
+        looks = sum(share for share, _ in shares) * rho
         return AdaptivePlan(
             setting=setting,
             mode=mode,
@@ -225,9 +248,11 @@ class AdaptiveClipping(PrivateMethod):
             target=min(wanted, n / 2),
             wide_target=min(fewer, n / 2),
             capped=wanted > n / 2,
-            release_rho=rho - (choice * rho * len(shares) + test + centre * rho),
+            release_rho=rho - (looks + test + inner_test + centre * rho),
             test_rho=test,
             centre=middle,
+            inner_epsilon=choice_epsilon(INNER_SHARE * rho) if inner else 0.0,
+            inner_rho=inner_test,
         )
 
     def _centre(self, setting: Setting, rho: float) -> CentrePlan | None:
@@ -280,22 +305,27 @@ class AdaptiveClipping(PrivateMethod):
             centre = descend(rows, plan.centre.radii, plan.centre.rhos, ledger, rng, label="centre")
             centre = into_ball(centre, plan.mean_bound)
         radii, kept = plan.radii, None  # step 3
-        narrow = wide = plan.top_radius
-        if plan.mode != "blind":  # step 4
+        small = narrow = wide = plan.top_radius
+        if plan.mode != "blind":  # steps 4 and 5
             kept = room_for_norms(rows)
             counts = norm_counts(rows, radii, centre, kept)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
-        rest, difference, fired = plan.release_rho, 0.0, False
+            small = narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
         if plan.mode == "guarded":
             choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
             place = ledger.select(choice, rng=rng, label="radius for few far records")
             wide = max(narrow, float(radii[place]))
-            rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
+        if plan.inner_rho:
+            choice = inner_choice(counts, n, plan.inner_epsilon)
+            place = ledger.select(choice, rng=rng, label="smaller radius")
+            small = min(narrow, float(radii[place]))
+        levels = tuple(sorted({small, narrow, wide}))
+        averages = dict(zip(levels, clipped_sums(rows, levels, centre, kept) / n, strict=True))
+        radius, rest, beyond = narrow, plan.release_rho, plan.target
+        difference, fired, distance = 0.0, False, 0.0
         if wide > narrow:  # step 5
-            means = clipped_sums(rows, (narrow, wide), centre, kept) / n
             difference, fired = wider_is_better(
-                means,
+                np.stack([averages[narrow], averages[wide]]),
                 (narrow, wide),
                 n=n,
                 rhos=(plan.test_rho, plan.release_rho),
@@ -303,17 +333,30 @@ class AdaptiveClipping(PrivateMethod):
                 ledger=ledger,
                 rng=rng,
             )
-            average = means[int(fired)]
+            radius, beyond = (wide, plan.wide_target) if fired else (narrow, plan.target)
         else:
-            average = clipped_sums(rows, (narrow,), centre, kept)[0] / n
-        radius = wide if fired else narrow
+            rest += plan.test_rho  # nothing to test
+        if small < narrow:  # step 6
+            distance, enough = inner_is_enough(
+                np.stack([averages[small], averages[radius]]),
+                (small, radius),
+                n=n,
+                rhos=(plan.inner_rho, plan.release_rho),
+                beyond=beyond,
+                ledger=ledger,
+                rng=rng,
+            )
+            radius = small if enough else radius
+        else:
+            rest += plan.inner_rho
+        average = averages[radius]
         sensitivity = 2 * radius / n
         as_one: Any = {
             "l2_sensitivity": sensitivity,
             "rng": rng,
             "label": "mean of clipped records",
         }
-        if plan.release_epsilon:  # step 6
+        if plan.release_epsilon:  # step 7
             value = ledger.spherical_laplace(average, epsilon=plan.release_epsilon, **as_one)
             noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
         else:
@@ -331,35 +374,13 @@ class AdaptiveClipping(PrivateMethod):
                 "wide_radius": wide,
                 "guard_difference": difference,
                 "guard_fired": float(fired),
+                "inner_radius": small,
+                "inner_difference": distance,
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),
                 "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),
             },
         )
-
-
-def look_share(mode: Mode, d: int) -> float:
-    """Return the share of rho of one choice of a radius."""
-    return GUARDED_SHARE if mode == "guarded" else min(0.1, max(0.03, 0.6 / d))
-
-
-def look_shares(mode: Mode, d: int) -> Shares:
-    """Return the shares of rho of all choices of a radius."""
-    return ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
-
-
-def usual_mode(setting: Setting) -> Mode:
-    """Return the mode in which the method runs if nothing else is said, and records suffice."""
-    return "single" if setting.d < GUARDED_FROM else "guarded"
-
-
-def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
-    """Return the rho of everything; a centre comes before the choices with these shares."""
-    budget = setting.budget
-    assert not isinstance(budget, PureDP)
-    if calibration == "paper" and isinstance(budget, ApproxDP):
-        return zcdp_rho(budget.epsilon, budget.delta, "paper")
-    return selection_rho(budget, shares, choices_first=not centred)
 
 
 def finds_radius(plan: AdaptivePlan) -> bool:

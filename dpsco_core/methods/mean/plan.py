@@ -10,12 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.mean.adaptive import (
-    AdaptiveClipping,
-    AdaptivePlan,
-    Mode,
-    look_shares,
-)
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
 from dpsco_core.methods.mean.base import (
     check_level,
     check_rows,
@@ -25,6 +20,7 @@ from dpsco_core.methods.mean.base import (
 )
 from dpsco_core.methods.mean.rounds import plan_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.mean.shares import Mode, look_shares
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho
@@ -149,9 +145,10 @@ class RescaledClipping(PrivateMethod):
         )
         if alone.fine.mode == "blind" or setting.d == 1 or setting.n < 2:
             return alone
-        rho = self._total_rho(setting, alone.fine.mode)
+        inner = alone.fine.inner_rho > 0
+        rho = self._total_rho(setting, alone.fine.mode, inner)
         spent = SCALE_SHARE * rho
-        fine = self._fine(self.mode).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
+        fine = self._fine(self.mode, inner).plan(replace(setting, budget=ZCDP(rho=rho - spent)))
         if fine.mode == "blind":
             return alone
         check_level("radius", fine.top_radius / LEAST_WEIGHT)
@@ -160,16 +157,18 @@ class RescaledClipping(PrivateMethod):
         highest = math.log2(scaled_bound(setting)[0]) + 1
         return replace(alone, fine=fine, scale_rho=spent, lowest=highest - OCTAVES)
 
-    def _fine(self, mode: Mode | None) -> AdaptiveClipping:
-        return AdaptiveClipping(mode=mode, calibration=self.calibration, tuning=self.tuning)
+    def _fine(self, mode: Mode | None, inner: bool | None = None) -> AdaptiveClipping:
+        return AdaptiveClipping(
+            mode=mode, inner=inner, calibration=self.calibration, tuning=self.tuning
+        )
 
-    def _total_rho(self, setting: Setting, mode: Mode) -> float:
+    def _total_rho(self, setting: Setting, mode: Mode, inner: bool) -> float:
         """Return the rho of everything: the look at the scales comes before the choices."""
         budget = setting.budget
         assert not isinstance(budget, PureDP)
         if self.calibration == "paper" and isinstance(budget, ApproxDP):
             return zcdp_rho(budget.epsilon, budget.delta, "paper")
-        looks = look_shares(mode, setting.d)
+        looks = look_shares(mode, setting.d, inner)
         shares = tuple((share * (1 - SCALE_SHARE), count) for share, count in looks)
         return selection_rho(budget, shares, choices_first=False)
 

@@ -24,6 +24,7 @@ T = TypeVar("T")
 MOST_ROUNDS = 6
 CENTRE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # shares of rho, the first one: no centre
 WORTHWHILE = 0.2  # by what share a centre must make the error smaller in the plan's model
+NEARER = 1 / 3  # by what factor a centre must be nearer than the bound where that is small
 BEYOND = 0.01  # the probability that a normal record, or an average's noise, is beyond its ball
 
 
@@ -71,17 +72,21 @@ def centre_share(setting: Setting, *, near: bool) -> float:
 
     A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
     about it moves the answer towards it, in squares and units of the release's noise, by up to
-    :math:`d r^2` (theory/adaptive-methods.md, 1.1).
+    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `near` a centre may pay at every bound,
+    but where that is small only one that is much nearer.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     scale, bound = scaled_bound(setting)
     far = setting.constants.mean_gradient_bound
-    if not centre_allowed(setting, near=near):
+    wide = centre_allowed(setting, near=near)
+    if not (wide or (near and bound < math.inf)):
         return 0.0
     pulled = min(d, n**2 * rho / (32 * d))
 
     def error(share: float) -> float:
         off = plan_centre(n, d, far, scale, share * rho).off / scale if share else bound
+        if share and not wide and off > NEARER * bound:
+            return math.inf
         return (d + off**2) / (1 - share) + pulled * off**2
 
     return worthwhile(CENTRE_SHARES, error)

@@ -67,7 +67,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
 
 
 def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> None:
-    page = open_page(against=None, methods=None, n="5000")
+    page = open_page(against=None, methods=None, n="5000", trials="10")
     above = f"{headline(page)} {below(page)} {re.findall('<h1>(.*?)</h1>', html(page))[0]}"
     assert len(above.replace(" = ", "=").split()) <= 45
     for axis in ("x", "x2"):

@@ -7,8 +7,9 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan, Mode
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
 from dpsco_core.methods.mean.sentences import KNOWN_SET
+from dpsco_core.methods.mean.shares import Mode
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.means.base import (

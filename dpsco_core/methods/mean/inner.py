@@ -1,0 +1,83 @@
+"""A smaller radius, where clipping there moves the mean by no more than noise and sampling explain.
+
+On symmetric records clipping at about the usual length has no bias, and removes what the tails add.
+See theory/adaptive-methods.md, 1.1.
+"""
+
+import math
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.privacy.choices import ExponentialChoice
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+BEYOND_INNER = 0.25  # the share of the records that are to be longer than it
+LEAST_RECORDS = 800.0  # n times rho: below, the noise of the test hides a bias that matters
+MOST_BEYOND = 1 / 8  # a share of the records: with more above the radius the two are too near
+
+
+def tells_bias(setting: Setting, slope: float) -> bool:
+    r"""Whether a bias of clipping shows beside the noise of a test, a function of public numbers.
+
+    About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it.
+    """
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    return n * rho >= LEAST_RECORDS and slope * d * math.sqrt(2 / rho) <= MOST_BEYOND * n
+
+
+def inner_choice(counts: Vector, n: int, epsilon: float) -> ExponentialChoice:
+    r"""Return the choice of the smaller radius: score :math:`-|N-n/4|`, no base measure."""
+    scores = -np.abs(counts - BEYOND_INNER * n)
+    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+
+
+def inner_is_enough(
+    # shape (2, d): of n rows, projected on the ball of either radius, the smaller one first
+    means: Vector,
+    radii: tuple[float, float],
+    *,
+    n: int,
+    rhos: tuple[float, float],  # rho of the test, and of the release for which the radius is
+    beyond: float,  # how many rows are expected to be longer than the larger radius
+    ledger: Ledger,
+    rng: np.random.Generator,
+) -> tuple[float, bool]:
+    """Return the noisy distance of the two means, and whether the smaller radius is better."""
+    small, large = radii
+    gap = large - small
+    noisy = ledger.gaussian(
+        np.array([float(np.linalg.norm(means[1] - means[0]))]),
+        l2_sensitivity=2 * gap / n,
+        rho=rhos[0],
+        rng=rng,
+        label="what lies beyond the smaller radius",
+    )
+    distance = max(0.0, float(noisy[0]))
+    first, second = overshoots(large / small, BEYOND_INNER * n / beyond)
+    # In units of gap/n: squares of radii may be beyond the doubles.
+    nearness = gap / (large + small)
+    explained = 2 / rhos[0] + n * second
+    saved = nearness * n * (second + 2 * small / gap * first) + 2 * means.shape[1] / rhos[1]
+    return distance, distance / (gap / n) <= math.sqrt(explained + saved)
+
+
+def overshoots(stretch: float, thinning: float) -> tuple[float, float]:
+    r"""Return :math:`Eu` and :math:`Eu^2`, :math:`u=(\min\{\Vert y\Vert,R\}-r)_+/(R-r)`.
+
+    A quarter of the lengths is above r and `thinning` times fewer above R, `stretch` times as far
+    out; between, the share falls as a power.
+    """
+    log = math.log(stretch)
+    a = max(0.0, math.log(thinning) / log)
+    one, two = _integral(1 - a, log), _integral(2 - a, log)
+    return (
+        BEYOND_INNER * one / (stretch - 1),
+        2 * BEYOND_INNER * (two - one) / (stretch - 1) ** 2,
+    )
+
+
+def _integral(power: float, log: float) -> float:
+    r"""Return :math:`\int_1^xt^{s-1}dt` for a power s, with :math:`x=e^{log}`."""
+    return log if abs(power * log) < 1e-12 else math.expm1(power * log) / power

@@ -1,0 +1,40 @@
+"""The shares of the budget of adaptive clipping; they are fixed before a record is looked at."""
+
+from typing import Literal
+
+from dpsco_core.methods.base import Calibration
+from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.selection import Shares, selection_rho
+from dpsco_core.problems.base import Setting
+
+Mode = Literal["single", "guarded", "blind"]
+
+GUARDED_FROM = 16  # dimensions
+GUARDED_SHARE = 0.02  # the share of each of the two choices, and of the test at least
+INNER_SHARE = 0.01  # the share of the choice of a smaller radius
+INNER_TEST_SHARE = 0.05  # the share of its test
+
+
+def look_share(mode: Mode, d: int) -> float:
+    """Return the share of rho of one choice of a radius."""
+    return GUARDED_SHARE if mode == "guarded" else min(0.1, max(0.03, 0.6 / d))
+
+
+def look_shares(mode: Mode, d: int, inner: bool) -> Shares:
+    """Return the shares of rho of all choices of a radius."""
+    usual = ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
+    return (*usual, (INNER_SHARE, 1)) if inner else usual
+
+
+def usual_mode(setting: Setting) -> Mode:
+    """Return the mode in which the method runs if nothing else is said, and records suffice."""
+    return "single" if setting.d < GUARDED_FROM else "guarded"
+
+
+def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
+    """Return the rho of everything; a centre comes before the choices with these shares."""
+    budget = setting.budget
+    assert not isinstance(budget, PureDP)
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return zcdp_rho(budget.epsilon, budget.delta, "paper")
+    return selection_rho(budget, shares, choices_first=not centred)

@@ -1,0 +1,233 @@
+"""The smaller radius of adaptive clipping: what is tested, what it may move, and what it gains.
+
+Faults that these tests would catch: half the sensitivity of the test, a look or a test that is not
+charged, a threshold with a part left out, a smaller radius that is taken where clipping has a bias.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import quad
+
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import AdaptiveClipping, RescaledClipping, adaptive
+from dpsco_core.methods.mean import inner as module
+from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, overshoots, tells_bias
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
+from tests.methods.mean.test_adaptive import NASTY, is_spent, point
+
+Array = NDArray[np.float64]
+
+
+@pytest.mark.parametrize("stretch", [1.001, 1.5, 4.0, 300.0])
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.7, 2.0, 6.0])
+def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -> None:
+    """By quadrature, in units of r: a quarter is longer than r, and a power of the length less."""
+    share = [quad(lambda t: 0.25 * t**-power, 1, stretch)[0]]
+    share.append(quad(lambda t: 2 * (t - 1) * 0.25 * t**-power, 1, stretch)[0])
+    first, second = overshoots(stretch, stretch**power)
+    gap = stretch - 1
+    assert first == pytest.approx(share[0] / gap, rel=1e-6)
+    assert second == pytest.approx(share[1] / gap**2, rel=1e-6)
+    assert 0 < second <= first * (1 + 1e-9) <= 0.2500001
+
+
+def decision(distance: float, small: float, large: float, n: int, d: int, beyond: float) -> bool:
+    """What a test with hardly any noise decides on means that are so far apart."""
+    means = np.zeros((2, d))
+    means[1, 0] = distance
+    rho = 1e12
+    rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=rho))
+    rhos = (rho, 0.4)
+    return inner_is_enough(
+        means, (small, large), n=n, rhos=rhos, beyond=beyond, ledger=ledger, rng=rng
+    )[1]
+
+
+@pytest.mark.parametrize(("small", "large"), [(3.0, 9.0), (0.5, 5.0), (4.0, 4.4)])
+@pytest.mark.parametrize(("n", "d", "beyond"), [(20_000, 20, 90.0), (5000, 100, 410.0)])
+def test_the_threshold_is_where_the_estimated_errors_are_equal(
+    small: float, large: float, n: int, d: int, beyond: float
+) -> None:
+    """Written out in plain units: squared bias, sampling and noise of either radius."""
+    power = math.log(0.25 * n / beyond) / math.log(large / small)
+
+    def longer(t: float) -> float:
+        return float(0.25 * (t / small) ** -power)
+
+    over = quad(longer, small, large)[0]
+    square = quad(lambda t: 2 * (t - small) * longer(t), small, large)[0]
+    less_sampling = (square + 2 * small * over) / n
+    less_noise = 2 * d / (0.4 * n**2) * (large**2 - small**2)
+    # A bias that falls like 1/R is at r its change times R/(R-r), and at R times r/(R-r).
+    more_bias = (large**2 - small**2) / (large - small) ** 2
+    # the square of the distance is that of the change of the bias, and what sampling adds
+    edge = math.sqrt((less_sampling + less_noise) / more_bias + square / n)
+    assert decision(edge * 0.999, small, large, n, d, beyond)
+    assert not decision(edge * 1.001, small, large, n, d, beyond)
+
+
+def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
+    counts = np.array([0.0, 10.0, 24.0, 90.0])
+    choice = inner_choice(counts, 100, 0.3)
+    assert choice.scores.tolist() == [-25.0, -15.0, -1.0, -65.0]
+    assert choice.log_base is None and choice.entry("x").noise == pytest.approx(2 / 0.3)
+
+
+def traced(
+    method: AdaptiveClipping, x: Array, seed: int, replay: list[Any] | None = None
+) -> tuple[list[Any], list[Any], list[tuple[str, float]]]:
+    """Run, or follow the releases of another run: exact values, releases, labels and claims."""
+    _, where = point(n=6, d=3, offset=0.5, bound=2.0)
+    exact: list[Any] = []
+    out: list[Any] = []
+    claims: list[tuple[str, float]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        honest, select = Ledger.gaussian, Ledger.select
+
+        def watched(self: Ledger, value: Array, **more: Any) -> Any:
+            exact.append(np.array(value))
+            claims.append((more["label"], more["l2_sensitivity"]))
+            noisy = honest(self, value, **more)
+            out.append(noisy if replay is None else replay[len(out)])
+            return out[-1]
+
+        def chosen(self: Ledger, release: Any, **more: Any) -> Any:
+            exact.append(release.scores)
+            claims.append((more["label"], release.sensitivity))
+            place = select(self, release, **more)
+            out.append(place if replay is None else replay[len(out)])
+            return out[-1]
+
+        patch.setattr(Ledger, "gaussian", watched)
+        patch.setattr(Ledger, "select", chosen)
+        plan = method.plan(where)
+        method.release(DenseRows(x), plan, Ledger(where.budget), np.random.default_rng(seed))
+    return exact, out, claims
+
+
+def moved_most(mode: Any) -> tuple[float, float]:
+    """Return how far a record moves a release over its claim, and so for the test; the most."""
+    method = AdaptiveClipping(mode=mode, inner=True)
+    base = np.random.default_rng(5).standard_normal((6, 3))
+    base[4:] = 60.0  # so that the mean of what lies outside can lose its whole length
+    moves: dict[str, float] = {}
+    for seed in range(6):
+        exact, out, claims = traced(method, base, seed)
+        for row, bad in ((i, b) for i in (2, 5) for b in (*NASTY, 30.0, -30.0)):
+            other = base.copy()
+            other[row] = bad
+            again, _, same = traced(method, other, seed, out)
+            assert same == claims
+            for a, b, (label, claim) in zip(exact, again, claims, strict=True):
+                chosen = "radius" in label and "lies" not in label
+                size = np.abs(a - b).max() if chosen else np.linalg.norm(a - b)
+                moves[label] = max(moves.get(label, 0.0), float(size) / claim)
+    return max(moves.values()), moves["what lies beyond the smaller radius"]
+
+
+@pytest.mark.parametrize("mode", ["single", "guarded"])
+def test_no_record_moves_a_release_further_than_its_claim(mode: Any) -> None:
+    most, of_test = moved_most(mode)
+    assert most <= 1 + 1e-9
+    assert of_test > 0.5  # so that half the claim would be too little
+
+
+class Halving:
+    """A ledger that is told half of a sensitivity."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def gaussian(self, value: Array, *, l2_sensitivity: float, **more: Any) -> Array:
+        return self.ledger.gaussian(value, l2_sensitivity=l2_sensitivity / 2, **more)
+
+
+def test_a_test_with_half_its_sensitivity_is_caught() -> None:
+    def faulty(*args: Any, ledger: Any, **more: Any) -> Any:
+        return inner_is_enough(*args, ledger=Halving(ledger), **more)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adaptive, "inner_is_enough", faulty)
+        with pytest.raises(AssertionError):
+            test_no_record_moves_a_release_further_than_its_claim("single")
+
+
+@pytest.mark.parametrize("budget", [ZCDP(rho=0.5), ApproxDP(epsilon=6.0, delta=1e-6)])
+@pytest.mark.parametrize("d", [5, 20])
+@pytest.mark.parametrize("method", [AdaptiveClipping(), RescaledClipping()])
+def test_what_is_looked_at_inside_is_charged(budget: Any, d: int, method: Any) -> None:
+    problem, where = point(n=4000, d=d, budget=budget, offset=1.0, bound=20.0)
+    rows = problem.sample(4000, np.random.default_rng(0))
+    ledger = Ledger(budget)
+    method.release(rows, method.plan(where), ledger, np.random.default_rng(1))
+    labels = [e.label for e in ledger.entries]
+    assert labels.count("smaller radius") == 1
+    assert labels.count("what lies beyond the smaller radius") == 1
+    assert is_spent(ledger)
+
+
+def test_it_is_looked_at_where_a_bias_shows_beside_the_noise() -> None:
+    """And where single mode has a centre: its proven error is that of a run without."""
+
+    def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
+        _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
+        return AdaptiveClipping(**fields).plan(where).inner_rho > 0
+
+    assert [looks(n, 20, 0.05) for n in (15_000, 17_000)] == [False, True]
+    assert [looks(n, 100, 0.5) for n in (3000, 3400)] == [False, True]
+    assert [looks(5000, 5, 0.5, bound) for bound in (4.0, 20.0)] == [False, True]
+    assert not looks(5000, 20, 0.5, tuning="theory", mode="guarded")
+    assert not looks(5000, 20, 0.5, inner=False) and looks(500, 20, 0.5, inner=True)
+    assert not looks(500, 20, 0.5, inner=True, mode="blind")
+
+
+def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
+    """Root mean square errors with and without the look, and how often it is taken."""
+    problem, where = point(law, n, d, ZCDP(rho=rho), offset=1.0, bound=2.0, p=2.0)
+    squares, taken = np.zeros(2), 0
+    for seed in range(12):
+        drawn = problem.draw(np.random.default_rng(seed))
+        rows = drawn.sample(n, np.random.default_rng([seed, 1]))
+        for i, method in enumerate((AdaptiveClipping(), AdaptiveClipping(inner=False))):
+            rng = np.random.default_rng([seed, 2])
+            release = method.release(rows, method.plan(where), Ledger(where.budget), rng)
+            squares[i] += drawn.error(release.value) ** 2
+            shown = release.diagnostics
+            taken += i == 0 and shown["clip_radius"] == shown["inner_radius"]
+    return math.sqrt(squares[0] / squares[1]), taken / 12
+
+
+@pytest.mark.parametrize(("n", "d", "rho"), [(20_000, 20, 0.5), (5000, 100, 0.5)])
+def test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(
+    n: int, d: int, rho: float
+) -> None:
+    """There it saves a twentieth of the error or more; here it costs its share of the budget."""
+    for law in ("student-t", "elliptical-t"):
+        ratio, taken = errors_of(law, n, d, rho)
+        assert ratio < 0.95 and taken >= 0.75
+    for law in ("skewed-pareto", "log-normal"):
+        ratio, taken = errors_of(law, n, d, rho)
+        assert ratio < 1.06 and taken <= 0.25
+
+
+def test_a_threshold_that_takes_no_bias_for_one_is_caught() -> None:
+    """Were the smaller radius always taken, skewed records would be cut off."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "overshoots", lambda stretch, thinning: (1e6, 1e6))
+        with pytest.raises(AssertionError):
+            test_it_is_taken_on_symmetric_records_and_left_on_skewed_ones(20_000, 20, 0.5)
+        with pytest.raises(AssertionError):
+            test_the_threshold_is_where_the_estimated_errors_are_equal(3.0, 9.0, 20_000, 20, 90.0)
+
+
+def test_the_condition_is_a_function_of_public_numbers() -> None:
+    _, where = point(n=5000, d=20)
+    assert tells_bias(where, 2.0)
+    assert not tells_bias(replace(where, budget=ZCDP(rho=1e-3)), 2.0)
