@@ -70,8 +70,9 @@ def chosen(page: AppTest) -> Scenario:
 
 
 def figure(page: AppTest) -> dict[str, Any]:
-    """Return the figure."""
-    (drawn,) = page.get("plotly_chart")
+    """Return the figure; that of the coverage, below the table, is another."""
+    charts = page.get("plotly_chart")
+    (drawn,) = [chart for chart in charts if "coverage" not in chart.proto.id]
     return dict(json.loads(drawn.proto.spec))
 
 

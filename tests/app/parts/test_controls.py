@@ -249,7 +249,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
     )
     drawn = set(trace_names(figure(page)))
-    assert {bound(s).card.privacy for s in shown(chosen(page), ["lower bounds"])} == {
+    assert {bound(s).card.privacy for s in shown(chosen(page), ("lower bounds",))} == {
         "none",
         "pure",
         "approx",

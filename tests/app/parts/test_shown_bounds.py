@@ -17,6 +17,11 @@ POINT = Scenario(methods=("mean.clipped",))
 VIEWS = ("lower bounds", "rates", "upper bounds")
 
 
+def forget() -> None:
+    lower_cards.cache_clear()
+    shown.cache_clear()
+
+
 def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
     """Add a lower bound on the mean to the catalogue, of a slug that no other resembles."""
     known = catalogue.bound("lower.mean.fano-cdp")
@@ -30,14 +35,14 @@ def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
     monkeypatch.setattr(catalogue, "BOUND_SLUGS", tuple(b.card.slug for b in bounds))
     monkeypatch.setattr(table, "BOUNDS", bounds)
     monkeypatch.setattr(catalogue, "_bounds_for", catalogue._bounds_for.__wrapped__)
-    lower_cards.cache_clear()
+    forget()
     return made
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> object:
     yield
-    lower_cards.cache_clear()
+    forget()
 
 
 def test_a_new_lower_bound_is_drawn_tabled_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
 
 def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
     page = open_page(**QUERY | {"grid": "5,12"}, against="group-l1")
-    said = "d must be a multiple of 5 for the geometry group-l1, got d=12."
+    said = "d must be a multiple of 5 for the geometry group-l1, got d = 12."
     assert [e.value for e in page.error] == [said]
 
 

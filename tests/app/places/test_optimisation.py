@@ -13,7 +13,6 @@ from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import baseline, words_for
 from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals, refusal
 from dpsco_app.parts.shown_bounds import lower_cards, shown
-from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     default_methods,
@@ -21,6 +20,7 @@ from dpsco_core.catalogue import (
     methods_for,
     problem_card,
 )
+from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
@@ -256,7 +256,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "lower.sco.approx-tracing",
     }
     two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
-    assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ["rates"]))
+    assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ("rates",)))
     # On a strongly convex loss those of its own, smaller class.
     assert all("strong" in c.slug for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
