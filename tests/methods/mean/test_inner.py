@@ -189,6 +189,13 @@ def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) 
     assert kinds == {(True, False), (False, True)}
 
 
+def test_a_noisy_distance_below_zero_counts_as_zero() -> None:
+    method, script = AdaptiveClipping(mode="single", inner=True), [8, 15, np.array([-1e9])]
+    shown = traced(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
+    assert shown["inner_difference"] == 0.0
+    assert shown["clip_radius"] == shown["inner_radius"] < shown["narrow_radius"]
+
+
 class Halving:
     """A ledger that is told half of a sensitivity."""
 
