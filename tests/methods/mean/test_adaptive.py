@@ -377,21 +377,22 @@ def test_the_scores_of_a_run_are_those_of_the_plan() -> None:
 
 
 def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
-    problem, where = point(n=2000, d=20)
-    rows = problem.sample(2000, np.random.default_rng(0))
-    kinds = set()
-    for seed, inner in itertools.product(range(40), (False, True)):
-        method, ledger = AdaptiveClipping(inner=inner), Ledger(where.budget)
+    """With few records about a quarter is above either radius, in one dimension few above both."""
+    kinds, sizes = set(), ((400, 20), (2000, 20), (100, 1))
+    for (n, d), inner, seed in itertools.product(sizes, (False, True), range(40)):
+        problem, where = point(n=n, d=d)
+        rows = problem.sample(n, np.random.default_rng(0))
+        method, ledger = AdaptiveClipping(mode="guarded", inner=inner), Ledger(where.budget)
         release = method.release(rows, method.plan(where), ledger, np.random.default_rng(seed))
         shown = release.diagnostics
         wide = shown["wide_radius"] > shown["narrow_radius"]
         small = shown["inner_radius"] < shown["narrow_radius"]
         gaussians = [e for e in ledger.entries if e.mechanism == "gaussian" and e.label != "centre"]
         assert len(gaussians) == 1 + wide + small and ledger.spent() == where.budget
-        assert gaussians[-1].sensitivity == 2 * shown["clip_radius"] / 2000
-        assert inner or not small
-        kinds.add((wide, small))
-    assert {small for _, small in kinds} == {False, True}
+        assert gaussians[-1].sensitivity == 2 * shown["clip_radius"] / n
+        kinds.add((wide, inner, small))
+    looks = {(False, False), (True, False), (True, True)}
+    assert kinds == {(wide, *look) for wide, look in itertools.product((False, True), looks)}
 
 
 def few_records(problem: MeanEstimation, where: Setting, methods: tuple[Any, ...]) -> list[float]:

@@ -1,13 +1,16 @@
 """The smaller radius of adaptive clipping: what is tested, what it may move, and what it gains.
 
 Faults that these tests would catch: half the sensitivity of the test, a look or a test that is not
-charged, a threshold with a part left out, a smaller radius that is taken where clipping has a bias.
+charged, a decision or a diagnostic from the distance without noise, a threshold that looks at the
+records or has a part left out, a smaller radius that is taken where clipping has a bias.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +18,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
+from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.data import DenseRows
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean import AdaptiveClipping, RescaledClipping, adaptive
 from dpsco_core.methods.mean import inner as module
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, overshoots, tells_bias
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
-from tests.methods.mean.test_adaptive import NASTY, is_spent, point
+from tests.methods.mean.test_adaptive import BUDGETS, NASTY, is_spent, point
 
 Array = NDArray[np.float64]
 
@@ -81,10 +86,14 @@ def test_the_smaller_radius_is_wanted_beyond_a_quarter_of_the_records() -> None:
 
 
 def traced(
-    method: AdaptiveClipping, x: Array, seed: int, replay: list[Any] | None = None
-) -> tuple[list[Any], list[Any], list[tuple[str, float]]]:
-    """Run, or follow the releases of another run: exact values, releases, labels and claims."""
-    _, where = point(n=6, d=3, offset=0.5, bound=2.0)
+    method: AdaptiveClipping,
+    x: Array,
+    seed: int,
+    replay: list[Any] | None = None,
+    budget: Any = BUDGETS[0],
+) -> tuple[list[Any], list[Any], list[tuple[str, float]], Release]:
+    """Run, or follow the releases of another run: exact values, releases, claims and the result."""
+    _, where = point(n=len(x), d=3, budget=budget, offset=0.5, bound=2.0)
     exact: list[Any] = []
     out: list[Any] = []
     claims: list[tuple[str, float]] = []
@@ -107,9 +116,17 @@ def traced(
 
         patch.setattr(Ledger, "gaussian", watched)
         patch.setattr(Ledger, "select", chosen)
-        plan = method.plan(where)
-        method.release(DenseRows(x), plan, Ledger(where.budget), np.random.default_rng(seed))
-    return exact, out, claims
+        plan, rng = method.plan(where), np.random.default_rng(seed)
+        release = method.release(DenseRows(x), plan, Ledger(where.budget), rng)
+    return exact, out, claims, release
+
+
+def scripts(mode: Any) -> list[Any]:
+    """Return releases that may be, with the guard fired or not and the smaller radius or not."""
+    if mode == "single":
+        return [[8, 15, np.array([q]), np.zeros(3)] for q in (0.0, 1e9)]
+    tests = itertools.product((0.0, 1e9), repeat=2)
+    return [[8, 2, 15, *(np.array([q]) for q in both), np.zeros(3)] for both in tests]
 
 
 def moved_most(mode: Any) -> tuple[float, float]:
@@ -118,12 +135,12 @@ def moved_most(mode: Any) -> tuple[float, float]:
     base = np.random.default_rng(5).standard_normal((6, 3))
     base[4:] = 60.0  # so that the mean of what lies outside can lose its whole length
     moves: dict[str, float] = {}
-    for seed in range(6):
-        exact, out, claims = traced(method, base, seed)
+    for seed, start in enumerate([None] * 6 + scripts(mode)):
+        exact, out, claims, _ = traced(method, base, seed, start)
         for row, bad in ((i, b) for i in (2, 5) for b in (*NASTY, 30.0, -30.0)):
             other = base.copy()
             other[row] = bad
-            again, _, same = traced(method, other, seed, out)
+            again, _, same, _ = traced(method, other, seed, out)
             assert same == claims
             for a, b, (label, claim) in zip(exact, again, claims, strict=True):
                 chosen = "radius" in label and "lies" not in label
@@ -137,6 +154,46 @@ def test_no_record_moves_a_release_further_than_its_claim(mode: Any) -> None:
     most, of_test = moved_most(mode)
     assert most <= 1 + 1e-9
     assert of_test > 0.5  # so that half the claim would be too little
+
+
+@pytest.mark.parametrize("mode", ["single", "guarded"])
+def test_what_is_decided_and_shown_is_a_function_of_what_is_released(mode: Any) -> None:
+    """Unlike data with the same releases: a bias inside, none, and no record at any radius."""
+    method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
+    _, where = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
+    skewed = np.zeros((40, 3))
+    skewed[:, 0] = method.plan(where).top_radius * np.linspace(0.1, 0.9, 40)
+    symmetric = skewed * np.resize([1.0, -1.0], 40)[:, None]
+    kinds, given = set(), list[Any]()
+
+    def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **more: Any) -> Any:
+        given.append((values, more))
+        return test(means, *values, ledger=ledger, rng=rng, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("inner_is_enough", "wider_is_better"):
+            patch.setattr(adaptive, name, partial(watched, getattr(adaptive, name)))
+        for seed, one in itertools.product(range(4), (skewed, symmetric)):
+            _, out, claims, release = traced(method, one, seed, budget=budget)
+            parameters = given.copy()
+            for two in (skewed, symmetric, 0 * skewed):
+                given.clear()
+                _, _, same, other = traced(method, two, seed, out, budget)
+                assert given == parameters and same == claims
+                assert other.diagnostics == release.diagnostics
+                assert other.value.tolist() == release.value.tolist()
+            given.clear()
+            shown = release.diagnostics
+            if shown["inner_radius"] < shown["narrow_radius"]:
+                kinds.add((one is skewed, shown["clip_radius"] == shown["inner_radius"]))
+    assert kinds == {(True, False), (False, True)}
+
+
+def test_a_noisy_distance_below_zero_counts_as_zero() -> None:
+    method, script = AdaptiveClipping(mode="single", inner=True), [8, 15, np.array([-1e9])]
+    shown = traced(method, np.zeros((6, 3)), 0, [*script, np.zeros(3)])[3].diagnostics
+    assert shown["inner_difference"] == 0.0
+    assert shown["clip_radius"] == shown["inner_radius"] < shown["narrow_radius"]
 
 
 class Halving:
@@ -231,3 +288,28 @@ def test_the_condition_is_a_function_of_public_numbers() -> None:
     _, where = point(n=5000, d=20)
     assert tells_bias(where, 2.0)
     assert not tells_bias(replace(where, budget=ZCDP(rho=1e-3)), 2.0)
+
+
+@pytest.mark.parametrize("fields", [{"inner": True}, {"mode": "guarded"}])
+def test_no_bound_is_given_of_a_run_that_looks_further(fields: Any) -> None:
+    """At a smaller radius, which the proven error of single mode does not cover, or a second."""
+    _, where = point(n=5000, d=9, offset=0.5, bound=1.0)
+    (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
+    plain, looking = (AdaptiveClipping(**more).plan(where) for more in ({}, fields))
+    assert not bound.failures(where) and not plain.inner_rho
+    assert sum(bound.terms(where, plain).values()) == pytest.approx(bound.value(where))
+    assert math.isinf(sum(bound.terms(where, looking).values()))
+
+
+def test_what_is_proven_is_of_runs_without_the_look() -> None:
+    """Wherever the conditions of the bound hold the method itself looks at no smaller radius."""
+    (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
+    covered = looking = 0
+    sizes = itertools.product((500, 5000, 20_000), (1, 5, 15, 16), (0.05, 2.0), (0.5, 4.0, 60.0))
+    for n, d, rho, far in sizes:
+        _, where = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=far)
+        holds = not bound.failures(where)
+        plan = AdaptiveClipping().plan(where)
+        assert not (holds and plan.inner_rho)
+        covered, looking = covered + holds, looking + (plan.inner_rho > 0)
+    assert min(covered, looking) > 10
