@@ -171,17 +171,15 @@ MEASURED_MAP = (
 # %%
 from dpsco_core import run_cell
 from dpsco_core.explain.contest import contest_cells, measured_contest
-from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells
+from dpsco_core.explain.users.regions import MEASURED, measured_cells, measured_through
 
-budget = (point.d, point.epsilon, point.delta, point.seed)
-regions = measured_contest(
-    MEASURED_PLANE,
-    MEASURED,
-    {{
-        at: [run_cell(cell) for cell in measured_cells(at, *budget)]
-        for at in contest_cells(MEASURED_PLANE)
-    }},
-)
+plane = measured_through(point.n, point.m)
+rest = (point.d, point.epsilon, point.delta, point.seed)
+outcomes = {{}}
+for i, j in contest_cells(plane):
+    todo = measured_cells(int(plane.y[i]), int(plane.x[j]), *rest)
+    outcomes[i, j] = [run_cell(cell) for cell in todo]
+regions = measured_contest(plane, MEASURED, outcomes)
 """
     + SHOW_MAP
 )

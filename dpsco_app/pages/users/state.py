@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
+from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
 from dpsco_core.base.parsing import one_of, real
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import Scenario, default_grid
 
 # The parts, and what each asks.
 PARTS = {
@@ -23,7 +25,8 @@ N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
 PROBLEM = "quadratic"  # the problem of everything that is measured here
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
-SEVERAL = 100  # items per user, for a scenario with one
+# items per user, for a scenario with one: where filters pay, and in the link to a mean
+SEVERAL, SOME = 100_000, 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,20 @@ def level(view: View, scenario: Scenario) -> UserLevel:
         epsilon=scenario.epsilon,
         delta=scenario.delta,
         smoothness=view.condition,
+    )
+
+
+def mean_over_items(scenario: Scenario) -> Scenario:
+    """Return the mean of the data of a scenario over m, up to its items per user if they fit."""
+    mean = visit.with_problem(scenario, MEAN, (MEAN,))
+    room = max(2, ITEM_BLOCKS * DASHBOARD.elements // (mean.n * mean.d))
+    most = min(mean.m if mean.m > 1 else SOME, room)
+    return replace(
+        mean,
+        m=most,
+        methods=default_methods(MEAN, "user"),
+        axis="m",
+        grid=(*(m for m in default_grid("m", mean.geometry) if m < most), most),
     )
 
 
