@@ -162,9 +162,10 @@ def shares_sentence(here: Standing) -> str:
         f"{100 * share:.0f} % without its {name}"
         for name, share in sorted(window.shares.items(), key=lambda item: -item[1])
     )
+    widest = " and ".join(f"**{name}**" for name in window.widest)
     return (
         f"The best proven upper bound, “{window.upper.card.name}”, would be smaller by {parts}: "
-        f"**{window.widest}** makes the window wide."
+        f"{widest} make{'s' * (len(window.widest) == 1)} the window wide."
     )
 
 

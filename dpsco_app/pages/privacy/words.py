@@ -191,10 +191,18 @@ def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
 
 def title_composed(at: Composed) -> str:
     """Return the takeaway of the figure of compositions."""
+    # Releases that are pure add up without a delta.
+    at_part = f", each at δ/{at.releases:,}" * (at.basic_delta > 0)
     return (
-        f"{at.releases:,} releases cost ε = {at.exact:.3g} exactly, and {at.basic:.3g} if ε is "
-        "added up"
+        f"{at.releases:,} releases cost ε = {at.exact:.3g} exactly, and {at.basic:.3g} if their ε "
+        f"are added up{at_part}"
     )
+
+
+def said_composed(at: Composed) -> str:
+    """Return what a release is on its own, where the sum takes it."""
+    one, part = at.basic / at.releases, at.basic_delta / at.releases
+    return f"For the sum each release counts as ({one:.3g}, {number_text(part)})-DP."
 
 
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
