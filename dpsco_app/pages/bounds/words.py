@@ -69,11 +69,12 @@ def title(rows: Sequence[Row]) -> str:
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
     upper, least = leading(rows), floor(rows)
-    parts, name = [], ""
+    parts, name, its_class = [], "", ""
     if upper is not None:
         rate = upper.bound.card.constant == "rate"
         first = "the smallest rate of this table is" if rate else "proven in this table: at most"
         name = f" (“{marked(upper)}”)"
+        its_class = marked(upper).removeprefix(short(upper.bound.card))
         parts.append(f"{first} {in_digits(upper.value)}{name}")
     if least is not None:
         kind = least.bound.card.loss_class
@@ -84,7 +85,7 @@ def title(rows: Sequence[Row]) -> str:
     none = "no theorem about a private method holds here: the values are outside their theorems"
     text = "; ".join(parts) or none
     if len(text) > TWO_LINES:
-        text = text.replace(name, "", 1)  # it is bold in the figure
+        text = text.replace(name, its_class, 1)  # its name is bold in the figure
     return text[0].upper() + text[1:]
 
 

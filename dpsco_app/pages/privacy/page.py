@@ -149,7 +149,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
         ("Releases k", "ε of all of them"),
         words.title_composed(at),
     )
-    return figure, words.said_composed(at)
+    return figure, ""
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:

@@ -199,12 +199,6 @@ def title_composed(at: Composed) -> str:
     )
 
 
-def said_composed(at: Composed) -> str:
-    """Return what a release is on its own, where the sum takes it."""
-    one, part = at.basic / at.releases, at.basic_delta / at.releases
-    return f"For the sum each release counts as ({one:.3g}, {number_text(part)})-DP."
-
-
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
     """Return the takeaway of the figure of shuffling."""
     alone, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)

@@ -23,7 +23,7 @@ PARTS = {
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
-PROBLEM = "quadratic"  # the problem of everything that is measured here
+PROBLEM, LAW = "quadratic", "hypercube"  # what is measured here
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
 SEVERAL, SOME = 100_000, 50
@@ -73,8 +73,14 @@ def fit(scenario: Scenario) -> Scenario:
     budget = (
         (1.0, 1e-6) if fitted.rho is not None else (fitted.epsilon or 1.0, fitted.delta or 1e-6)
     )
-    fitted = replace(fitted, rho=None, epsilon=budget[0], delta=budget[1])
-    fitted = replace(fitted, m=SEVERAL if fitted.m == 1 else fitted.m)
+    fitted = replace(
+        fitted,
+        distribution=LAW,
+        rho=None,
+        epsilon=budget[0],
+        delta=budget[1],
+        m=SEVERAL if fitted.m == 1 else fitted.m,
+    )
     ends = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
     ends |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
     kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ends.items()}

@@ -261,7 +261,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     assert ": 2.2 times the floor. " in below(page)
     assert f"can promise less than {brief(windows['zcdp'].floor)}: 1.9 times" in below(page)
     assert "0 may err by 2." in below(page)
-    assert "**privacy noise** makes the window wide" in texts(page)
+    assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
 
@@ -303,7 +303,7 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(whom: str) 
     value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
     assert steps[-1].startswith(f"**{brief(value)}**")
     assert "Can a spy tell whether your record was used?" in texts(page)
-    assert "from sample mean" in below(page) and "allows at most 14 %" in below(page)
+    assert "from sample mean" in below(page) and "allows at most 13.6 %" in below(page)
     assert brief(value) in headline(page)
     assert "Sample mean lets the spy do better" in alts(page)[0]
 
