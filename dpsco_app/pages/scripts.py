@@ -1,11 +1,9 @@
-"""The numbers of One run, Who wins, Geometry and Users as scripts that use the library alone.
+"""The numbers of One run, Who wins and Users as scripts that use the library alone.
 
 Each is in the percent format: a script, and cell by cell a notebook. The tables that it prints as
 CSV are in the order of the page's figures.
 """
 
-from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.geometry.state import shape_of
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
@@ -91,42 +89,6 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
         + "rows |= {name: result.values[k].ravel() for k, name in enumerate(names)}\n"
         + 'show("the best over the plane, row by row", rows)\n'
     )
-
-
-def geometry_script(view: GeometryView, scenario: Scenario) -> str:
-    imports = (
-        "from dpsco_core.explain.geometry import (\n    Shape,\n"
-        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)"
-    )
-    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
-    shape = shape_of(scenario)
-    numbers = {"shape": shape, "q": shape.q, "point": (view.x1, view.x2), **named}
-    values = "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
-    head = HEAD.format(page="Geometry", imports=imports)
-    return head + values.replace("inf", 'float("inf")') + GEOMETRY
-
-
-GEOMETRY = """
-# %%
-projected = nearest(shape, point)
-show("projection", {"point": projected.point, "projection": projected.nearest})
-
-# %%
-few = few_directions(shape, seed)
-show("reach of the first directions", {"reach": few.heights})
-mean = running_mean(shape, 500, seed)
-names = ("draws", "means", "low", "high")
-show("running mean", {name: getattr(mean, name) for name in names})
-
-# %%
-widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in width_table(q)]
-show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))
-
-# %%
-names = ["noise", "q", "mean", "standard_error", "bound"]
-rows = sweep(noise_d, seed)
-show("squared dual norm of the noise", [{n: getattr(r, n) for n in names} for r in rows])
-"""
 
 
 def users_script(view: UsersView, scenario: Scenario) -> str:

@@ -28,7 +28,6 @@ from dpsco_app.pages.geometry.state import (
     View,
     shape_of,
 )
-from dpsco_app.pages.scripts import geometry_script
 from dpsco_app.parts.page import Asked, sliders
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
@@ -65,7 +64,6 @@ def page() -> None:
         names=PARTS,
         about=words.LOOK_AT,
         symbols=words.HOW_TO_READ,
-        script=geometry_script,
         beside=("set",),
     )
 
