@@ -97,7 +97,7 @@ def users_script(view: UsersView, scenario: Scenario) -> str:
         "crossing": CROSSING,
         "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
         "feasibility": FEASIBILITY,
-    }[view.part].format(basis=view.basis, condition=view.condition)
+    }[view.part].format(basis=view.basis)
 
 
 CROSSING = """
@@ -151,7 +151,7 @@ BOUNDS_MAP = (
 # %%
 from dpsco_core.explain.users.regions import bounds_map
 
-made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, {condition!r})
+made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, 1.0)
 regions = list(made)[-1]
 """
     + SHOW_MAP
@@ -163,7 +163,7 @@ from dpsco_core.explain.users.frontier import EPSILONS, frontier
 from dpsco_core.methods.user.level import UserLevel
 
 at = UserLevel(
-    n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness={condition!r}
+    n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness=1.0
 )
 show("least users", {{"epsilon": EPSILONS, **frontier(at)}})
 """

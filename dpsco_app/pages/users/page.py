@@ -19,7 +19,6 @@ from dpsco_app.pages.users.figures import (
     frontier_figure,
 )
 from dpsco_app.pages.users.state import (
-    CONDITION_OPTIONS,
     N_ENDS,
     PARTS,
     STATE,
@@ -28,7 +27,7 @@ from dpsco_app.pages.users.state import (
     mean_over_items,
 )
 from dpsco_app.parts.evaluations import without_data
-from dpsco_app.parts.page import draw_parts, slider, to_explore
+from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD
@@ -107,12 +106,10 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
-    with screen.controls, st.container(horizontal=True, vertical_alignment="bottom"):
+    with screen.controls:
         draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
-        if not measured:
-            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS, width=330)
     screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
-    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(view, scenario))])
+    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(scenario))])
     small = words.of_map(without_data(_cells(scenario)[0].point), scenario) if measured else ""
     draw_contest(
         screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
@@ -151,7 +148,7 @@ def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
 
 
 def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    at = level(view, scenario)
+    at = level(scenario)
     needs, most = _frontier(at.with_users(2)), most_users(at)
     here, runs, shortfall = _here(at)
     figure = frontier_figure(needs, here, most, scenario)

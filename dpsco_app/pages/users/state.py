@@ -8,7 +8,7 @@ from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
-from dpsco_core.base.parsing import one_of, real
+from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.methods.user.level import UserLevel
@@ -24,7 +24,6 @@ PARTS = {
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
 PROBLEM, LAW = "quadratic", "hypercube"  # what is measured here
-CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
 SEVERAL, SOME = 100_000, 50
 
@@ -33,12 +32,10 @@ SEVERAL, SOME = 100_000, 50
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
     basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
-    # smoothness in units of L/R, of the losses in bounds and counts
-    condition: float = checked(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
 
 
-def level(view: View, scenario: Scenario) -> UserLevel:
-    """Return the chosen point, in units of L and R."""
+def level(scenario: Scenario) -> UserLevel:
+    """Return the chosen point in units of L and R, of losses with smoothness L/R."""
     assert scenario.epsilon is not None and scenario.delta is not None
     return UserLevel(
         n=scenario.n,
@@ -46,7 +43,7 @@ def level(view: View, scenario: Scenario) -> UserLevel:
         d=scenario.d,
         epsilon=scenario.epsilon,
         delta=scenario.delta,
-        smoothness=view.condition,
+        smoothness=1.0,
     )
 
 

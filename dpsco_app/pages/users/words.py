@@ -38,14 +38,15 @@ LOOK_AT_MAP: dict[Reading, str] = {
     "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "
     "test is easier to pass, with fewer users. Clipped user gradients need neither. Group privacy, "
     "whose runs take n·m steps, is left out.",
-    "proven": "For L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR, the best "
-    "schedule for every method. A filter wins at very many items per user only: the constants of "
-    "its proof are large, and what is measured is far better.",
-    "rates": "For L-Lipschitz, β-smooth losses on a set of diameter R. Measured errors may name "
-    "another method. Clipped user gradients have the rate of group privacy, and so the same "
-    "region. Below some hundred thousand users the published constants of the filters are out of "
-    "reach; above, filtered gradients also need δ < 1/(nm): lower δ, and their region grows to the "
-    "right. The rate of filtered SGD is below that of group privacy from m > n on only.",
+    "proven": "For L-Lipschitz losses of smoothness β = L/R on a set of diameter R, in units of "
+    "LR, the best schedule for every method. A filter wins at very many items per user only: the "
+    "constants of its proof are large, and what is measured is far better.",
+    "rates": "For L-Lipschitz losses of smoothness β = L/R on a set of diameter R. Measured errors "
+    "may name another method. Clipped user gradients have the rate of group privacy, and so the "
+    "same region. Below some hundred thousand users the published constants of the filters are "
+    "out of reach; above, filtered gradients also need δ < 1/(nm): lower δ, and their region "
+    "grows to the right. The rate of filtered SGD is below that of group privacy from m > n on "
+    "only.",
 }
 
 
@@ -70,8 +71,8 @@ SYMBOLS = r"""
   $m$ items; $n$ and $m$ are public.
 - $\varepsilon,\delta$: the budget of one user. $\Lambda=\ln(1/\delta)$.
 - $L$: the loss of every item is $L$-Lipschitz; $R$: the **diameter** of the constraint set; $LR$:
-  no answer has more excess risk. $\beta$: smoothness of the loss of an item, here in
-  units of $L/R$.
+  no answer has more excess risk. $\beta$: smoothness of the loss of an item, in bounds
+  and counts $L/R$.
 - **Excess risk**: $F(w)-\min F$, the expected loss on fresh data above its smallest value.
 - **Group privacy**: phased SGD whose noise hides all $m$ steps of a user: private term
   $\frac{\sqrt{d\Lambda}}{\varepsilon n}$, flat in $m$. **Clipped user gradients**: users' mean

@@ -77,7 +77,7 @@ def made(method: str, means: list[float]) -> Errors:
 
 FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
 SCENARIO = fit(visit.BASE)
-LEVEL = level(View(), SCENARIO)
+LEVEL = level(SCENARIO)
 
 
 def lines(figure: Figure) -> dict[str, Line]:
@@ -235,7 +235,7 @@ def test_the_crossover_and_the_map_are_of_the_same_methods() -> None:
 
 
 def test_a_link_restores_the_whole_page() -> None:
-    query = {"part": "map", "condition": "0.1", "basis": "rates"}
+    query = {"part": "map", "basis": "rates"}
     assert set(query) == set(View.__dataclass_fields__)
     query |= {"n": "1000", "m": "1000", "d": "2", "epsilon": "5", "delta": "1e-08"}
     query |= {"trials": "2", "seed": "3"}
@@ -250,7 +250,6 @@ def test_a_link_restores_the_whole_page() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("condition", "inf"),
         ("basis", "luck"),
         ("part", "end"),
     ],
