@@ -53,8 +53,9 @@ LOOK_AT_MAP: dict[Reading, str] = {
 def of_map(start: float, scenario: Scenario) -> str:
     """Say what an answer without data errs on the data of the map, and which runs these are."""
     return (
-        f"Always answering 0 has an error of {rounded(start)} on these data. “When a filter pays” "
-        f"averages {scenario.trials} runs, and the map {TRIALS}: the first ones are the same. "
+        f"Always answering 0 has an error of {rounded(start)} on the data of this point. “When a "
+        f"filter pays” averages {scenario.trials} runs, and the map {TRIALS}: the first ones are "
+        "the same. "
     )
 
 

@@ -25,7 +25,7 @@ from dpsco_app.parts.export import figure_html, setting_line
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import share_clipped
-from dpsco_core.explain.geometry import few_directions, nearest, sweep, width_table
+from dpsco_core.explain.geometry import nearest, sweep, width_table
 from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -104,7 +104,6 @@ def test_the_numbers_of_each_part_of_geometry_are_those_of_the_library() -> None
     shape = shape_of(Scenario.from_query(query, visit.BASE))
     for part, ours, theirs in (
         ("set", "Projection P(x)", nearest(shape, (view.x1, view.x2)).nearest),
-        ("width", "Reach", few_directions(shape, view.seed).heights),
         ("width", "At most", [row.width.upper for row in width_table(shape.q)]),
         ("noise", "Measured", [row.mean for row in sweep(view.noise_d, view.seed)]),
     ):
