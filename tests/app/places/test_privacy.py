@@ -141,7 +141,7 @@ def test_equal_steps_are_told_as_so_many() -> None:
     books = account(ledger_run(RUN, "sco.clipped"))
     figure = shares_figure(books.spendings, "sco.clipped", "")
     assert figure.ladder.rows[0].name.startswith(f"{len(books.entries)} × ")
-    assert figure.ladder.rows[0].values == ["100 %"]  # that of all of them, as the bar
+    assert figure.ladder.rows[0].values == ["100 %"]
 
 
 # -- the page -----------------------------------------------------------------------------------
