@@ -1,11 +1,9 @@
-"""The numbers of One run, Who wins, Geometry and Users as scripts that use the library alone.
+"""The numbers of One run, Who wins and Users as scripts that use the library alone.
 
 Each is in the percent format: a script, and cell by cell a notebook. The tables that it prints as
 CSV are in the order of the page's figures.
 """
 
-from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.geometry.state import shape_of
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
@@ -93,49 +91,13 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
     )
 
 
-def geometry_script(view: GeometryView, scenario: Scenario) -> str:
-    imports = (
-        "from dpsco_core.explain.geometry import (\n    Shape,\n"
-        "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)"
-    )
-    named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
-    shape = shape_of(scenario)
-    numbers = {"shape": shape, "q": shape.q, "point": (view.x1, view.x2), **named}
-    values = "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
-    head = HEAD.format(page="Geometry", imports=imports)
-    return head + values.replace("inf", 'float("inf")') + GEOMETRY
-
-
-GEOMETRY = """
-# %%
-projected = nearest(shape, point)
-show("projection", {"point": projected.point, "projection": projected.nearest})
-
-# %%
-few = few_directions(shape, seed)
-show("reach of the first directions", {"reach": few.heights})
-mean = running_mean(shape, 500, seed)
-names = ("draws", "means", "low", "high")
-show("running mean", {name: getattr(mean, name) for name in names})
-
-# %%
-widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in width_table(q)]
-show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))
-
-# %%
-names = ["noise", "q", "mean", "standard_error", "bound"]
-rows = sweep(noise_d, seed)
-show("squared dual norm of the noise", [{n: getattr(r, n) for n in names} for r in rows])
-"""
-
-
 def users_script(view: UsersView, scenario: Scenario) -> str:
     """Return the script of the part of Users that is shown."""
     return _begin("Users", scenario) + {
         "crossing": CROSSING,
         "map": MEASURED_MAP if view.basis == "measured" else BOUNDS_MAP,
         "feasibility": FEASIBILITY,
-    }[view.part].format(basis=view.basis, condition=view.condition)
+    }[view.part].format(basis=view.basis)
 
 
 CROSSING = """
@@ -171,17 +133,15 @@ MEASURED_MAP = (
 # %%
 from dpsco_core import run_cell
 from dpsco_core.explain.contest import contest_cells, measured_contest
-from dpsco_core.explain.users.regions import MEASURED, MEASURED_PLANE, measured_cells
+from dpsco_core.explain.users.regions import MEASURED, measured_cells, measured_through
 
-budget = (point.d, point.epsilon, point.delta, point.seed)
-regions = measured_contest(
-    MEASURED_PLANE,
-    MEASURED,
-    {{
-        at: [run_cell(cell) for cell in measured_cells(at, *budget)]
-        for at in contest_cells(MEASURED_PLANE)
-    }},
-)
+plane = measured_through(point.n, point.m)
+rest = (point.d, point.epsilon, point.delta, point.seed)
+outcomes = {{}}
+for i, j in contest_cells(plane):
+    todo = measured_cells(int(plane.y[i]), int(plane.x[j]), *rest)
+    outcomes[i, j] = [run_cell(cell) for cell in todo]
+regions = measured_contest(plane, MEASURED, outcomes)
 """
     + SHOW_MAP
 )
@@ -191,7 +151,7 @@ BOUNDS_MAP = (
 # %%
 from dpsco_core.explain.users.regions import bounds_map
 
-made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, {condition!r})
+made = bounds_map("{basis}", "smooth", point.d, point.epsilon, point.delta, 1.0)
 regions = list(made)[-1]
 """
     + SHOW_MAP
@@ -203,7 +163,7 @@ from dpsco_core.explain.users.frontier import EPSILONS, frontier
 from dpsco_core.methods.user.level import UserLevel
 
 at = UserLevel(
-    n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness={condition!r}
+    n=2, m=point.m, d=point.d, epsilon=1.0, delta=point.delta, smoothness=1.0
 )
 show("least users", {{"epsilon": EPSILONS, **frontier(at)}})
 """

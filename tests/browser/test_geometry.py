@@ -103,7 +103,7 @@ def test_a_visit_to_users_and_back_keeps_the_page_as_it_was(
     page.goto(dashboard + "/geometry?part=width&geometry=simplex&seed=3")
     ready(page)
     page.get_by_role("link", name="Users", exact=True).first.click()
-    expect(page.get_by_role("heading", name="do filtered gradients pay").first).to_be_visible()
+    expect(page.get_by_role("heading", name="with how many items per user").first).to_be_visible()
     page.get_by_role("link", name="Sets and noise", exact=True).first.click()
     expect(page.get_by_role("heading", name="How far does the set").first).to_be_visible()
     ready(page)
@@ -113,7 +113,7 @@ def test_a_visit_to_users_and_back_keeps_the_page_as_it_was(
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["set", "width", "noise"])
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part: str) -> None:
-    names = {"set": ("geometry",), "width": ("geometry", "reach"), "noise": ("geometry",)}
+    names = {"set": ("geometry",), "width": ("geometry",), "noise": ("geometry",)}
     expect_to_fit_a_phone(page, f"{dashboard}/geometry?part={part}", ready, names[part])
 
 

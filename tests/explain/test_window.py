@@ -24,7 +24,10 @@ def test_at_the_default_scenario_the_window_for_zcdp_is_narrow() -> None:
     assert gap.lowers[gap.lower.card.slug] == pytest.approx(1 / gap.ratio)
     assert list(gap.uppers.values()) == sorted(gap.uppers.values())
     assert all(0 <= share < 1 for share in gap.shares.values())
-    assert gap.widest == max(gap.shares, key=lambda name: gap.shares[name])
+    # What does the same within a few per cent is told with the largest.
+    most = max(gap.shares.values())
+    assert gap.widest == ("privacy noise", "clipping bias")
+    assert [n for n, share in gap.shares.items() if share < most - 0.05] == ["sampling"]
 
 
 def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:

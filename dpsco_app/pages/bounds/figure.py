@@ -27,7 +27,8 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
     """
     shown = by_value(rows, MOST)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
-    low, high = min(values) / 1.6, max(values) * 1.6
+    # From a power of ten on, so that there is a number beside the smallest bounds.
+    low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
     lines, names = [], []
     for rank, row in zip(range(len(shown), 0, -1), shown, strict=True):
         card, colour = row.bound.card, IMPOSSIBLE.edge
@@ -60,7 +61,8 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
         )
     top = len(shown) + 0.6
     if 0 < start < math.inf:
-        lines.append(replace(upright(start, 0, top, "without data"), away=(-9, 9)))
+        side = 9 if start < math.sqrt(low * high) else -9
+        lines.append(replace(upright(start, 0, top, "without data"), away=(side, 9)))
     more = f"{len(shown)} of {len(rows)}, the others below" if len(rows) > len(shown) else "Bounds"
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],

@@ -18,7 +18,7 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.evaluations import window, without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.formulas import formula
@@ -47,7 +47,11 @@ QUESTION = "What is proven at your scenario?"
 
 STYLE = """<style>
 .st-key-bounds_formula p { line-height: 2.4; }
-@media (max-width: 760px) { .st-key-bounds_formula .katex { font-size: 0.85em; } }
+@media (max-width: 760px) {
+  .st-key-bounds_formula .katex { font-size: 0.85em; }
+  .st-key-bounds_figure_wide { display: none; }
+  .ladder.heard { position: static; width: 100%; height: auto; clip-path: none; }
+}
 </style>"""
 
 
@@ -70,7 +74,8 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls, st.container(horizontal=True, key="bounds_choices"):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
         _choose_row(all_rows, chosen, start)
-    screen.say(QUESTION, words.title(in_figure), words.count_sentence(all_rows))
+    spans = [] if gradients else [span for _, span in window(point)]
+    screen.say(QUESTION, words.title(in_figure), words.count_sentence(all_rows, spans))
     if in_figure:
         figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}

@@ -1,7 +1,7 @@
 """What Bounds says: what a table shows, in words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -14,6 +14,7 @@ from dpsco_core.explain.tables.best import floor, is_vacuous, leading
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
+from dpsco_core.explain.window import Span
 
 CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
 QUANTITY_AXES: dict[Quantity, str] = {
@@ -50,14 +51,17 @@ def short(card: BoundCard) -> str:
 
 
 def marked(row: Row) -> str:
-    """Return the name of a bound in a figure: with its class if it is not that of the worst case.
+    """Return the name of a bound in a figure: with what sets it apart from the others.
+
+    That is its class if it is not that of the worst case, or that it is not private.
 
     Rates are drawn with constant 1, and are below or above nothing.
     """
     card = row.bound.card
     proven = row.here and (card.kind, card.constant) == ("upper", "explicit")
     narrow = proven and COORDINATE not in row.covers
-    return f"{short(card)}, for {card.laws.short}" if narrow else short(card)
+    name = f"{short(card)}, for {card.laws.short}" if narrow else short(card)
+    return name + ", not private" * ((card.kind, card.privacy) == ("upper", "none"))
 
 
 def title(rows: Sequence[Row]) -> str:
@@ -65,31 +69,36 @@ def title(rows: Sequence[Row]) -> str:
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
     upper, least = leading(rows), floor(rows)
-    parts, name, laws = [], "", ""
+    parts, name, its_class = [], "", ""
     if upper is not None:
         rate = upper.bound.card.constant == "rate"
         first = "the smallest rate of this table is" if rate else "proven in this table: at most"
-        card, full = upper.bound.card, marked(upper)
-        name, laws = f" (“{full}”)", f" for {card.laws.short}" * (full != short(card))
+        name = f" (“{marked(upper)}”)"
+        its_class = marked(upper).removeprefix(short(upper.bound.card))
         parts.append(f"{first} {in_digits(upper.value)}{name}")
     if least is not None:
         kind = least.bound.card.loss_class
         over = "in the worst case" if kind.curvature == "mean" else f"for all {kind} losses"
         least_value = in_digits(least.value)
-        parts.append(f"no {bound_ones(least)} can guarantee less than {least_value} {over}")
+        where = "" if parts else "proven in this table: "
+        parts.append(f"{where}no {bound_ones(least)} can guarantee less than {least_value} {over}")
     none = "no theorem about a private method holds here: the values are outside their theorems"
     text = "; ".join(parts) or none
     if len(text) > TWO_LINES:
-        text = text.replace(name, laws, 1)  # the name is bold in the figure
+        text = text.replace(name, its_class, 1)  # its name is bold in the figure
     return text[0].upper() + text[1:]
 
 
-def count_sentence(rows: Sequence[Row]) -> str:
-    """Return how many of the rows hold here."""
+def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
+    """Return how many of the rows hold here, and what the bounds of all tables say together."""
     here = [r for r in rows if r.here]
     return (
         f"{sum(r.holds for r in here)} of {len(here)} rows that are about this problem hold here; "
         f"the table has {len(rows)}."
+    ) + "".join(
+        f" With the bounds of all tables, the best guarantee lies between {in_digits(span.low)} "
+        f"and {in_digits(span.high)}, the window of Explore."
+        for span in spans
     )
 
 

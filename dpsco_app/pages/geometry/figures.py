@@ -16,7 +16,6 @@ from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,
-    Directions,
     DualSquare,
     Nearest,
     Shape,
@@ -27,7 +26,6 @@ from dpsco_core.explain.geometry import (
 
 SET, POINT, REACH = WINDOW.edge, METHODS["magenta"], METHODS["green"]
 NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS["teal"]}
-LARGEST_SPAN = 2.6  # what is further out leaves the picture
 NEAR, ROOM = 1.42, (1.6, 2.25)  # the picture is as wide for every point that is near, or is not
 LONG = 8.0  # half the length of a line that leaves the picture
 NOTHING = np.zeros((0, 2))
@@ -41,7 +39,7 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
     to draw it has no points.
     """
     boundary, x = curve(shape), projected.point
-    span = max(_span(boundary), ROOM[bool(np.abs(x).max() > NEAR)])
+    span = max(1.12 * float(np.abs(boundary).max()), ROOM[bool(np.abs(x).max() > NEAR)])
     reach = across = touching = residual = NOTHING
     if len(projected.farthest):
         reach, across = (
@@ -53,7 +51,7 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
         residual = np.stack([x, projected.nearest])
     return _plane(
         [
-            _outline(boundary),
+            _line("the set", boundary, colour=SET, width=2.5, fill=0.22),
             _line("across", across, colour=REACH, width=1.2, dash="dot"),
             _line("reach", reach, colour=REACH, width=2),
             _line("touching", touching, colour=INK, width=1.2, dash="dot"),
@@ -74,24 +72,6 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
         span,
         alt,
     )
-
-
-def reach_figure(shape: Shape, reach: Directions, alt: str) -> Figure:
-    """Return a few random directions with the lines that support the set there."""
-    boundary = curve(shape)
-    touching = [
-        line_across(foot, xi, LONG) for foot, xi in zip(reach.feet, reach.directions, strict=True)
-    ]
-    arrows = [np.stack([np.zeros(2), xi]) for xi in reach.directions]
-    heights = [f"h(ξ) = {height:.2f}" for height in reach.heights]
-    lines = [
-        _outline(boundary),
-        _line("supporting lines", _apart(touching), colour=QUIET, width=1, dash="dot"),
-        _line("random directions ξ", _apart(arrows), colour=REACH, width=2),
-        _dots("their ends", reach.directions, REACH, "triangle-up", 9, "", (0, 0), heights),
-        _dots("how far the set reaches", reach.feet, INK, "circle", 6, "", (0, 0), heights),
-    ]
-    return _plane(lines, _span(boundary, reach.feet, reach.directions), alt)
 
 
 def growth_figure(
@@ -207,24 +187,9 @@ def _units(span: float) -> list[tuple[float, str]]:
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
 
 
-def _span(*groups: Matrix) -> float:
-    """Return how far the axes go."""
-    return min(LARGEST_SPAN, 1.12 * float(np.abs(np.concatenate(groups)).max()))
-
-
-def _apart(parts: Sequence[Matrix]) -> Matrix:
-    """Return lines as one, with a gap after each."""
-    gap = np.full((1, 2), np.nan)
-    return np.concatenate([points for part in parts for points in (part, gap)])
-
-
 def _line(key: str, points: Matrix, **more: Any) -> Line:
     x, y = points.T.tolist() if len(points) else ([], [])
     return Line(key=key, name=key, x=x, y=y, **more)
-
-
-def _outline(points: Matrix) -> Line:
-    return _line("the set", points, colour=SET, width=2.5, fill=0.22)
 
 
 def _dots(
@@ -233,9 +198,8 @@ def _dots(
     colour: tuple[str, str],
     symbol: str,
     size: float,
-    label: str = "",
-    away: tuple[float, float] = (0, 0),
-    hover: Sequence[str] = (),
+    label: str,
+    away: tuple[float, float],
 ) -> Line:
     return _line(
         key,
@@ -246,7 +210,6 @@ def _dots(
         size=size,
         label=label,
         away=away,
-        hover=hover,
     )
 
 
@@ -264,11 +227,6 @@ def point_table(projected: Nearest) -> pd.DataFrame:
     if len(projected.farthest):
         columns["Farthest point"] = projected.farthest[0]
     return pd.DataFrame(columns)
-
-
-def reach_table(reach: Directions) -> pd.DataFrame:
-    columns = ["Direction 1", "Direction 2"]
-    return pd.DataFrame(reach.directions, columns=columns).assign(Reach=reach.heights)
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:

@@ -12,8 +12,6 @@ from dpsco_app.pages.geometry.figures import (
     growth_figure,
     noise_table,
     point_table,
-    reach_figure,
-    reach_table,
     set_figure,
     sweep_figure,
     width_table_frame,
@@ -28,20 +26,16 @@ from dpsco_app.pages.geometry.state import (
     View,
     shape_of,
 )
-from dpsco_app.pages.scripts import geometry_script
 from dpsco_app.parts.page import Asked, sliders
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import (
-    LARGEST_SEED,
     NOISES,
     dual_square,
-    few_directions,
     nearest,
     outline,
-    plane_width,
     sweep,
     width_table,
 )
@@ -65,7 +59,6 @@ def page() -> None:
         names=PARTS,
         about=words.LOOK_AT,
         symbols=words.HOW_TO_READ,
-        script=geometry_script,
         beside=("set",),
     )
 
@@ -113,22 +106,6 @@ def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.say(words.QUESTIONS["width"], figure.alt)
     screen.draw(figure)
     screen.draw_files(figure, lambda: width_table_frame(rows))
-    few, width = few_directions(shape, view.seed), plane_width(shape)
-    title = f"In the plane the width is {width:.4g}; {len(few.heights)} random directions reach "
-    below = FirstScreen("reach", beside=True)
-    figure = reach_figure(shape, few, f"{title}{few.heights.mean():.2f} on average")
-    below.draw(figure)
-    with below.beside:
-        st.subheader(figure.alt)
-        st.markdown(words.ABOUT_REACH)
-        st.button(
-            "Draw again",
-            icon=":material/casino:",
-            key="geometry_again",
-            on_click=STATE.change,
-            args=({"seed": (view.seed + 1) % (LARGEST_SEED + 1)},),
-        )
-    below.draw_files(figure, lambda: reach_table(few))
 
 
 def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:

@@ -24,7 +24,7 @@ class View(PageView):
     # the point that is projected
     x1: float = checked(1.4, real, -SPAN, SPAN)
     x2: float = checked(0.2, real, -SPAN, SPAN)
-    seed: int = checked(0, real, 0, LARGEST_SEED)  # the seed of directions and of noise
+    seed: int = checked(0, real, 0, LARGEST_SEED)  # the seed of the noise
     # the exponent of the parameters' norm that the noise is shaped to, in (1, 2]
     noise_q: float = checked(1.25, real, NOISE_Q_OPTIONS[0], 2)
     # the dimension of the noise

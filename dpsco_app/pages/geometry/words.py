@@ -133,18 +133,15 @@ def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
     )
 
 
-ABOUT_REACH = (
-    "Each dotted line touches the set and stands at a right angle on its random direction "
-    "ξ; the **support function** h(ξ) is its distance from 0, times the length of ξ. Its mean over "
-    "all ξ is the **Gaussian width**."
-)
 LOOK_AT = {
     "set": "A learner's **set** C decides how a step is pulled back. The residual x − P(x) is at a "
     "right angle to a line that supports the set. Green marks the **farthest point** in the "
     "direction of x, where ⟨x, w⟩ is largest. Only on the round ball are P(x) and the farthest "
     "point the same for every x outside: choose another set at the left.",
     "width": "Noise is a random vector ξ: a set that reaches little in most directions lets little "
-    "of it through. Sets with few corners (ℓ₁, simplex, groups) stay near the guide √(2 ln d), "
+    "of it through. The **support function** h(ξ) is the distance from 0 of the line that touches "
+    "the set at a right angle to ξ, times the length of ξ; its mean over all ξ is the **Gaussian "
+    "width**. Sets with few corners (ℓ₁, simplex, groups) stay near the guide √(2 ln d), "
     "round ones grow like √d, and the box like d; the error of objective perturbation grows with "
     "this width instead of with √d. All have radius 1, groups of 5 coordinates, at most 5 entries "
     "in sparse vectors. Where only bounds are proven the line is the upper one.",

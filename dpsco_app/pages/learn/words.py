@@ -198,7 +198,8 @@ WORDS: dict[str, LessonWords] = {
         "gradients** clip each average to a ball of fixed size. **Filtered gradients** "
         "first find, privately, where most averages lie, drop the others, and add noise only as "
         "large as their spread. The dotted line is the answer 0, which uses no data.",
-        question="From how many items per user on do filtered gradients have the smaller error?",
+        question="With 10,000 users at ε = 1, from how many items per user on do filtered "
+        "gradients have the smaller error?",
         before="Clipped user gradients: hiding a user costs the same at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
         "that alone costs more than answering 0: the data are the hard instance of the lower "

@@ -40,7 +40,6 @@ from dpsco_core.explain.fano.instance import (
     curves,
     floors,
     largest,
-    literal_probability,
 )
 from dpsco_core.explain.floors import floor_proof, no_floor
 from dpsco_core.explain.tracing import ELEMENTS, Spied, spied, tracing_proof
@@ -119,12 +118,8 @@ def _spikes(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     best = largest(curves, notions_of(scenario)[0])
     figure = curve_figure(curves, slug, best, least.sampling, q, answer)
     screen.draw(figure)
-    printed = literal_probability(at, "zcdp")
-    compared = words.bites_sentence(best, least)
-    if isinstance(proof, PackingProof):
-        compared += " " + words.literal_sentence(replace(proof, q=printed).factor, printed)
     with screen.foot, st.container(key="lower_said"):
-        st.markdown(compared)
+        st.markdown(words.bites_sentence(best, least))
     screen.draw_files(figure, setting=setting_line(at.scenario, runs=False))
     if expectiles:
         text, steps = words.ABOUT_EXPECTILE, expectile_steps(expectiles)

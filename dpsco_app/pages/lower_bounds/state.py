@@ -68,7 +68,7 @@ STATE = PageState(
         sampling=False,
         without=(
             *("distribution", "offset", "margin", "m", "geometry", "q"),
-            *("axis", "grid", "tuning", "calibration"),
+            *("methods", "axis", "grid", "tuning", "calibration"),
         ),
         problems=(MEAN,),
     ),

@@ -162,9 +162,10 @@ def shares_sentence(here: Standing) -> str:
         f"{100 * share:.0f} % without its {name}"
         for name, share in sorted(window.shares.items(), key=lambda item: -item[1])
     )
+    widest = " and ".join(f"**{name}**" for name in window.widest)
     return (
         f"The best proven upper bound, “{window.upper.card.name}”, would be smaller by {parts}: "
-        f"**{window.widest}** makes the window wide."
+        f"{widest} make{'s' * (len(window.widest) == 1)} the window wide."
     )
 
 
@@ -204,31 +205,11 @@ def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str
 def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
     """Say which of the two costs is the larger one: that of privacy or that of sampling."""
     *_, (notion, curve) = best.items()
-    own, whose = curve.best, f"the largest {CLASS_NAMES[notion]} bound"
-    if own <= VOID:
-        return "The private bounds say nothing here."
-    private, sampling = brief(own), brief(floors.sampling)
-    if own > floors.sampling:
-        return (
-            f"**Privacy bites**: {whose}, {private}, is "
-            f"{_times(own / floors.sampling, 'what')} sampling alone costs anyone, {sampling}."
-        )
+    larger = "Privacy" if curve.best > floors.sampling else "Statistics"
     return (
-        f"**Statistics bites**: sampling alone costs anyone {sampling}, "
-        f"{_times(floors.sampling / own, 'as much')} as {whose}, {private}."
+        f"**{larger} bites**: the largest {CLASS_NAMES[notion]} bound is {brief(curve.best)}, and "
+        f"sampling alone costs anyone {brief(floors.sampling)}."
     )
-
-
-def _times(ratio: float, what: str) -> str:
-    """Return how many times a thing is, in words where that is once.
-
-    Examples
-    --------
-    >>> _times(2.57, "what"), _times(1.01, "what"), _times(1.01, "as much")
-    ('2.6 times what', 'about what', 'about as much')
-    """
-    text = short_text(ratio, 2)
-    return f"about {what}" if text == "1" else f"{text} times {what}"
 
 
 def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
@@ -246,18 +227,6 @@ def floors_sentence(curves: Sequence[FanoCurve], own: FanoCurve) -> str:
     return (
         f"The largest {CLASS_NAMES[own.binds]} bound at these settings, {brief(best.best)}{times} "
         f"is that of {best.name}: {why}."
-    )
-
-
-def literal_sentence(factor: float, q: float) -> str:
-    """Say what the printed spike probability gives."""
-    if factor > 0:
-        return f"At the printed q = {brief(q)} Fano's factor is {brief(factor)}: it holds here."
-    shown = f"{factor:.1f}".replace("-", "−") if math.isfinite(factor) else "−∞"
-    return (
-        f"With the printed q = {brief(q)}, constant 1, Fano's factor would be {shown}: below 0, so "
-        "the inequality says nothing. The proof needs a smaller constant, which the paper hides in "
-        "its Ω."
     )
 
 

@@ -51,7 +51,7 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
         y, share = float(-i), 100 * row.share
         bar = Line(
             key=f"entry {i}",
-            name=f"{row.label}{where}",
+            name=f"{times}{row.label}{where}",
             x=[0.0, share],
             y=[y, y],
             colour=METHODS["grey"] if row.mechanism == "noisy test" else colour,
@@ -59,8 +59,7 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
             hover=[f"{row.label}{where}: {share:.3g} %"] * 2,
         )
         bars.append(bar)
-        each = f"{times}{share / row.count:.3g} %" + ", flawed" * row.flawed
-        names.append(ladder_row(bar, each, y))
+        names.append(ladder_row(bar, f"{share:.3g} %" + ", flawed" * row.flawed, y))
     more = f"; {len(rows) - len(shown):,} more are in the table" if len(rows) > len(shown) else ""
     ticks = [(float(x), f"{x} %") for x in range(0, 101, 20)]
     across = Axis(title=f"Share of what was spent{more}", low=0, high=100, ticks=ticks, log=False)

@@ -10,7 +10,7 @@ import pandas as pd
 from dpsco_app.figure.colours import INK
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Dash, Figure, Line, Panel
-from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
+from dpsco_app.pages.first_screen import ladder_of, log_axis, thin
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     crossing_answer,
@@ -18,7 +18,7 @@ from dpsco_app.pages.users.words import (
 )
 from dpsco_app.parts.options import number_text, rounded, short_text
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.users.crossing import Crossing, Errors
+from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
 from dpsco_core.scenario import Scenario
 
@@ -32,8 +32,8 @@ DASHES: dict[str, Dash] = {
 }
 
 
-def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None) -> Figure:
-    """Return the measured mean excess risks over m, and where the first two cross.
+def crossing_figure(curves: Sequence[Errors], start: float) -> Figure:
+    """Return the measured mean excess risks over m, and `start`, that of an answer without data.
 
     The numbers beside the names are those of the largest m, where the lines end.
     """
@@ -55,23 +55,24 @@ def crossing_figure(curves: Sequence[Errors], crossing: Crossing | None) -> Figu
         )
         for c in curves
     ]
-    low, high = ends_of(lines)
-    title = f"At m = {short_text(curves[0].items[-1])}"
+    items, best = curves[0].items, min(curves, key=lambda c: float(c.mean[-1]))
+    ends, error = [float(items[0]), float(items[-1])], float(best.mean[-1])
+    blank = replace(thin("always answering 0", ends[::-1], [start] * 2), away=(9, 10))
+    low, high = ends_of([*lines, blank])
+    title = f"At m = {short_text(ends[1])}"
     ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[-1])) for c in curves])
-    last, error = float(curves[0].items[-1]), float(curves[0].mean[-1])
-    guide = thin("1/m", [last, last / 100], [error, 100 * error])
-    crossed = [] if crossing is None else [upright(crossing.items, low, high, "they cross")]
+    guide = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
     return Figure(
         panels=[
             Panel(
                 title="",
-                x=log_axis("Items per user m", curves[0].items[0], curves[0].items[-1]),
-                lines=[*lines, replace(guide, dash="dot", away=(-9, -9)), *crossed],
+                x=log_axis("Items per user m", *ends),
+                lines=[*lines, replace(guide, dash="dot", away=(-9, -9)), blank],
             )
         ],
         y=log_axis("Mean excess risk", low, high),
         ladder=ladder,
-        alt=crossing_answer(crossing),
+        alt=crossing_answer(curves, start),
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -17,9 +18,17 @@ from dpsco_app.pages.users.figures import (
     crossing_table,
     frontier_figure,
 )
-from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, PARTS, STATE, View, level
+from dpsco_app.pages.users.state import (
+    N_ENDS,
+    PARTS,
+    STATE,
+    View,
+    level,
+    mean_over_items,
+)
 from dpsco_app.parts.evaluations import without_data
-from dpsco_app.parts.page import draw_parts, slider
+from dpsco_app.parts.page import draw_parts, to_explore
+from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
@@ -28,10 +37,8 @@ from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
     command,
-    crossing,
     crossing_scenario,
     errors_of,
-    fitted_slope,
 )
 from dpsco_core.explain.users.frontier import (
     NEEDS,
@@ -43,16 +50,15 @@ from dpsco_core.explain.users.frontier import (
 from dpsco_core.explain.users.regions import (
     GROUPS,
     MEASURED,
-    MEASURED_PLANE,
     bounds_map,
     measured_cells,
+    measured_through,
 )
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
 
 METHODS = (FILTERED, PLAIN, GROUPS)
-LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 _kept = partial(st.cache_data, max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
 _frontier = _kept()(frontier)
 
@@ -86,29 +92,25 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.info(f"{method_card(method).name} cannot run at some of these points: {why}")
     every = [errors_of(outcomes, method) for method in METHODS]
     curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
-    if [c.method for c in curves[:2]] != [FILTERED, PLAIN]:
-        return
-    crossed = crossing(curves[0], curves[1])
-    slope = fitted_slope(curves[0], min(m for m in curves[0].items if m >= LAW_FROM))
-    figure = crossing_figure(curves, crossed)
-    start = without_data(asked.at(asked.grid[-1]))  # the same at every m
-    small = f"{words.crossing_small(crossed, curves, slope)} {words.no_data_small(start)}"
+    # An answer without data has the same error at every m.
+    figure = crossing_figure(curves, without_data(asked.at(asked.grid[-1])))
+    small = f"Smallest measured error: {words.stretches(curves)}."
     screen.say(words.QUESTIONS["crossing"], figure.alt, small)
     screen.draw(figure)
     screen.draw_files(figure, lambda: crossing_table(curves))
     st.code(command(asked), language=None, wrap_lines=True)
+    mean = mean_over_items(visit.mine())
+    to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 
 
 def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
     measured = view.basis == "measured"
-    with screen.controls, st.container(horizontal=True, vertical_alignment="bottom"):
+    with screen.controls:
         draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
-        if not measured:
-            slider(STATE, "Smoothness βR/L", "condition", CONDITION_OPTIONS, width=330)
     screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
-    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(view, scenario))])
-    small = words.no_data_small(without_data(_cells(scenario)[0].point)) if measured else ""
+    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(scenario))])
+    small = words.of_map(without_data(_cells(scenario)[0].point), scenario) if measured else ""
     draw_contest(
         screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
     )
@@ -120,21 +122,22 @@ def _bounds(basis: Reading, at: UserLevel) -> Contest:
     return list(made)[-1]
 
 
-def _cells(scenario: Scenario, at: tuple[int, int] | None = None) -> tuple[Cell, ...]:
-    """Return the runs of a cell of the measured map; by default the one that is nearest."""
+def _cells(scenario: Scenario) -> tuple[Cell, ...]:
+    """Return the runs of a cell of the measured map."""
     assert scenario.epsilon is not None and scenario.delta is not None
-    at = nearest_cell(MEASURED_PLANE, scenario) if at is None else at
-    return measured_cells(at, scenario.d, scenario.epsilon, scenario.delta, scenario.seed)
+    budget = (scenario.epsilon, scenario.delta, scenario.seed)
+    return measured_cells(scenario.n, scenario.m, scenario.d, *budget)
 
 
 def _measured(scenario: Scenario) -> Iterator[Contest]:
     """Yield the map of measured risks, from the chosen point outwards."""
+    plane = measured_through(scenario.n, scenario.m)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
-    for at in contest_cells(MEASURED_PLANE, nearest_cell(MEASURED_PLANE, scenario)):
-        todo = _cells(scenario, at)
+    for i, j in contest_cells(plane, nearest_cell(plane, scenario)):
+        todo = _cells(replace(scenario, n=int(plane.y[i]), m=int(plane.x[j])))
         todo[0].point.validate(DASHBOARD)
-        outcomes[at] = [cached_cell(cell) for cell in todo]
-        yield measured_contest(MEASURED_PLANE, MEASURED, outcomes)
+        outcomes[i, j] = [cached_cell(cell) for cell in todo]
+        yield measured_contest(plane, MEASURED, outcomes)
 
 
 @_kept()
@@ -145,7 +148,7 @@ def _here(at: UserLevel) -> tuple[dict[str, float], float, float]:
 
 
 def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    at = level(view, scenario)
+    at = level(scenario)
     needs, most = _frontier(at.with_users(2)), most_users(at)
     here, runs, shortfall = _here(at)
     figure = frontier_figure(needs, here, most, scenario)

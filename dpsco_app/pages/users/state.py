@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
-from dpsco_core.base.parsing import one_of, real
+from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
+from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import Scenario, default_grid
 
 # The parts, and what each asks.
 PARTS = {
@@ -21,21 +23,19 @@ PARTS = {
 # What the figures are drawn for, and the measured runs may cost.
 N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
 MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
-PROBLEM = "quadratic"  # the problem of everything that is measured here
-CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
-SEVERAL = 100  # items per user, for a scenario with one
+PROBLEM, LAW = "quadratic", "hypercube"  # what is measured here
+# items per user, for a scenario with one: where filters pay, and in the link to a mean
+SEVERAL, SOME = 100_000, 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
     basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
-    # smoothness in units of L/R, of the losses in bounds and counts
-    condition: float = checked(1.0, real, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
 
 
-def level(view: View, scenario: Scenario) -> UserLevel:
-    """Return the chosen point, in units of L and R."""
+def level(scenario: Scenario) -> UserLevel:
+    """Return the chosen point in units of L and R, of losses with smoothness L/R."""
     assert scenario.epsilon is not None and scenario.delta is not None
     return UserLevel(
         n=scenario.n,
@@ -43,7 +43,21 @@ def level(view: View, scenario: Scenario) -> UserLevel:
         d=scenario.d,
         epsilon=scenario.epsilon,
         delta=scenario.delta,
-        smoothness=view.condition,
+        smoothness=1.0,
+    )
+
+
+def mean_over_items(scenario: Scenario) -> Scenario:
+    """Return the mean of the data of a scenario over m, up to its items per user if they fit."""
+    mean = visit.with_problem(scenario, MEAN, (MEAN,))
+    room = max(2, ITEM_BLOCKS * DASHBOARD.elements // (mean.n * mean.d))
+    most = min(mean.m if mean.m > 1 else SOME, room)
+    return replace(
+        mean,
+        m=most,
+        methods=default_methods(MEAN, "user"),
+        axis="m",
+        grid=(*(m for m in default_grid("m", mean.geometry) if m < most), most),
     )
 
 
@@ -56,8 +70,14 @@ def fit(scenario: Scenario) -> Scenario:
     budget = (
         (1.0, 1e-6) if fitted.rho is not None else (fitted.epsilon or 1.0, fitted.delta or 1e-6)
     )
-    fitted = replace(fitted, rho=None, epsilon=budget[0], delta=budget[1])
-    fitted = replace(fitted, m=SEVERAL if fitted.m == 1 else fitted.m)
+    fitted = replace(
+        fitted,
+        distribution=LAW,
+        rho=None,
+        epsilon=budget[0],
+        delta=budget[1],
+        m=SEVERAL if fitted.m == 1 else fitted.m,
+    )
     ends = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
     ends |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
     kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ends.items()}

@@ -6,16 +6,15 @@ from itertools import groupby
 
 import numpy as np
 
-from dpsco_app.parts.options import number_text, rounded, short_text
+from dpsco_app.parts.options import inside, number_text, rounded, short_text
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.contest import Reading, is_tied
-from dpsco_core.explain.users.crossing import Crossing, Errors
+from dpsco_core.explain.contest import TRIALS, Reading, is_tied
+from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import NEEDS
-from dpsco_core.results.slopes import FittedSlope
 from dpsco_core.scenario import Scenario
 
 QUESTIONS = {
-    "crossing": "From how many items per user on do filtered gradients pay?",
+    "crossing": "Which method is best with how many items per user?",
     "map": "Which user-level method is best where?",
     "feasibility": "How many users does a filter need?",
 }
@@ -39,22 +38,24 @@ LOOK_AT_MAP: dict[Reading, str] = {
     "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "
     "test is easier to pass, with fewer users. Clipped user gradients need neither. Group privacy, "
     "whose runs take n·m steps, is left out.",
-    "proven": "For L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR, the best "
-    "schedule for every method. A filter wins at very many items per user only: the constants of "
-    "its proof are large, and what is measured is far better.",
-    "rates": "For L-Lipschitz, β-smooth losses on a set of diameter R. Measured errors may name "
-    "another method. Clipped user gradients have the rate of group privacy, and so the same "
-    "region. Below some hundred thousand users the published constants of the filters are out of "
-    "reach; above, filtered gradients also need δ < 1/(nm): lower δ, and their region grows to the "
-    "right. The rate of filtered SGD is below that of group privacy from m > n on only.",
+    "proven": "For L-Lipschitz losses of smoothness β = L/R on a set of diameter R, in units of "
+    "LR, the best schedule for every method. A filter wins at very many items per user only: the "
+    "constants of its proof are large, and what is measured is far better.",
+    "rates": "For L-Lipschitz losses of smoothness β = L/R on a set of diameter R. Measured errors "
+    "may name another method. Clipped user gradients have the rate of group privacy, and so the "
+    "same region. Below some hundred thousand users the published constants of the filters are "
+    "out of reach; above, filtered gradients also need δ < 1/(nm): lower δ, and their region "
+    "grows to the right. The rate of filtered SGD is below that of group privacy from m > n on "
+    "only.",
 }
 
 
-def no_data_small(start: float) -> str:
-    """Say what an answer without data errs on the data that are measured here."""
+def of_map(start: float, scenario: Scenario) -> str:
+    """Say what an answer without data errs on the data of the map, and which runs these are."""
     return (
-        f"The mean of these data is so near 0 that always answering 0 errs {rounded(start)}: "
-        "compare the methods with one another. "
+        f"Always answering 0 has an error of {rounded(start)} on the data of this point. “When a "
+        f"filter pays” averages {scenario.trials} runs, and the map {TRIALS}: the first ones are "
+        "the same. "
     )
 
 
@@ -71,8 +72,8 @@ SYMBOLS = r"""
   $m$ items; $n$ and $m$ are public.
 - $\varepsilon,\delta$: the budget of one user. $\Lambda=\ln(1/\delta)$.
 - $L$: the loss of every item is $L$-Lipschitz; $R$: the **diameter** of the constraint set; $LR$:
-  no answer has more excess risk. $\beta$: smoothness of the loss of an item, here in
-  units of $L/R$.
+  no answer has more excess risk. $\beta$: smoothness of the loss of an item, in bounds
+  and counts $L/R$.
 - **Excess risk**: $F(w)-\min F$, the expected loss on fresh data above its smallest value.
 - **Group privacy**: phased SGD whose noise hides all $m$ steps of a user: private term
   $\frac{\sqrt{d\Lambda}}{\varepsilon n}$, flat in $m$. **Clipped user gradients**: users' mean
@@ -81,54 +82,43 @@ SYMBOLS = r"""
   other pass a test; private term $\frac{\sqrt{d\Lambda}}{\varepsilon n\sqrt m}$.
 - **Filtered SGD** (Algorithm 1): SGD runs of $C$ groups of users pass the same test; linear time,
   private term $\frac{\sqrt{d\Lambda}}{\varepsilon\sqrt{nm}}$.
-- **The crossover**: where straight lines through the mean errors (both axes logarithmic) meet, at
-  the last change of order. Its interval draws the trials again with replacement, a thousand times.
 """
 
 
-def signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
-def crossing_answer(crossed: Crossing | None) -> str:
-    if crossed is None:
-        return "Filtered gradients stay above clipped user gradients at every m measured"
+def crossing_answer(curves: Sequence[Errors], start: float) -> str:
+    """Return which method is best at last, from where on, and from where on it pays to look."""
+    best = [which for which, _ in best_at(curves)]
+    least = np.min([c.mean for c in curves], axis=0)
+    since, useful = (
+        max((i + 1 for i, here in enumerate(holds) if not here), default=0)
+        for holds in ([which == best[-1] for which in best], least < start)
+    )
+    items, name = curves[0].items, inside(method_card(curves[best[-1]].method).name)
+    beats = f"from m = {short_text(items[useful])} on" if useful < len(items) else "at no m"
     return (
-        f"From about {short_text(crossed.items, 2)} items per user on, filtered gradients have a "
-        "smaller error than clipped user gradients"
+        f"From m = {short_text(items[since])} items per user on, the best method is {name}; "
+        f"{beats}, the best one beats always answering 0"
     )
-
-
-def crossing_small(crossed: Crossing | None, curves: Sequence[Errors], slope: FittedSlope) -> str:
-    """Say how surely they cross, which method is best at which m, and how fast the error falls."""
-    parts = []
-    if crossed is not None and not math.isnan(crossed.interval[0]):
-        parts.append(f"95 % interval {' to '.join(short_text(e, 2) for e in crossed.interval)}.")
-    if crossed is not None and crossed.reversals:
-        parts.append(f"Their order changes {crossed.reversals} times before: take more trials.")
-    parts.append(f"Smallest measured error: {stretches(curves)}.")
-    known = f" ({signed(slope.low)} to {signed(slope.high)})" if slope.known else ""
-    parts.append(
-        f"The distance of filtered gradients falls with slope {signed(slope.fitted)}{known}; "
-        "1/√m is −0.50."
-    )
-    return " ".join(parts)
 
 
 def stretches(curves: Sequence[Errors]) -> str:
-    """Say over which of the measured m each method has the smallest mean error, and in a tie.
-
-    The rule and the words are those of the map.
-    """
-    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
-    best = [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
-    items = curves[0].items
+    """Say over which of the measured m each method has the smallest mean error, and in a tie."""
+    items, best = curves[0].items, best_at(curves)
     ranges = []
     for (which, tied), group in groupby(range(len(items)), best.__getitem__):
         at = [short_text(items[j]) for j in group]
         name = method_card(curves[which].method).name + ", in a tie," * tied
         ranges.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
     return "; ".join(ranges)
+
+
+def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
+    """Return at each m which curve has the smallest mean error, and whether in a tie.
+
+    The rule is that of the map.
+    """
+    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
+    return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 
 def frontier_answer(needs: Mapping[str, float], scenario: Scenario) -> str:

@@ -127,20 +127,23 @@ def user_plane(users: tuple[int, ...], items: tuple[int, ...]) -> Plane:
     return Plane(x_axis="m", y_axis="n", x=np.array(items, float), y=np.array(users, float))
 
 
-MEASURED_PLANE = user_plane(MEASURED_USERS, MEASURED_ITEMS)
+def measured_through(n: int, m: int) -> Plane:
+    """Return the plane of the measured map, with a row and a column of the chosen point."""
+    users, items = {*MEASURED_USERS, n}, {*MEASURED_ITEMS, m}
+    return user_plane(tuple(sorted(users)), tuple(sorted(items)))
 
 
 def measured_cells(
-    at: tuple[int, int], d: int, epsilon: float, delta: float, seed: int
+    n: int, m: int, d: int, epsilon: float, delta: float, seed: int
 ) -> tuple[Cell, ...]:
     """Return the runs of one point of the measured map: the squared distance to hypercube data."""
     point = Scenario(
         problem="quadratic",
         distribution="hypercube",
         methods=MEASURED,
-        n=MEASURED_USERS[at[0]],
+        n=n,
         d=d,
-        m=MEASURED_ITEMS[at[1]],
+        m=m,
         epsilon=epsilon,
         delta=delta,
         trials=TRIALS,

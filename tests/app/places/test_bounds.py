@@ -26,6 +26,7 @@ from dpsco_core.explain.tables.best import by_value, comparable, counts, floor, 
 from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
+from dpsco_core.explain.window import spans
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES, below, checked, headline, ladder, texts
 from tests.app.places.test_one_run import open_at
@@ -170,8 +171,10 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
         words.marked(other) == "Simple clipping, proven mean error, for these directional moments"
     )
     assert words.marked(first) == words.short(first.bound.card)
+    open_to_all = next(r for r in rows_of(MEAN, "all") if r.bound.card.name == "Sample mean")
+    assert words.marked(open_to_all) == "Sample mean, not private"
     alone = [other, by_slug["lower.mean.fano-cdp"]]
-    start = "Proven in this table: at most 0.347 for these directional moments; no "
+    start = "Proven in this table: at most 0.347, for these directional moments; no "
     assert words.title(alone).startswith(start)
 
 
@@ -187,7 +190,8 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
 
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     only = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
-    assert words.title(only).startswith("No ε-DP algorithm can guarantee less")
+    start = "Proven in this table: no ε-DP algorithm can guarantee less"
+    assert words.title(only).startswith(start)
     assert words.title([]).startswith("No row of this table")
     failing = [r for r in rows_of(MEAN, "kamath") if r.here and not r.holds]
     assert "No theorem about a private method holds" in words.title(failing)
@@ -196,7 +200,11 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
 def test_the_sentence_counts_what_holds() -> None:
     everything = rows_of(MEAN, "kamath")
     drawn = comparable(everything, "l2 error")
-    counted = words.count_sentence(everything)
+    [span] = spans(MEAN)
+    counted = words.count_sentence(everything, ())
+    together = words.count_sentence(everything, [span])
+    assert together.startswith(counted) and f"{words.in_digits(span.low)} and " in together
+    assert f" and {words.in_digits(span.high)}, the window of Explore." in together
     text = words.sentence(drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
     assert counted.startswith(f"{sum(r.holds for r in here)} of {len(here)} ")

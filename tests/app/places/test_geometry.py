@@ -20,7 +20,6 @@ from dpsco_app.pages.geometry.figures import (
     NOISE_COLOURS,
     growth_figure,
     noise_table,
-    reach_figure,
     set_figure,
     sweep_figure,
     width_table_frame,
@@ -44,14 +43,13 @@ from dpsco_core.explain.geometry import (
     Shape,
     curve,
     dual_square,
-    few_directions,
     nearest,
     outline,
     sweep,
     width_table,
 )
 from dpsco_core.geometry import GEOMETRIES
-from tests.app.pages import checked, headline, html, press, texts
+from tests.app.pages import checked, headline, html, texts
 from tests.app.places.test_one_run import open_at
 
 NAMES = {kind: geometry_name(kind) for kind in GEOMETRIES}
@@ -155,17 +153,6 @@ def test_a_unit_is_as_long_on_both_axes() -> None:
     assert far["yaxis"]["range"][1] > 1.9
 
 
-def test_supporting_lines_stand_on_their_directions() -> None:
-    shape = Shape(kind="linf")
-    directions = few_directions(shape, 1)
-    drawn = lines(reach_figure(shape, directions, ""))
-    # The third point of each line is a gap.
-    ends = np.array(points(drawn["supporting lines"])).reshape(-1, 3, 2)[:, :2]
-    assert len(ends) == len(directions.heights)
-    for line, xi, height in zip(ends, directions.directions, directions.heights, strict=True):
-        assert line @ xi == pytest.approx([height, height])
-
-
 def test_the_widths_are_drawn_with_the_chosen_set_in_colour() -> None:
     rows = width_table(1.5)
     figure = growth_figure(rows, NAMES, "linf", "")
@@ -201,10 +188,10 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_part_asks_one_question_and_has_at_most_two_figures(part: str) -> None:
+def test_each_part_asks_one_question_and_has_one_figure(part: str) -> None:
     page = open_geometry(part=part)
     charts = page.get("plotly_chart")
-    assert len(charts) == (2 if part == "width" else 1) and QUESTIONS[part] in html(page)
+    assert len(charts) == 1 and QUESTIONS[part] in html(page)
     assert headline(page) == charts[0].proto.alt and len(headline(page)) > 20
     labels = [b.label for b in page.get("download_button")]
     assert labels.count("HTML") == labels.count("CSV") == len(charts) == len(page.dataframe)
@@ -292,11 +279,6 @@ def test_controls_move_the_figures_and_the_address() -> None:
     assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
     page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
     assert headline(page).endswith("the two are the same noise")
-
-
-def test_draw_again_takes_another_seed() -> None:
-    page = press(open_geometry(part="width"), "Draw again")
-    assert page.query_params["seed"] == "1"
 
 
 def test_sentences_hold_the_numbers() -> None:

@@ -26,20 +26,20 @@ from dpsco_app.pages.users.figures import (
     frontier_figure,
 )
 from dpsco_app.pages.users.page import METHODS, _cells, _measured
-from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level
+from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level, mean_over_items
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     QUESTIONS,
     crossing_answer,
-    crossing_small,
     frontier_small,
-    no_data_small,
+    of_map,
     stretches,
 )
 from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import BOUNDS, method_card, problem_card
 from dpsco_core.explain.contest import READINGS, TRIALS, measured_contest
@@ -49,19 +49,17 @@ from dpsco_core.explain.users.crossing import (
     PLAIN,
     Errors,
     command,
-    crossing,
     crossing_scenario,
     errors_of,
-    fitted_slope,
 )
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, frontier
 from dpsco_core.explain.users.regions import (
     BOUNDED,
     MEASURED,
     MEASURED_ITEMS,
-    MEASURED_PLANE,
     MEASURED_USERS,
     bounds_map,
+    measured_through,
 )
 from dpsco_core.runs.study import Cell, Outcome, study
 from tests.app.pages import below, checked, headline, html, texts
@@ -81,7 +79,7 @@ def made(method: str, means: list[float]) -> Errors:
 
 FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
 SCENARIO = fit(visit.BASE)
-LEVEL = level(View(), SCENARIO)
+LEVEL = level(SCENARIO)
 
 
 def lines(figure: Figure) -> dict[str, Line]:
@@ -113,39 +111,56 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     assert cell.point.distribution == "hypercube"
     first = next(_measured(SCENARIO))
     assert (first.shown == first.smallest).all()
-    assert rounded(without_data(cell.point)) in no_data_small(without_data(cell.point))
+    small = of_map(without_data(cell.point), SCENARIO)
+    assert f"an error of {rounded(without_data(cell.point))}" in small
+    assert f"averages {SCENARIO.trials} runs, and the map {TRIALS}" in small
 
     def one_run(cell: Cell) -> Outcome:
         """Run each method once on each cell of the map, and say the same of the other runs."""
         return replace(cached_cell(replace(cell, trial=0)), trial=cell.trial)
 
     monkeypatch.setattr(users_page, "cached_cell", one_run)
-    page = open_at("users", part="map")
-    assert f"errs {rounded(without_data(cell.point))}: compare" in below(page)
+    assert small.strip() in below(open_at("users", part="map"))
+
+
+def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_m() -> None:
+    at = replace(SCENARIO, n=700, m=20, d=2)
+    first = next(_measured(at))
+    assert (700 in first.plane.y, 20 in first.plane.x) == (True, True)
+    assert "at m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
+    swept = list(study(replace(crossing_scenario(n=700, d=2, methods=METHODS), grid=(20.0,))))
+    ones = [
+        np.mean([o.error for o in swept if o.method == m and o.trial < TRIALS]) for m in MEASURED
+    ]
+    row, column = (int(np.flatnonzero(~np.isnan(first.values[0]))[0]) // len(first.plane.x)), 0
+    column = int(np.flatnonzero(~np.isnan(first.values[0]))[0]) % len(first.plane.x)
+    assert first.values[:, row, column] == pytest.approx(ones)
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
-    empty = measured_contest(MEASURED_PLANE, MEASURED, {})
-    said = winner(empty, SCENARIO, "measured").replace("\xa0", " ")
-    assert said.startswith("Measuring, from m = 10")
+    empty = measured_contest(measured_through(SCENARIO.n, 60), MEASURED, {})
+    said = winner(empty, replace(SCENARIO, m=60), "measured").replace("\xa0", " ")
+    assert said.startswith("Measuring, from m = 60, n = 10,000 ")
     assert plotly(contest_figure(empty, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
 
 
-def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None:
-    crossed = crossing(FALLING, FLAT)
-    assert crossed is not None
-    drawn = lines(crossing_figure([FALLING, FLAT], crossed))
+def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
+    drawn = lines(crossing_figure([FALLING, FLAT], 0.03))
     for curve in (FALLING, FLAT):
         assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
-    assert drawn["they cross"].x == pytest.approx([crossed.items] * 2)
+    assert drawn["always answering 0"].y == [0.03, 0.03]
+    assert sorted(drawn["always answering 0"].x) == [1, 1000]
     guide = drawn["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
-    assert "they cross" not in lines(crossing_figure([FLAT, FALLING], None))
-    assert f"{crossed.items:.2g}" in crossing_answer(crossed)
-    assert "stay above" in crossing_answer(None)
-    said = crossing_small(crossed, [FALLING, FLAT], fitted_slope(FALLING, 10.0))
-    assert said.startswith("95 % interval") and "slope −0.50" in said
+    assert crossing_answer([FALLING, FLAT], 0.03) == (
+        "From m = 100 items per user on, the best method is filtered gradients; "
+        "from m = 100 on, the best one beats always answering 0"
+    )
+    never, always = (crossing_answer([FALLING, FLAT], start) for start in (1e-4, 9.0))
+    assert never.endswith("at no m, the best one beats always answering 0")
+    assert "; from m = 1 on, the best one" in always
+    assert crossing_answer([FLAT], 1.0).startswith("From m = 1 items per user on, the best method")
     # The title's methods and the map's are compared by the same mean errors.
     assert stretches([FALLING, FLAT]) == (
         "Clipped user gradients, in a tie, at m = 1 to 10; "
@@ -155,6 +170,16 @@ def test_the_crossover_is_drawn_where_it_is_and_said_with_its_interval() -> None
     assert stretches(clear) == (
         "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
     )
+
+
+def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
+    over = mean_over_items(replace(visit.BASE, m=50))
+    assert (over.problem, over.axis, over.grid[0], over.grid[-1]) == ("mean", "m", 1, 50)
+    assert mean_over_items(visit.BASE).m == 50  # a visitor with one item each sees what more change
+    large = mean_over_items(replace(visit.BASE, n=50_000, m=1000))
+    assert large.m == 10 == large.grid[-1] and large.validate(DASHBOARD)
+    (link,) = [x.proto for x in open_users().get("page_link") if "items per user" in x.proto.label]
+    assert "axis=m" in link.query_string
 
 
 def test_the_frontier_holds_every_need() -> None:
@@ -207,7 +232,8 @@ def test_the_page_opens_on_the_measured_crossover() -> None:
     assert command(scenario) in [c.value for c in page.code]
     outcomes = list(study(scenario))
     curves = [errors_of(outcomes, m) for m in METHODS]
-    assert headline(page) == crossing_answer(crossing(curves[0], curves[1]))
+    start = without_data(scenario.at(scenario.grid[-1]))
+    assert headline(page) == crossing_answer(curves, start)
     assert stretches(curves) in below(page)
     drawn = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
     for curve in curves:
@@ -219,11 +245,12 @@ def test_the_crossover_and_the_map_are_of_the_same_methods() -> None:
 
 
 def test_a_link_restores_the_whole_page() -> None:
-    query = {"part": "map", "condition": "0.1", "basis": "rates"}
+    query = {"part": "map", "basis": "rates"}
     assert set(query) == set(View.__dataclass_fields__)
     query |= {"n": "1000", "m": "1000", "d": "2", "epsilon": "5", "delta": "1e-08"}
     query |= {"trials": "2", "seed": "3"}
     query |= {"problem": "quadratic", "methods": "sco.erm,user.accelerated"} | {"grid": "500,1000"}
+    query |= {"distribution": "hypercube"}
     assert STATE.from_query(query)[1] == []
     page = open_at("users", **query)
     assert not page.warning and "Use it everywhere" not in [b.label for b in page.button]
@@ -233,7 +260,6 @@ def test_a_link_restores_the_whole_page() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("condition", "inf"),
         ("basis", "luck"),
         ("part", "end"),
     ],
@@ -281,10 +307,11 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     monkeypatch.setattr(users_page, "cached_cell", quick)
     where = {"problem": "geometric-median", "m": "1000"}
     page = open_users(part="map", basis="measured", **where)
-    cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
+    users = len({*MEASURED_USERS, 2000})
+    cells = users * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
     of_map = [c for c in asked if c.x is None]
-    assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
-    start = "The smallest measured error at m = 1,000, n = 3,000, the nearest cell: "
+    assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 2000)
+    start = "The smallest measured error at m = 1,000, n = 2,000: "
     start += "Clipped user gradients"
     assert headline(page) == f"{start}, as on 100 % of the map"
 
