@@ -138,14 +138,13 @@ def _packed(text: str) -> str:
 def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
     from plotly.offline import get_plotlyjs  # the rest of this folder does without
 
-    labels = {control.field: control for control in ALL_CONTROLS}
     inputs = "".join(
         slider(
-            text(labels[name].label, scenario),
+            text(ALL_CONTROLS[name].label, scenario),
             name,
             values,
             min(range(len(values)), key=lambda i: abs(values[i] - _own(scenario, name))),
-            labels[name].known.ends,
+            ALL_CONTROLS[name].ends,
         )
         for name, values in sliders.items()
     )
