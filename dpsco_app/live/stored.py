@@ -20,7 +20,7 @@ from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
-from dpsco_core.runs.store import SCHEMA, VERSION, Store, StoreError
+from dpsco_core.runs.store import NOT_OURS, SCHEMA, VERSION, Store, StoreError
 from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
@@ -50,12 +50,11 @@ class Shelf:
     source: Path | bytes
     name: str  # in sentences
 
-    def studies(self) -> tuple[Scenario, ...]:
-        """Return the studies in the file; raises `InvalidInput` if it is none or holds none."""
-        return self.contents()[0]
-
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
-        """Return `studies`, and how many more there are that another version has begun."""
+        """Return the studies in the file, and how many more another version has begun.
+
+        Raises `InvalidInput` if it is no results file, or holds no study.
+        """
         with self._opened() as store:
             scenarios = tuple(as_controls(scenario) for scenario in store.scenarios())
             unreadable = len(store.unknown())
@@ -71,44 +70,37 @@ class Shelf:
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
         with self._opened() as store:
-            try:
-                stored = [(cell, store.get(cell)) for cell in cells(scenario)]
-                return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-                if isinstance(problem, StoreError):
-                    raise
-                ours = "file must be a results file of this program"
-                raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
+            stored = [(cell, store.get(cell)) for cell in cells(scenario)]
+        try:
+            return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
+        except NOT_OURS as problem:
+            ours = "file must be a results file of this program"
+            raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
-        """Open the file, or a copy of it where it cannot be opened in its own place."""
-        if isinstance(self.source, Path):
-            try:
-                with (
-                    self._naming_the_file(self.source),
-                    Store(self.source, read_only=True) as store,
-                ):
-                    yield store
-                return
-            except StoreError:
-                # SQLite wants an index beside a file that is being written: a folder in which it
-                # may not make one is no reason to refuse.
-                if _can_write(self.source.parent) or not self.source.is_file():
-                    raise
         require(self.source != b"", "file", "a results file of this program", f"{self.name}, empty")
         with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # its owner's alone
-            path = Path(folder) / "results.sqlite"
-            if isinstance(self.source, bytes):
-                path.write_bytes(self.source)
-            else:  # what SQLite has put beside the file is copied too
-                shutil.copyfile(self.source, path)
-                if _newest(self.source).exists():
-                    shutil.copyfile(_newest(self.source), _newest(path))
+            path = self._placed(Path(folder) / "results.sqlite")
             with self._naming_the_file(path):
-                guard(path)
+                if path != self.source:
+                    guard(path)
                 with Store(path, read_only=True) as store:
                     yield store
+
+    def _placed(self, copy: Path) -> Path:
+        """Return the path at which the file can be opened: its own, or that of a copy."""
+        if isinstance(self.source, bytes):
+            copy.write_bytes(self.source)
+            return copy
+        # SQLite wants an index beside a file that is being written: a folder in which it may not
+        # make one is no reason to refuse.
+        newest = _newest(self.source)
+        if os.access(self.source.parent, os.W_OK) or not newest.exists():
+            return self.source
+        shutil.copyfile(self.source, copy)
+        shutil.copyfile(newest, _newest(copy))
+        return copy
 
     @contextmanager
     def _naming_the_file(self, path: Path) -> Iterator[None]:
@@ -216,10 +208,6 @@ def _plain(remark: str | None) -> str:
     if not isinstance(remark, str) or len(remark) > LONGEST_TEXT:
         raise ValueError("not a remark of a run")
     return remark.replace("![", "! [")
-
-
-def _can_write(folder: Path) -> bool:
-    return os.access(folder, os.W_OK)
 
 
 def _newest(path: Path) -> Path:
