@@ -12,11 +12,10 @@ import streamlit as st
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import Words, head
 from dpsco_app.figure.methods import colour_of, symbol_of
-from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
-from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, is_phone, theme
+from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, rounded
 from dpsco_core.catalogue import method_card
@@ -55,22 +54,7 @@ class FirstScreen:
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
-        key = f"{self.name}_{self.kind}_{self.count}"
-        charts = plotly(figure, shown)
-        options = {}
-        if on_click is not None:
-            charts["layout"] |= {"clickmode": "event+select", "dragmode": False}
-            options = {"on_select": partial(on_click, key), "selection_mode": "points"}
-        self.place.draw(
-            Plain(charts),
-            key,
-            bar=True,
-            width="stretch",
-            theme=None,
-            alt=figure.alt,
-            config=CONFIG,
-            **options,
-        )
+        self.place.draw(figure, shown, f"{self.name}_{self.kind}_{self.count}", on_click)
         if figure.ladder.rows:
             self.ladder.html(ladder_table(figure, shown))
 

@@ -36,7 +36,7 @@ from dpsco_app.pages.explore.runs import (
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
-from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
+from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 from dpsco_app.parts.options import AGAINST, PANEL
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
@@ -79,7 +79,7 @@ class Screen:
         view = STATE.current()
         figure = front_figure(studies, view, reply.plain, only, faded=shown.stale)
         self.count += 1
-        draw(figure, self.figure, f"explore_{self.count}", self.shown_with)
+        self.figure.draw(figure, self.shown_with, f"explore_{self.count}")
         self.table.html(ladder_table(figure, self.shown_with))
         return reply
 
