@@ -41,8 +41,13 @@ class Result:
     overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
 
     @property
+    def named(self) -> dict[str, Result]:
+        every = {"shown": self, "beside": self.beside, "pinned": self.overlay}
+        return {name: part for name, part in every.items() if part is not None}
+
+    @property
     def parts(self) -> tuple[Result, ...]:
-        return tuple(part for part in (self, self.beside, self.overlay) if part is not None)
+        return tuple(self.named.values())
 
     @property
     def cells(self) -> int:

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from dpsco_app.figure.colours import INK, QUIET
+from dpsco_app.figure.colours import INK, PAGE, QUIET
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
@@ -23,7 +23,7 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
 from dpsco_core.catalogue import distribution_card, problem_card
-from dpsco_core.results.intervals import run_json
+from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.notebook import notebook as percent_notebook
 from dpsco_core.results.notebook import run_notebook, run_script
 from dpsco_core.results.tables import frame
@@ -32,7 +32,6 @@ from dpsco_core.scenario import Scenario
 Table = Callable[[], pd.DataFrame]
 Make = str | Callable[[], str] | Callable[[], bytes]
 
-PAGE = ("#ffffff", "#171614")  # the page's colour, light and dark
 TYPES = {
     "csv": "text/csv",
     "html": "text/html",
@@ -52,22 +51,18 @@ def download(label: str, make: Make, file: str, **more: Any) -> None:
 
 
 def csv(result: Result) -> str:
-    """Return the tidy frame as CSV, one row a (method, x, trial); two runs have a column."""
-    if result.beside is None:
-        return frame(result.outcomes).to_csv(index=False)
+    """Return the tidy frame as CSV, one row a (method, x, trial); several runs have a column."""
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
-        for run, part in zip(("shown", "beside"), result.parts, strict=True)
+        for run, part in result.named.items()
     ]
-    return pd.concat(tables).to_csv(index=False)
+    if len(tables) > 1:
+        return pd.concat(tables).to_csv(index=False)
+    return frame(result.outcomes).to_csv(index=False)
 
 
 def json_text(result: Result) -> str:
-    """Return scenario, results and bounds as `dpsco run --json`; a second run is ``beside``."""
-    document = run_json(result.scenario, result.outcomes)
-    if result.beside is not None:
-        document["beside"] = run_json(result.beside.scenario, result.beside.outcomes)
-    return json.dumps(document, indent=2)
+    return runs_json({name: (run.scenario, run.outcomes) for name, run in result.named.items()})
 
 
 def draw_run_files(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -168,18 +167,21 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
     link_to("explore", label, query, help=help)
 
 
-def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None:
-    fold_address(state.address(view, scenario), f"{state.name}_link")
-
-
-def fold_address(
-    address: str, key: str, about: str = "The address of this page holds all of its state."
+def link(
+    state: PageState[V],
+    view: V,
+    scenario: Scenario | None = None,
+    about: str = "The address of this page holds all of its state.",
 ) -> None:
+    """Draw the popover with the address of a page, which can hide parts of the dashboard."""
+    key = f"{state.name}_link"
+
     def draw() -> None:
         st.markdown(
             f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
         )
-        st.code(with_hidden(address, choose_hidden(key)), language=None, wrap_lines=True)
+        hidden = choose_hidden(key).to_query()
+        st.code(state.address(view, scenario, hidden), language=None, wrap_lines=True)
 
     fold("Link", draw, key, kind="popover", icon=":material/link:")
 
@@ -207,9 +209,3 @@ def choose_hidden(key: str) -> Teaching:
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
     return Teaching(hide=tuple(hide), large=large)
-
-
-def with_hidden(address: str, chosen: Teaching) -> str:
-    """Return an address that hides what is chosen, too."""
-    query = urlencode(chosen.to_query(), safe=",")
-    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address

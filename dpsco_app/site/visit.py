@@ -36,7 +36,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
-from dpsco_core.results.intervals import run_json
+from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
@@ -223,10 +223,8 @@ class Visit:
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
-        made = map(self._measured, self.parts)
-        documents = [run_json(one.scenario, list(one.outcomes)) for one in made]
-        more = {"beside": documents[1]} if len(documents) > 1 else {}
-        return json.dumps(documents[0] | more, indent=2) if documents else "{}"
+        made = zip(("shown", "beside"), map(self._measured, self.parts), strict=False)
+        return runs_json({name: (study.scenario, study.outcomes) for name, study in made})
 
     def python(self) -> str:
         """Return the runs as a script."""
