@@ -16,7 +16,6 @@ from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
-from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, rounded
 from dpsco_core.catalogue import method_card
 
@@ -74,20 +73,9 @@ class FirstScreen:
         if figure.ladder.rows and not figure.panels[0].cells:
             draw_focus(f"{self.name}_figure_")
 
-        def fill() -> None:
-            page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
-            with st.container(horizontal=True, key=f"{self.name}_files"):
-                export.picture_buttons(self.name, figure.alt, setting=setting)
-                for label, make, file in (
-                    ("HTML", page, f"dpsco-{self.name}.html"),
-                    ("CSV", lambda: numbers().to_csv(index=False), f"dpsco-{self.name}.csv"),
-                ):
-                    export.download(label, make, file, key=f"{self.name}_{label.lower()}")
-            rows = numbers()
-            export.show_table(rows[[c for c in rows if c in columns or not columns]])
-
+        page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
         with self.foot:
-            fold("Numbers behind this figure, and downloads", fill, f"{self.name}_fold_numbers")
+            export.draw_files(self.name, numbers, page, setting, title=figure.alt, columns=columns)
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:

@@ -36,7 +36,7 @@ STYLE = f"""
 {SIDE} [data-testid=stWidgetLabel] {{ min-height: 1.25rem; justify-content: flex-start; }}
 {SIDE} [data-testid=stSelectbox] {{ position: relative; }}
 {SIDE} [data-testid=stSelectbox] > label {{ position: absolute; z-index: 1; left: 0.7rem;
-  top: 0.5rem; color: QUIET; pointer-events: none; }}
+  top: 0.5rem; color: var(--quiet); pointer-events: none; }}
 {SIDE} [data-testid=stSelectbox] input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
 {SIDE} [data-testid=stSlider] {{ padding: 0 0.4rem; }}
 {SIDE} [data-testid=stSlider] > label {{ margin: 0 0 -0.6rem -0.4rem; }}
@@ -49,13 +49,13 @@ STYLE = f"""
 {SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within):has([data-testid=stSlider])
   + [data-testid=stElementContainer] .about span {{ visibility: hidden; }}
 {SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
-  font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
-{SIDE} [data-testid=stSelectbox] [role=group] {{ background: PAGE; }}
-{CHIP} {{ background: PAGE !important; min-height: 1.8rem; padding: 0 0.7rem; }}
-{CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: INK !important; }}
+  font-size: 0.72rem; color: var(--quiet); line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
+{SIDE} [data-testid=stSelectbox] [role=group] {{ background: var(--page); }}
+{CHIP} {{ background: var(--page) !important; min-height: 1.8rem; padding: 0 0.7rem; }}
+{CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: var(--ink) !important; }}
 {CHIP} p::first-letter {{ color: var(--own); }}
 {SIDE} .about b {{ position: absolute; right: 0; top: -2.72rem; font-size: 0.875rem;
-  line-height: 1.25rem; font-weight: 600; color: ACCENT; }}
+  line-height: 1.25rem; font-weight: 600; color: var(--accent); }}
 """
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
 
@@ -282,8 +282,6 @@ def style(scenario: Scenario) -> str:
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
         for i, m in enumerate(_with_chips(scenario))
     )
-    words = {"QUIET": QUIET, "ACCENT": ACCENT, "PAGE": PAGE, "INK": INK}
-    sheet = STYLE
-    for word, pair in words.items():
-        sheet = sheet.replace(word, pair[dark])
-    return sheet + chips
+    names = {"quiet": QUIET, "accent": ACCENT, "page": PAGE, "ink": INK}
+    own = "".join(f"--{name}: {pair[dark]}; " for name, pair in names.items())
+    return f"{SIDE} {{ {own}}}{STYLE}{chips}"

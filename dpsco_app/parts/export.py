@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -137,20 +137,30 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
     )
 
 
-def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
-    """Draw the numbers behind a picture that the browser draws, their file and its page."""
+def draw_files(
+    name: str,
+    numbers: Table,
+    page: Callable[[], str] | None,  # the figure as a page of its own, if there is one
+    setting: str,
+    *,
+    title: str = "",  # of the pictures; empty if the browser makes none
+    columns: Collection[str] = (),  # of a wide table: those that are shown, where the file has all
+) -> None:
+    """Draw what folds away below a figure: its files, and the numbers behind it."""
 
     def draw() -> None:
-        st.caption(setting)
+        table = numbers()
         with st.container(horizontal=True, key=f"{name}_files"):
+            if title:
+                picture_buttons(name, title, setting=setting)
             if page is not None:
                 words = "The figure as a page of its own, which needs no network."
                 download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
-            make, file = (lambda: table().to_csv(index=False)), f"dpsco-{name}.csv"
-            download("CSV", make, file, key=f"{name}_csv")
-        show_table(table())
+            make = partial(table.to_csv, index=False)
+            download("CSV", make, f"dpsco-{name}.csv", key=f"{name}_csv")
+        show_table(table[[c for c in table if c in columns or not columns]])
 
-    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
+    fold("Numbers behind this figure, and downloads", draw, f"{name}_fold_numbers")
 
 
 def show_table(table: pd.DataFrame) -> None:

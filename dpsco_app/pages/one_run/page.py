@@ -16,7 +16,7 @@ from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, cho
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS
-from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
+from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, slider
@@ -160,7 +160,7 @@ def _path(
         player = partial(run_page, seen, lines, dark=dark, **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
-    draw_numbers("path", lambda: figures.path_table(lines), setting, player)
+    draw_files("path", lambda: figures.path_table(lines), player, setting)
     return tuple(runs), player is not None
 
 
