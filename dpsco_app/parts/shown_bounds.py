@@ -25,16 +25,11 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw, of the smallest class."""
-    lower = [c for c in cards(problem, level) if c.kind == "lower" and c.drawn]
-    return _smallest_class(problem, lower)
-
-
-def _smallest_class(problem: str, candidates: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
-    """Return the bounds of the smallest class of losses that holds the problem, if any."""
+    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
     own = problem_card(problem).loss_class
-    binding = [c for c in candidates if c.applies_to(own)]
-    return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
+    lower = (c for c in cards(problem, level) if c.kind == "lower" and c.drawn)
+    binding = tuple(c for c in lower if c.applies_to(own))
+    return tuple(c for c in binding if not c.is_wider(own)) or binding
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:

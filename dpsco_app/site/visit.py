@@ -5,9 +5,8 @@ where the page is built, for the prepared figures.
 """
 
 import json
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -246,13 +245,7 @@ def _moved(study: Study, old: Sequence[Study]) -> Study:
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it: what is no number is null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 # -- messages of the page --------------------------------------------------------------------------
