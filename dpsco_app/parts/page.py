@@ -31,20 +31,19 @@ class Scene:
     scenario: dict[str, Any] = field(default_factory=dict)
 
 
-def opened(state: PageState[V]) -> tuple[V, list[str]]:
-    """Restore the page from its address; return what it shows and what was wrong there."""
-    wrong = state.restore()
-    return state.current(), wrong
+def opened(state: PageState[V]) -> V:
+    """Restore the page from its address, and say what is wrong there; return what it shows."""
+    draw_wrong(state.restore())
+    return state.current()
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
     """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
 
-    What is shown is remembered, and what is wrong in the address is said.
+    What is shown is remembered.
     """
-    view, wrong = opened(state)
+    view = opened(state)
     scenario, refused = draw_controls(state)
-    draw_wrong(wrong)
     if scenario is not None:
         state.remember(view, scenario)
     return view, scenario, refused
