@@ -12,15 +12,13 @@ from dpsco_app.front.changes import changed, level_of, listed, offered
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
 from dpsco_app.parts.folding import fold_in_page
-from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
+from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, number_text
 from dpsco_app.parts.themes import is_dark
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
-    distributions_for,
 )
-from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
@@ -216,8 +214,7 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
                     f"<div class='about' aria-hidden='true'><b>{number_text(value)}</b>{told}</div>"
                 )
         case "slug":
-            offers = {"problem": problems, "geometry": GEOMETRIES}
-            options = offers.get(field) or distributions_for(scenario.problem)
+            options = problems if field == "problem" else choices(field, scenario)
             first = options.index(value) if value in options else 0
             more |= {"format_func": READ[field], "on_change": follow, "args": (field,)}
             st.selectbox(label, options, first, **more)
@@ -227,7 +224,7 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
                 label,
                 every,
                 default=value if value in every else None,
-                format_func=lambda v: "none" if v is None else SYMBOL.get(v, str(v)),
+                format_func=READ.get(field, str),
                 required=True,
                 on_change=follow,
                 args=(field,),

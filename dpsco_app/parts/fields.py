@@ -1,6 +1,7 @@
 """The controls of a scenario's fields, in their order, from the table `dpsco_core.fields`."""
 
 from dpsco_core import fields
+from dpsco_core.catalogue import distributions_for
 from dpsco_core.fields.field import Field, Words
 from dpsco_core.scenario import Scenario
 
@@ -20,9 +21,11 @@ def widget(known: Field) -> str:
 
 
 def choices(field: str, scenario: Scenario) -> list[str]:
-    """Return the words that a choice offers: only a field that has a slider can be swept."""
+    """Return the words or slugs that a field can be set to in a scenario."""
     words = ALL_CONTROLS[field].choices
-    return [w for w in words if field != "axis" or ALL_CONTROLS[w].shown(scenario)]
+    if field == "axis":  # only what has a control can be swept
+        return [word for word in words if ALL_CONTROLS[word].shown(scenario)]
+    return list(distributions_for(scenario.problem) if field == "distribution" else words)
 
 
 def text(words: Words, scenario: Scenario) -> str:

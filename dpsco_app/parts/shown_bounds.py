@@ -54,23 +54,27 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
         and (c.privacy, c.constant) != ("approx", meaningless)
         and not (c.of_law and _is_left_out(c, scenario))
     }
-    chosen = []
-    for card in cards(scenario.problem, scenario.level):
-        explicit = card.constant == "explicit"
-        if card.kind == "lower":
-            relevant = card.slug in lower
-        else:
-            of_run = bound(card.slug).parameters == "run"
-            proven = explicit and card.guarantee == "expectation" and of_run
-            relevant = card.method in scenario.methods and (
-                proven if explicit else card.slug in rates
-            )
-        if relevant and (f"{card.kind} bounds" if explicit else "rates") in views:
-            chosen.append(card.slug)
+    every = cards(scenario.problem, scenario.level)
+    upper = {
+        c.slug
+        for c in every
+        if c.kind == "upper"
+        and c.method in scenario.methods
+        and (_of_the_run(c) if _proven(c) else c.slug in rates)
+    }
+    chosen = tuple(
+        c.slug
+        for c in every
+        if c.slug in lower | upper and (f"{c.kind} bounds" if _proven(c) else "rates") in views
+    )
     binding = lower_cards(scenario.problem, scenario.level)
     worst = frozenset(c.laws for c in binding if _proven(c) and not c.of_law)
-    kept = _tightest(canonical(scenario), _holding(scenario, tuple(chosen), worst), tuple(chosen))
+    kept = _tightest(canonical(scenario), _holding(scenario, chosen, worst), chosen)
     return tuple(slug for slug in chosen if slug in kept)
+
+
+def _of_the_run(card: BoundCard) -> bool:
+    return card.guarantee == "expectation" and bound(card.slug).parameters == "run"
 
 
 def _proven(card: BoundCard) -> bool:

@@ -11,10 +11,8 @@ from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import READ
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
-from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, SYMBOL, number_text
+from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
-from dpsco_core.catalogue import PROBLEM_SLUGS, distributions_for
-from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import Scenario
 
 WITHOUT = ("grid", "rho")  # what a link alone can set
@@ -46,11 +44,6 @@ def _one(field: str, scenario: Scenario, theme: Theme) -> str:
         case "slider":
             values = offered(field, scenario, value)
             return slider(label, field, values, values.index(value), known.ends)
-        case "slug":
-            laws = distributions_for(scenario.problem)
-            offers = {"problem": PROBLEM_SLUGS, "distribution": laws, "geometry": GEOMETRIES}
-            names = [(slug, READ[field](slug)) for slug in offers[field]]
-            return _select(label, field, names, value)
         case "slugs":
             return _methods(label, scenario, theme)
         case "whole":
@@ -58,7 +51,7 @@ def _one(field: str, scenario: Scenario, theme: Theme) -> str:
                 f"<label class='choice'><span>{escape(label)}</span><input type='number' min='0' "
                 f"id='field-{field}' data-field='{field}' value='{value}'></label>"
             )
-    names = [(word, SYMBOL.get(word, word)) for word in choices(field, scenario)]
+    names = [(word, READ.get(field, str)(word)) for word in choices(field, scenario)]
     return _select(label, field, names, str(value))
 
 
