@@ -63,7 +63,6 @@ def rounded(value: float) -> str:
 
 
 def ranged(low: float, high: float) -> str:
-    """Return a range of measured numbers."""
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 

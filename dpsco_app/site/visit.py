@@ -74,7 +74,6 @@ class Visit:
         self.wrong = [*wrong, *more, *self.wrong]
 
     def show(self, scenario: Scenario, view: View) -> None:
-        """Show a scenario."""
         self._set(scenario, view)
         self.sweep = scenario.grid, scenario.grid
 
@@ -201,7 +200,6 @@ class Visit:
         return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
 
     def _around(self, theme: Theme, wrong: list[str], status: str, *, done: bool) -> dict[str, Any]:
-        """Return what stands around a figure."""
         return {
             "address": self.address,
             "controls": controls(self.scenario, self.view, theme),
@@ -226,7 +224,6 @@ class Visit:
         return runs_json({name: (study.scenario, study.outcomes) for name, study in made})
 
     def python(self) -> str:
-        """Return the runs as a script."""
         return run_script([part.scenario for part in self.parts])
 
 

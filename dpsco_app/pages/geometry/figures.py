@@ -208,7 +208,6 @@ def _units(span: float) -> list[tuple[float, str]]:
 
 
 def _span(*groups: Matrix) -> float:
-    """Return how far the axes go."""
     return min(LARGEST_SPAN, 1.12 * float(np.abs(np.concatenate(groups)).max()))
 
 
