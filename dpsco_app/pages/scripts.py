@@ -4,8 +4,7 @@ Each is in the percent format: a script, and cell by cell a notebook. The tables
 CSV are in the order of the page's figures.
 """
 
-from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.geometry.state import shape_of
+from dpsco_app.pages.geometry import state as geometry
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import ENDS, SIZES
 from dpsco_core.explain.contest import Reading
@@ -93,13 +92,13 @@ def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
     )
 
 
-def geometry_script(view: GeometryView, scenario: Scenario) -> str:
+def geometry_script(view: geometry.View, scenario: Scenario) -> str:
     imports = (
         "from dpsco_core.explain.geometry import (\n    Shape,\n"
         "    few_directions,\n    nearest,\n    running_mean,\n    sweep,\n    width_table,\n)"
     )
     named = {name: getattr(view, name) for name in ("seed", "noise_q", "noise_d")}
-    shape = shape_of(scenario)
+    shape = geometry.shape_of(scenario)
     numbers = {"shape": shape, "q": shape.q, "point": (view.x1, view.x2), **named}
     values = "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
     head = HEAD.format(page="Geometry", imports=imports)

@@ -23,9 +23,8 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
 from dpsco_core.catalogue import distribution_card, problem_card
+from dpsco_core.results import notebook
 from dpsco_core.results.intervals import runs_json
-from dpsco_core.results.notebook import notebook as percent_notebook
-from dpsco_core.results.notebook import run_notebook, run_script
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
@@ -73,10 +72,14 @@ def draw_run_files(
     for label, make, file in (
         ("CSV: every cell", partial(csv, result), "dpsco-cells.csv"),
         ("JSON: results and bounds", partial(json_text, result), "dpsco-run.json"),
-        ("Python: the same run as a script", partial(run_script, scenarios), "dpsco_run.py"),
+        (
+            "Python: the same run as a script",
+            partial(notebook.run_script, scenarios),
+            "dpsco_run.py",
+        ),
         (
             "Notebook: the same run in Jupyter",
-            partial(run_notebook, scenarios, lines, formulas),
+            partial(notebook.run_notebook, scenarios, lines, formulas),
             "dpsco_run.ipynb",
         ),
     ):
@@ -90,7 +93,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
         st.markdown("The numbers of this page, made again by the library.")
         for label, make, end in (
             ("Python: a script", script, "py"),
-            ("Notebook: the same in Jupyter", lambda: percent_notebook(script()), "ipynb"),
+            ("Notebook: the same in Jupyter", lambda: notebook.notebook(script()), "ipynb"),
         ):
             key = f"{page}_{'python' if end == 'py' else 'notebook'}"
             download(label, make, f"dpsco_{page}.{end}", width="stretch", key=key)

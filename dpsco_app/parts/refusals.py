@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from dpsco_app.front.changes import level_of
 from dpsco_app.parts.options import in_print
 from dpsco_core import catalogue
-from dpsco_core.explain.methods import guide
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -42,12 +40,6 @@ def grouped(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
     last = {o.method: o for o in outcomes if o.not_applicable}
     return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
-
-
-@lru_cache(maxsize=4096)
-def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
-    refused = guide.refusal(point, method)
-    return None if refused is None else (str(refused), refused.changes)
 
 
 def on_screen(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, combinations
 from typing import Any
 
@@ -76,12 +77,13 @@ def fitting(point: Scenario) -> tuple[Fit, ...]:
     return tuple(fits)
 
 
+@lru_cache(maxsize=4096)
 def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     """Return why a method cannot run at a point, in the words of its plan; None if it can."""
     try:
         planned(point, slug)
     except NotApplicable as refused:
-        return refused
+        return refused.with_traceback(None)  # which would keep all that was planned
     return None
 
 
