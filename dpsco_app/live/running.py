@@ -36,7 +36,6 @@ class Result:
     scenario: Scenario
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
-    done: bool = False  # whether that is all of this scenario
     beside: Result | None = None  # the result of the second panel
     overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
 
@@ -58,8 +57,13 @@ class Result:
         return sum(len(part.outcomes) for part in self.parts)
 
     @property
+    def done(self) -> bool:
+        """Whether all of this scenario has finished."""
+        return len(self.outcomes) == self.scenario.cells
+
+    @property
     def complete(self) -> bool:
-        return all(part.done for part in self.parts)
+        return self.finished == self.cells
 
     def shows(
         self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
@@ -83,10 +87,8 @@ class Result:
 
     def of(self, scenario: Scenario) -> Result:
         """Return the part that is the result of a scenario, alone; or an empty one."""
-        known = next((part for part in self.parts if part.scenario == scenario), None)
-        if known is None:
-            return Result(scenario)
-        return Result(scenario, outcomes=known.outcomes, done=known.done)
+        outcomes = next((part.outcomes for part in self.parts if part.scenario == scenario), [])
+        return Result(scenario, outcomes)
 
 
 @st.cache_data(
@@ -155,7 +157,6 @@ def _steps(result: Result) -> Iterator[TimeLeft]:
         before = now
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
-        part.done = len(part.outcomes) == part.scenario.cells
         yield left
 
 
