@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import streamlit as st
 
@@ -220,11 +220,6 @@ class Pace:
         self._next = self._started + first
         self._started_drawing: float | None = None
 
-    @classmethod
-    def of_figures(cls, first: float = DRAW_EVERY_SECONDS) -> Pace:
-        """Return the pace of a figure that grows."""
-        return cls(first, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
-
     def due(self) -> bool:
         """Whether it is time, which starts the next wait; drawing ends at the next question."""
         now = time.monotonic()
@@ -236,3 +231,7 @@ class Pace:
         self._next = now + max(self._every, self._past * (now - self._started))
         self._started_drawing = now
         return True
+
+
+# The pace of a figure that grows.
+figure_pace = partial(Pace, every=DRAW_EVERY_SECONDS, work=WORK_TO_DRAWING, past=PAST_TO_PAUSE)

@@ -13,7 +13,7 @@ from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import SECONDS, second_name
-from dpsco_app.live.running import Pace, run, so_far
+from dpsco_app.live.running import DRAW_EVERY_SECONDS, Pace, figure_pace, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
@@ -165,7 +165,7 @@ def _more(scenario: Scenario) -> None:
 def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None:
     """Run what the result lacks, and show it as it grows; then draw the page anew."""
     result = shown.result
-    write, again, shown_cells = Pace(0.0), Pace.of_figures(), result.finished
+    write, again, shown_cells = Pace(0.0), figure_pace(DRAW_EVERY_SECONDS), result.finished
     for _, left in run(result):
         if write.due():
             status.html(status_html(left or so_far(result)))
