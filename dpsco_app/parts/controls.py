@@ -19,6 +19,7 @@ from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
 )
+from dpsco_core.explain.window import notions_of
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
@@ -69,8 +70,7 @@ def load(scenario: Scenario) -> None:
     state = st.session_state
     for field in ALL_CONTROLS:
         _set(field, scenario)
-    private = "approx" if scenario.delta else "pure"
-    state[NOTION] = private if scenario.rho is None else "zcdp"
+    state[NOTION] = notions_of(scenario)[0]
     for field in ("epsilon", "delta", "rho"):
         if state[PREFIX + field] in (None, 0):
             state[PREFIX + field] = getattr(BASE, field) or 0.1

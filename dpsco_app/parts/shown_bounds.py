@@ -11,6 +11,7 @@ from dpsco_core.bounds.classes import covered
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.data import Spike
 from dpsco_core.explain.floors import no_floor
+from dpsco_core.explain.window import notions_of
 from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
@@ -96,10 +97,8 @@ def _holding(
 
 def _is_left_out(floor: BoundCard, scenario: Scenario) -> bool:
     """Whether a floor is not drawn: it is about another notion than the budget, or in tables."""
-    notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}
-    if floor.privacy != notions.get(type(scenario.budget), "approx"):
-        return True
-    return any(no_floor(point) for _, point in scenario.points())
+    other = floor.privacy != notions_of(scenario)[0]
+    return other or any(no_floor(point) for _, point in scenario.points())
 
 
 @lru_cache(maxsize=1000)

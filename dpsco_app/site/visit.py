@@ -112,7 +112,9 @@ class Visit:
         self.parts = [Study(scenario=scenario, role="hardest" if alone else "own", overlay=over)]
         if others.second is not None and view.panel != "first":
             self.parts.append(Study(scenario=others.second, role=others.role))
-        every = [c for part in (*self.parts, *([over] if over else [])) for c in _cells(part)]
+        every = [
+            c for part in (*self.parts, *([over] if over else [])) for c in cells(part.scenario)
+        ]
         self.all = len(every)
         missing = dict.fromkeys(c for c in every if c not in self.known)
         self.todo = sorted(missing, key=lambda c: c.trial)
@@ -145,12 +147,12 @@ class Visit:
     def _measured(self, part: Study) -> Study:
         """Return a panel with what has run of it."""
         over = None if part.overlay is None else self._measured(part.overlay)
-        outcomes = [self.known[c] for c in _cells(part) if c in self.known]
+        outcomes = [self.known[c] for c in cells(part.scenario) if c in self.known]
         return replace(part, outcomes=outcomes, overlay=over)
 
     def _studies(self) -> tuple[list[Study], list[Study], bool]:
         """Return the panels, those that the answer is about, and whether these are older."""
-        firsts = [c for part in self.parts for c in _cells(part) if c.trial == 0]
+        firsts = [c for part in self.parts for c in cells(part.scenario) if c.trial == 0]
         if firsts and all(c in self.known for c in firsts):  # enough to be drawn
             self.before = self.parts
             made = [self._measured(part) for part in self.parts]
@@ -214,7 +216,7 @@ class Visit:
             return ""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        runs = (self.known.get(c) for part in self.parts for c in _cells(part))
+        runs = (self.known.get(c) for part in self.parts for c in cells(part.scenario))
         seconds = sum(run.seconds for run in runs if run is not None)
         return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
 
@@ -225,10 +227,6 @@ class Visit:
 
     def python(self) -> str:
         return run_script([part.scenario for part in self.parts])
-
-
-def _cells(part: Study) -> list[Cell]:
-    return list(cells(part.scenario))
 
 
 def _moved(study: Study, old: Sequence[Study]) -> Study:
