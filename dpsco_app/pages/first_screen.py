@@ -57,6 +57,19 @@ class FirstScreen:
         if figure.ladder.rows:
             self.ladder.html(ladder_table(figure, shown))
 
+    def show(
+        self,
+        question: str,
+        figure: Figure,
+        small: str | Words = "",
+        table: Callable[[], pd.DataFrame] | None = None,
+        **files: Any,
+    ) -> None:
+        """Say what a figure answers, and draw it with its files: see `draw_files`."""
+        self.say(question, figure.alt, small)
+        self.draw(figure)
+        self.draw_files(figure, table, **files)
+
     def draw_files(
         self,
         figure: Figure,

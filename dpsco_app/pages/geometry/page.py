@@ -81,8 +81,7 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
     projected, about = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
-    screen.say(words.QUESTIONS["set"], figure.alt)
-    screen.draw(figure)
+    screen.show(words.QUESTIONS["set"], figure, table=lambda: point_table(projected))
     sentences = words.sentences(symmetric=shape.symmetric)
     with screen.beside, st.container(key="geometry_said"):
         component("point", "hand.css", "point.css")(
@@ -101,7 +100,6 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             height="content",
         )
         st.markdown(f"${about.formula}$. {about.what}")
-    screen.draw_files(figure, lambda: point_table(projected))
 
 
 def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
@@ -110,9 +108,7 @@ def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
     answer = words.width_answer(rows, shape.kind, names[shape.kind])
     figure = growth_figure(rows, names, shape.kind, answer)
-    screen.say(words.QUESTIONS["width"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: width_table_frame(rows))
+    screen.show(words.QUESTIONS["width"], figure, table=lambda: width_table_frame(rows))
     few, width = few_directions(shape, view.seed), plane_width(shape)
     title = f"In the plane the width is {width:.4g}; {len(few.heights)} random directions reach "
     below = FirstScreen("reach", beside=True)
@@ -138,9 +134,7 @@ def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     rows, here = _grid(d, seed), [dual_square(d, q, noise, seed) for noise in NOISES]
     rows = rows if any(row.q == q for row in rows) else (*rows, *here)
     figure = sweep_figure(rows, q, words.noise_answer(*here, d))
-    screen.say(words.QUESTIONS["noise"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: noise_table(rows))
+    screen.show(words.QUESTIONS["noise"], figure, table=lambda: noise_table(rows))
 
 
 DRAW = {"set": _set, "width": _width, "noise": _noise}

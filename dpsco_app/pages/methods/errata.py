@@ -93,13 +93,12 @@ def _one(entry: Erratum) -> None:
             for slug in methods:
                 link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
-        _experiment(entry)
+        st.subheader(entry.experiment.name)
+        _experiment(entry.slug)
 
 
-def _experiment(entry: Erratum) -> None:
-    assert entry.experiment is not None
-    st.subheader(entry.experiment.name)
-    finding = _finding(entry.slug)
+def _experiment(slug: str) -> None:
+    finding = _finding(slug)
     st.container(key="errata_found").markdown(f"**{finding.sentence}**")
     rows = [
         [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
@@ -108,7 +107,7 @@ def _experiment(entry: Erratum) -> None:
     if finding.inside:
         met = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
-    st.caption(f"The same numbers from the command line: `dpsco errata --slug {entry.slug}`")
+    st.caption(f"The same numbers from the command line: `dpsco errata --slug {slug}`")
 
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")

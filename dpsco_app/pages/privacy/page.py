@@ -104,9 +104,8 @@ _curves, _composed, _shuffled, _batches, _account = (
 
 
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
-    screen.say(words.QUESTIONS[view.part], figure.alt, text)
-    screen.draw(figure)
-    screen.draw_files(figure, table, columns=COLUMNS.get(view.part, ()))
+    columns = COLUMNS.get(view.part, ())
+    screen.show(words.QUESTIONS[view.part], figure, text, table, columns=columns)
 
 
 # -- the calculator -----------------------------------------------------------------------------

@@ -93,9 +93,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     figure = crossing_figure(curves, crossed)
     start = without_data(asked.at(asked.grid[-1]))  # the same at every m
     small = f"{words.crossing_small(crossed, curves, slope)} {words.no_data_small(start)}"
-    screen.say(words.QUESTIONS["crossing"], figure.alt, small)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: crossing_table(curves))
+    screen.show(words.QUESTIONS["crossing"], figure, small, lambda: crossing_table(curves))
     st.code(command(asked), language=None, wrap_lines=True)
 
 
@@ -150,9 +148,7 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     here, runs, shortfall = _here(at)
     figure = frontier_figure(needs, here, most, scenario)
     small = words.frontier_small(here, runs, most, shortfall, scenario)
-    screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
-    screen.draw(figure)
-    screen.draw_files(figure)
+    screen.show(words.QUESTIONS["feasibility"], figure, small)
     link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 
 
