@@ -1,16 +1,17 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import AGAINST, HARDEST, MEASURE, MEASURES, SHOW, number_text, unmarked
+from dpsco_app.parts.options import number_text, unmarked
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
@@ -93,8 +94,7 @@ def draw_wrong(sentences: Sequence[str]) -> None:
     told = [unmarked(sentence) for sentence in sentences]
     listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
     if told:
-        warning = f"In the address:{listed}Defaults are used instead."
-        st.warning(warning, icon=":material/link:")
+        st.warning(f"In the address:{listed}Defaults are used instead.", icon=":material/link:")
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
@@ -141,29 +141,23 @@ def slider(
     st.select_slider(label, offered, key=state.key(name), **({"format_func": number_text} | more))
 
 
-def explore_query(
-    scenario: Scenario,
-    views: Sequence[str] = (),
-    against: str = HARDEST,
-    measure: str = MEASURES[0],
-) -> dict[str, str]:
-    """Return Explore's address at a scenario; raises `InvalidInput` if that is not allowed."""
+def explore_query(scenario: Scenario, **shown: str) -> dict[str, str]:
+    """Return Explore's address at a scenario, with fields of its view that are to be `shown`.
+
+    Raises `InvalidInput` if the scenario is not allowed.
+    """
     query = visit.query(scenario.validate(DASHBOARD))
-    if views:
-        query[SHOW] = ",".join(views)
-    if measure != MEASURES[0]:
-        query[MEASURE] = measure
-    return query | ({AGAINST: against} if against != HARDEST else {})
+    return query | ADDRESS.to_query(replace(ADDRESS.default, **shown))
 
 
-def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> None:
+def to_explore(scenario: Scenario, label: str) -> None:
     """Draw a link that opens a scenario in Explore, or say why the dashboard does not run it."""
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
         st.caption(on_screen(str(problem)))
         return
-    link_to("explore", label, query, help=help)
+    link_to("explore", label, query)
 
 
 def link(
