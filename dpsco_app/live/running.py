@@ -91,14 +91,12 @@ class Result:
         return Result(scenario, outcomes)
 
 
-@st.cache_data(
+# The outcome of a cell, from the cache if any session has run it before.
+cached_cell = st.cache_data(
     max_entries=KEPT_CELLS,
     show_spinner=False,
     hash_funcs={Cell: lambda c: f"{c.point.to_query()} {c.method} {c.x} {c.trial}"},
-)
-def cached_cell(cell: Cell) -> Outcome:
-    """Return the outcome of a cell, from the cache if any session has run it before."""
-    return run_cell(cell)
+)(run_cell)
 
 
 @lru_cache(maxsize=KEPT_CELLS)

@@ -146,8 +146,8 @@ def draw_files(
     page: Callable[[], str] | None,  # the figure as a page of its own, if there is one
     setting: str,
     *,
-    title: str = "",  # of the pictures; empty if the browser makes none
-    columns: Collection[str] = (),  # of a wide table: those that are shown, where the file has all
+    title: str = "",  # what the pictures are called; empty if the browser makes none
+    columns: Collection[str] = (),  # those that are shown of a wide table: its file has all
 ) -> None:
     """Draw what folds away below a figure: its files, and the numbers behind it."""
 

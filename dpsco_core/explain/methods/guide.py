@@ -83,7 +83,7 @@ def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     try:
         planned(point, slug)
     except NotApplicable as refused:
-        return refused.with_traceback(None)  # which would keep all that was planned
+        return refused.with_traceback(None)  # a traceback would keep all that was planned
     return None
 
 
