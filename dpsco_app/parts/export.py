@@ -95,8 +95,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
             ("Python: a script", script, "py"),
             ("Notebook: the same in Jupyter", lambda: notebook.notebook(script()), "ipynb"),
         ):
-            key = f"{page}_{'python' if end == 'py' else 'notebook'}"
-            download(label, make, f"dpsco_{page}.{end}", width="stretch", key=key)
+            download(label, make, f"dpsco_{page}.{end}", width="stretch", key=f"{page}_{end}")
 
     fold("Export", draw, f"{page}_export", kind="popover", icon=":material/download:")
 
