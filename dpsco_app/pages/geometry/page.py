@@ -1,7 +1,5 @@
 """Geometry: a set and its projection, Gaussian widths, and noise shaped to a norm."""
 
-from functools import partial
-
 import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
@@ -52,8 +50,7 @@ ASKED: dict[str, Asked] = {
     "noise_d": ("Dimension d", DIMENSION_OPTIONS, None),
 }
 HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
-_kept = partial(st.cache_data, max_entries=200, show_spinner=False)
-_widths, _grid = _kept()(width_table), _kept()(sweep)
+_grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
 def page() -> None:
@@ -104,7 +101,7 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
-    rows = _widths(shape.q)
+    rows = width_table(shape.q)
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
     answer = words.width_answer(rows, shape.kind, names[shape.kind])
     figure = growth_figure(rows, names, shape.kind, answer)

@@ -29,8 +29,6 @@ from dpsco_core.scenario import Scenario
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-BY_TEXT = {Scenario: lambda s: str(s.to_query())}
-_fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(fitting)
 
 
 # -- which one --
@@ -39,7 +37,7 @@ _fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(f
 def which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
-    fits = _fits(point)
+    fits = fitting(point)
     # What runs something comes last, so that all the rest is there while it runs.
     measured, rest = st.container(), st.container()
     with rest:
@@ -182,7 +180,7 @@ def answer(fits: Sequence[Fit]) -> str:
 
 def all_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Draw the table of all methods; a row leads to the page of its method."""
-    fits = {fit.slug: fit for fit in _fits(comparison_point(scenario))}
+    fits = {fit.slug: fit for fit in fitting(comparison_point(scenario))}
     screen.say(
         ALL,
         answer(list(fits.values())),

@@ -66,6 +66,7 @@ class Fit:
         return self.runs and self.seconds <= QUICK_SECONDS
 
 
+@lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
     """Ask the plan of each of the point's methods whether it runs there, in order."""
     fits = []
@@ -87,6 +88,7 @@ def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     return None
 
 
+@lru_cache(maxsize=1000)
 def nearest(scenario: Scenario, slug: str) -> Scenario:
     """Return the nearest scenario at whose point a method runs: itself, if it does there.
 
