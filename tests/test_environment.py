@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_app.parts.fields import GROUPS
+from dpsco_app.parts.fields import ALL_CONTROLS
 from dpsco_core import Scenario
 from dpsco_core.cli.main import main
 from dpsco_core.results.notebook import run_notebook, run_script
@@ -247,7 +247,7 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
 
 def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
     scenario = Scenario()
-    (seed,) = [c for _, group in GROUPS for c in group if c.field == "seed"]
+    seed = ALL_CONTROLS["seed"]
     pages = [ROOT / "README.md", ROOT / "docs" / "scaling.md", ROOT / "docs" / "hosting.md"]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     assert isinstance(seed.help, str)

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
 from dpsco_app.front.study import Role
-from dpsco_app.parts.differences import SYMBOLS, differences
+from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import hardest
-from dpsco_app.parts.options import HARDEST, NO_SET, PIN, TAIL, inside
+from dpsco_app.parts.options import HARDEST, NO_SET, PIN, SYMBOL, TAIL, inside
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
@@ -102,7 +102,7 @@ def in_short(there: Scenario, here: Scenario) -> str:
     """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
     texts = []
     for difference in differences(here, there):
-        sign = " =" if difference.field in SYMBOLS else ""
+        sign = " =" if difference.field in SYMBOL else ""
         name = difference.name if sign else inside(difference.name)
         texts.append(f"{name}{sign} {difference.there}")
     return ", ".join(texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import streamlit as st
 
@@ -36,13 +36,17 @@ class Result:
     scenario: Scenario
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
-    done: bool = False  # whether that is all of this scenario
     beside: Result | None = None  # the result of the second panel
     overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
 
     @property
+    def named(self) -> dict[str, Result]:
+        every = {"shown": self, "beside": self.beside, "pinned": self.overlay}
+        return {name: part for name, part in every.items() if part is not None}
+
+    @property
     def parts(self) -> tuple[Result, ...]:
-        return tuple(part for part in (self, self.beside, self.overlay) if part is not None)
+        return tuple(self.named.values())
 
     @property
     def cells(self) -> int:
@@ -53,8 +57,13 @@ class Result:
         return sum(len(part.outcomes) for part in self.parts)
 
     @property
+    def done(self) -> bool:
+        """Whether all of this scenario has finished."""
+        return len(self.outcomes) == self.scenario.cells
+
+    @property
     def complete(self) -> bool:
-        return all(part.done for part in self.parts)
+        return self.finished == self.cells
 
     def shows(
         self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
@@ -78,10 +87,8 @@ class Result:
 
     def of(self, scenario: Scenario) -> Result:
         """Return the part that is the result of a scenario, alone; or an empty one."""
-        known = next((part for part in self.parts if part.scenario == scenario), None)
-        if known is None:
-            return Result(scenario)
-        return Result(scenario, outcomes=known.outcomes, done=known.done)
+        outcomes = next((part.outcomes for part in self.parts if part.scenario == scenario), [])
+        return Result(scenario, outcomes)
 
 
 _point = lru_cache(maxsize=1000)(Scenario.to_query)
@@ -160,7 +167,6 @@ def _steps(todo: Todo) -> Iterator[TimeLeft]:
         before = now
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
-        part.done = len(part.outcomes) == part.scenario.cells
         yield left
 
 
@@ -225,11 +231,6 @@ class Pace:
         self._next = self._started + first
         self._started_drawing: float | None = None
 
-    @classmethod
-    def of_figures(cls, first: float = DRAW_EVERY_SECONDS) -> Pace:
-        """Return the pace of a figure that grows."""
-        return cls(first, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
-
     def due(self) -> bool:
         """Whether it is time, which starts the next wait; drawing ends at the next question."""
         now = time.monotonic()
@@ -241,3 +242,7 @@ class Pace:
         self._next = now + max(self._every, self._past * (now - self._started))
         self._started_drawing = now
         return True
+
+
+# The pace of a figure that grows.
+figure_pace = partial(Pace, every=DRAW_EVERY_SECONDS, work=WORK_TO_DRAWING, past=PAST_TO_PAUSE)

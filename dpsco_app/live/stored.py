@@ -8,10 +8,9 @@ tables must be those of `dpsco_core.runs.store`, its scenarios are validated, it
 import math
 import os
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
-from dpsco_core.runs.store import SCHEMA, VERSION, Store, StoreError
+from dpsco_core.runs.store import NOT_OURS, Store, StoreError
 from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.scenario import Scenario
 
@@ -50,13 +49,14 @@ class Shelf:
     source: Path | bytes
     name: str  # in sentences
 
-    def studies(self) -> tuple[Scenario, ...]:
-        """Return the studies in the file; raises `InvalidInput` if it is none or holds none."""
-        return self.contents()[0]
-
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
-        """Return `studies`, and how many more there are that another version has begun."""
+        """Return the studies in the file, and how many more another version has begun.
+
+        Raises `InvalidInput` if it is no results file, or holds no study.
+        """
         with self._opened() as store:
+            most = f"a results file with at most {MOST_STUDIES:,} studies"
+            require(store.count() <= MOST_STUDIES, "file", most, f"{self.name}, which has more")
             scenarios = tuple(as_controls(scenario) for scenario in store.scenarios())
             unreadable = len(store.unknown())
         require(bool(scenarios), "file", "one that holds a study", self.name)
@@ -71,90 +71,44 @@ class Shelf:
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
         with self._opened() as store:
-            try:
-                stored = [(cell, store.get(cell)) for cell in cells(scenario)]
-                return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-                if isinstance(problem, StoreError):
-                    raise
-                ours = "file must be a results file of this program"
-                raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
+            stored = [(cell, store.get(cell)) for cell in cells(scenario)]
+        try:
+            return [checked(outcome, cell) for cell, outcome in stored if outcome is not None]
+        except NOT_OURS as problem:
+            ours = "file must be a results file of this program"
+            raise StoreError(f"{ours}, got file={self.name}, which is damaged.") from problem
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
-        """Open the file, or a copy of it where it cannot be opened in its own place."""
-        if isinstance(self.source, Path):
-            try:
-                with (
-                    self._naming_the_file(self.source),
-                    Store(self.source, read_only=True) as store,
-                ):
-                    yield store
-                return
-            except StoreError:
-                # SQLite wants an index beside a file that is being written: a folder in which it
-                # may not make one is no reason to refuse.
-                if _can_write(self.source.parent) or not self.source.is_file():
-                    raise
-        require(self.source != b"", "file", "a results file of this program", f"{self.name}, empty")
+        """Open the file; what is wrong names it, and not the path where it lies here."""
         with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # its owner's alone
-            path = Path(folder) / "results.sqlite"
-            if isinstance(self.source, bytes):
-                path.write_bytes(self.source)
-            else:  # what SQLite has put beside the file is copied too
-                shutil.copyfile(self.source, path)
-                if _newest(self.source).exists():
-                    shutil.copyfile(_newest(self.source), _newest(path))
-            with self._naming_the_file(path):
-                guard(path)
+            path = self._placed(Path(folder) / "results.sqlite")
+            try:
                 with Store(path, read_only=True) as store:
                     yield store
+            except InvalidInput as problem:
+                sentence = str(problem).replace(f"store={path}", f"file={self.name}")
+                raise StoreError(sentence.replace("store must", "file must")) from problem
 
-    @contextmanager
-    def _naming_the_file(self, path: Path) -> Iterator[None]:
-        """Say the file's name, not the path where it lies here."""
-        try:
-            yield
-        except sqlite3.DatabaseError as problem:
-            raise StoreError(
-                f"file must be a results file of this program, got file={self.name} ({problem})."
-            ) from problem
-        except StoreError as problem:
-            sentence = str(problem).replace(f"store={path}", f"file={self.name}")
-            raise StoreError(sentence.replace("store must", "file must")) from problem
+    def _placed(self, copy: Path) -> Path:
+        """Return the path at which the file can be opened: its own, or that of a copy."""
+        if isinstance(self.source, bytes):
+            copy.write_bytes(self.source)
+            return copy
+        # SQLite wants an index beside a file that is being written: a folder in which it may not
+        # make one is no reason to refuse.
+        newest = _newest(self.source)
+        if os.access(self.source.parent, os.W_OK) or not newest.exists():
+            return self.source
+        shutil.copyfile(self.source, copy)
+        shutil.copyfile(newest, _newest(copy))
+        return copy
 
 
 def served() -> Shelf | None:
     """Return the file that this server offers to every visitor, if it was started with one."""
     path = os.environ.get(ENVIRONMENT)
     return Shelf(source=Path(path), name=Path(path).name) if path else None
-
-
-def guard(path: Path) -> None:
-    """Refuse a file whose tables are not exactly ours, before any query is run on them.
-
-    A view or a generated column under a known name would run what its author wrote.
-    """
-
-    def refuse(what: str, why: str) -> None:
-        raise StoreError(f"store must be a results file {what}, got store={path}, which {why}.")
-
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
-        base.execute("PRAGMA trusted_schema = OFF")
-        version = base.execute("PRAGMA user_version").fetchone()[0]
-        made = base.execute("SELECT sql FROM sqlite_master").fetchall()
-        tables = {" ".join(str(sql).split()) for (sql,) in made}
-        ours = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
-        if not made:
-            why = "is empty: if `dpsco study` was killed, start it again"
-            refuse("with a study in it", why)
-        if version != VERSION:
-            return  # the store says which one it is
-        if tables != ours:
-            refuse("of this program", "holds another program's data")
-        studies = base.execute("SELECT count(*) FROM studies").fetchone()[0]
-        if studies > MOST_STUDIES:
-            refuse(f"with at most {MOST_STUDIES:,} studies", f"holds {studies:,}")
 
 
 def require_showable(scenario: Scenario) -> None:
@@ -216,10 +170,6 @@ def _plain(remark: str | None) -> str:
     if not isinstance(remark, str) or len(remark) > LONGEST_TEXT:
         raise ValueError("not a remark of a run")
     return remark.replace("![", "! [")
-
-
-def _can_write(folder: Path) -> bool:
-    return os.access(folder, os.W_OK)
 
 
 def _newest(path: Path) -> Path:

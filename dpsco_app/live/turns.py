@@ -131,7 +131,6 @@ class Turn:
             self.leave()
 
     def leave(self) -> None:
-        """Give the place in the queue up."""
         self._turns.go(self)
         self._left = SLICE_SECONDS
 

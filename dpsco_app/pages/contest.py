@@ -13,7 +13,7 @@ from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
 from dpsco_app.front.titles import axis_title
-from dpsco_app.live.running import HEAD_START_SECONDS, Pace
+from dpsco_app.live.running import HEAD_START_SECONDS, figure_pace
 from dpsco_app.pages.first_screen import FirstScreen, log_axis
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
@@ -186,7 +186,7 @@ def draw_contest(
 ) -> None:
     """Draw a contest again and again as it fills in, and below the last one its numbers."""
     status = screen.foot.empty()
-    pace = Pace.of_figures(HEAD_START_SECONDS)
+    pace = figure_pace(HEAD_START_SECONDS)
     contest = next(stages)
     whole = bool(contest.known.all())
 

@@ -12,12 +12,10 @@ import streamlit as st
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import Words, head
 from dpsco_app.figure.methods import colour_of, symbol_of
-from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
-from dpsco_app.parts.drawing import CONFIG, Place, Plain, draw_focus, is_phone, theme
-from dpsco_app.parts.folding import fold
+from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 from dpsco_app.parts.options import number_text, rounded
 from dpsco_core.catalogue import method_card
 
@@ -55,24 +53,22 @@ class FirstScreen:
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
-        key = f"{self.name}_{self.kind}_{self.count}"
-        charts = plotly(figure, shown)
-        options = {}
-        if on_click is not None:
-            charts["layout"] |= {"clickmode": "event+select", "dragmode": False}
-            options = {"on_select": partial(on_click, key), "selection_mode": "points"}
-        self.place.draw(
-            Plain(charts),
-            key,
-            bar=True,
-            width="stretch",
-            theme=None,
-            alt=figure.alt,
-            config=CONFIG,
-            **options,
-        )
+        self.place.draw(figure, shown, f"{self.name}_{self.kind}_{self.count}", on_click)
         if figure.ladder.rows:
             self.ladder.html(ladder_table(figure, shown))
+
+    def show(
+        self,
+        question: str,
+        figure: Figure,
+        small: str | Words = "",
+        table: Callable[[], pd.DataFrame] | None = None,
+        **files: Any,
+    ) -> None:
+        """Say what a figure answers, and draw it with its files: see `draw_files`."""
+        self.say(question, figure.alt, small)
+        self.draw(figure)
+        self.draw_files(figure, table, **files)
 
     def draw_files(
         self,
@@ -90,20 +86,9 @@ class FirstScreen:
         if figure.ladder.rows and not figure.panels[0].cells:
             draw_focus(f"{self.name}_figure_")
 
-        def fill() -> None:
-            page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
-            with st.container(horizontal=True, key=f"{self.name}_files"):
-                export.picture_buttons(self.name, figure.alt, setting=setting)
-                for label, make, file in (
-                    ("HTML", page, f"dpsco-{self.name}.html"),
-                    ("CSV", lambda: numbers().to_csv(index=False), f"dpsco-{self.name}.csv"),
-                ):
-                    export.download(label, make, file, key=f"{self.name}_{label.lower()}")
-            rows = numbers()
-            export.show_table(rows[[c for c in rows if c in columns or not columns]])
-
+        page = partial(export.figure_html, figure, dark=theme().dark, setting=setting)
         with self.foot:
-            fold("Numbers behind this figure, and downloads", fill, f"{self.name}_fold_numbers")
+            export.draw_files(self.name, numbers, page, setting, title=figure.alt, columns=columns)
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:

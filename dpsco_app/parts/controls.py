@@ -10,17 +10,16 @@ from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.front.changes import changed, level_of, listed, offered
 from dpsco_app.parts.differences import READ, differences
-from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
+from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
 from dpsco_app.parts.folding import fold_in_page
-from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
+from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, number_text
 from dpsco_app.parts.themes import is_dark
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
-    distributions_for,
 )
-from dpsco_core.geometry import GEOMETRIES
+from dpsco_core.explain.window import notions_of
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
@@ -36,7 +35,7 @@ STYLE = f"""
 {SIDE} [data-testid=stWidgetLabel] {{ min-height: 1.25rem; justify-content: flex-start; }}
 {SIDE} [data-testid=stSelectbox] {{ position: relative; }}
 {SIDE} [data-testid=stSelectbox] > label {{ position: absolute; z-index: 1; left: 0.7rem;
-  top: 0.5rem; color: QUIET; pointer-events: none; }}
+  top: 0.5rem; color: var(--quiet); pointer-events: none; }}
 {SIDE} [data-testid=stSelectbox] input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
 {SIDE} [data-testid=stSlider] {{ padding: 0 0.4rem; }}
 {SIDE} [data-testid=stSlider] > label {{ margin: 0 0 -0.6rem -0.4rem; }}
@@ -49,13 +48,13 @@ STYLE = f"""
 {SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within):has([data-testid=stSlider])
   + [data-testid=stElementContainer] .about span {{ visibility: hidden; }}
 {SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
-  font-size: 0.72rem; color: QUIET; line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
-{SIDE} [data-testid=stSelectbox] [role=group] {{ background: PAGE; }}
-{CHIP} {{ background: PAGE !important; min-height: 1.8rem; padding: 0 0.7rem; }}
-{CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: INK !important; }}
+  font-size: 0.72rem; color: var(--quiet); line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
+{SIDE} [data-testid=stSelectbox] [role=group] {{ background: var(--page); }}
+{CHIP} {{ background: var(--page) !important; min-height: 1.8rem; padding: 0 0.7rem; }}
+{CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: var(--ink) !important; }}
 {CHIP} p::first-letter {{ color: var(--own); }}
 {SIDE} .about b {{ position: absolute; right: 0; top: -2.72rem; font-size: 0.875rem;
-  line-height: 1.25rem; font-weight: 600; color: ACCENT; }}
+  line-height: 1.25rem; font-weight: 600; color: var(--accent); }}
 """
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
 
@@ -64,25 +63,28 @@ __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
 
 def loaded() -> bool:
     """Whether the widgets have a state: it is lost while another page is shown."""
-    return all(PREFIX + c.field in st.session_state for c in ALL_CONTROLS)
+    return all(PREFIX + field in st.session_state for field in ALL_CONTROLS)
 
 
 def load(scenario: Scenario) -> None:
     state = st.session_state
-    for control in ALL_CONTROLS:
-        value = getattr(scenario, control.field)
-        state[PREFIX + control.field] = list(value) if isinstance(value, tuple) else value
-    private = "approx" if scenario.delta else "pure"
-    state[NOTION] = private if scenario.rho is None else "zcdp"
+    for field in ALL_CONTROLS:
+        _set(field, scenario)
+    state[NOTION] = notions_of(scenario)[0]
     for field in ("epsilon", "delta", "rho"):
         if state[PREFIX + field] in (None, 0):
             state[PREFIX + field] = getattr(BASE, field) or 0.1
 
 
+def _set(field: str, scenario: Scenario) -> None:
+    value = getattr(scenario, field)
+    st.session_state[PREFIX + field] = list(value) if isinstance(value, tuple) else value
+
+
 def read() -> Scenario:
     """Return the scenario that the widgets' state describes, not yet validated."""
     state = st.session_state
-    values: dict[str, Any] = {c.field: state[PREFIX + c.field] for c in ALL_CONTROLS}
+    values: dict[str, Any] = {field: state[PREFIX + field] for field in ALL_CONTROLS}
     values["methods"] = tuple(m for m in METHOD_SLUGS if m in values["methods"])
     values["grid"] = tuple(sorted(values["grid"])) if values["axis"] else ()
     if values["geometry"] != "lq":
@@ -109,7 +111,7 @@ def draw(
     settle()
     st.html(f"<style>{style(scenario)}</style>")
     _draw_all(FRONT, scenario, without, problems)
-    rest = [c for c in ALL_CONTROLS if not c.known.front]
+    rest = [field for field in ALL_CONTROLS if field not in FRONT]
 
     def fill() -> None:
         if not {"epsilon", "rho"} <= set(without):
@@ -118,10 +120,10 @@ def draw(
         if more is not None:
             more(scenario)
 
-    folded = {c.field for c in rest if c.shown(scenario)} - {*without, "axis", "grid"}
+    folded = {c for c in rest if ALL_CONTROLS[c].shown(scenario)} - {*without, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
-    empty = more is None and {c.field for c in rest} | {"epsilon", "rho"} <= set(without)
+    empty = more is None and {*rest, "epsilon", "rho"} <= set(without)
     if empty or not fold_in_page(label, fill, MORE):
         _keep(rest)
         st.session_state[NOTION] = st.session_state[NOTION]
@@ -149,21 +151,21 @@ def settle() -> None:
 
 
 def _draw_all(
-    controls: Sequence[Control],
+    names: Sequence[str],
     scenario: Scenario,
     without: Collection[str],
     problems: tuple[str, ...],
 ) -> None:
-    for control in controls:
-        if control.shown(scenario) and control.field not in without:
-            _draw_one(control, PREFIX + control.field, scenario, problems)
+    for field in names:
+        if ALL_CONTROLS[field].shown(scenario) and field not in without:
+            _draw_one(field, scenario, problems)
         else:
-            _keep((control,))
+            _keep((field,))
 
 
-def _keep(controls: Sequence[Control]) -> None:
-    for key in (PREFIX + control.field for control in controls):
-        st.session_state[key] = st.session_state[key]
+def _keep(names: Sequence[str]) -> None:
+    for field in names:
+        st.session_state[PREFIX + field] = st.session_state[PREFIX + field]
 
 
 # -- what follows from a change ---------------------------------------------------------
@@ -183,10 +185,9 @@ def follow(field: str) -> None:
     sweep = st.session_state.get(SWEEP, ((), ()))
     value = getattr(before, field)
     after, st.session_state[SWEEP], words = changed(before, field, value, sweep, DASHBOARD)
-    for name in (c.field for c in ALL_CONTROLS):
-        value = getattr(after, name)
-        if value != getattr(before, name):
-            st.session_state[PREFIX + name] = list(value) if isinstance(value, tuple) else value
+    for name in ALL_CONTROLS:
+        if getattr(after, name) != getattr(before, name):
+            _set(name, after)
     if words:
         st.toast(words)
 
@@ -194,48 +195,44 @@ def follow(field: str) -> None:
 # -- one widget -------------------------------------------------------------------------
 
 
-def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[str, ...]) -> None:
+def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None:
     # What the session holds is the default too. Streamlit sends it as a value in the first run
     # alone; a browser that draws the control only when the next run has begun, as its code
     # came late or somebody clicked fast, starts from the default.
-    field, value = control.field, st.session_state[key]
-    label: str = text(control.label, scenario)
-    more: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
+    known, value = ALL_CONTROLS[field], st.session_state[PREFIX + field]
+    label = text(known.label, scenario)
+    more: dict[str, Any] = {"key": PREFIX + field, "help": text(known.help, scenario)}
 
-    match control.kind:
+    match widget(known):
         case "slider":
             more |= {"format_func": number_text, "on_change": follow, "args": (field,)}
             st.select_slider(label, offered(field, scenario, value), value, **more)
-            if control.known.front:  # its value beside its name, and what its ends mean
-                low, high = control.known.ends
+            if known.front:  # its value beside its name, and what its ends mean
+                low, high = known.ends
                 told = f"<span>{low}</span><span>{high}</span>"
                 st.html(
                     f"<div class='about' aria-hidden='true'><b>{number_text(value)}</b>{told}</div>"
                 )
-        case "problem" | "distribution" | "geometry":
-            offers = {"problem": problems, "geometry": GEOMETRIES}
-            options = offers.get(field) or distributions_for(scenario.problem)
+        case "slug":
+            options = problems if field == "problem" else choices(field, scenario)
             first = options.index(value) if value in options else 0
             more |= {"format_func": READ[field], "on_change": follow, "args": (field,)}
             st.selectbox(label, options, first, **more)
         case "choice":
-            without = {"epsilon"} if scenario.rho is not None else set()
-            without |= {"q"} if scenario.geometry != "lq" else set()
-            every = (*control.known.choices, *((None,) if control.known.optional else ()))
-            choices = [c for c in every if field != "axis" or c not in without]
+            every = [*choices(field, scenario), *([None] if known.optional else [])]
             st.segmented_control(
                 label,
-                choices,
-                default=value if value in choices else None,
-                format_func=lambda v: "none" if v is None else SYMBOL.get(v, str(v)),
+                every,
+                default=value if value in every else None,
+                format_func=READ.get(field, str),
                 required=True,
                 on_change=follow,
                 args=(field,),
                 **more,
             )
-        case "methods":
+        case "slugs":
             _draw_methods(label, value, scenario, more)
-        case "grid":
+        case "numbers":
             assert scenario.axis is not None
             finite = {x for x in OPTIONS[scenario.axis] if math.isfinite(x)}
             if scenario.axis == "d" and scenario.geometry == "group-l1":
@@ -247,7 +244,7 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
             st.pills(
                 label, sorted({*finite, *value}), default=value, selection_mode="multi", **more
             )
-        case "integer":
+        case "whole":
             st.number_input(label, 0, LARGEST_SEED, value, step=1, **more)
 
 
@@ -282,8 +279,6 @@ def style(scenario: Scenario) -> str:
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
         for i, m in enumerate(_with_chips(scenario))
     )
-    words = {"QUIET": QUIET, "ACCENT": ACCENT, "PAGE": PAGE, "INK": INK}
-    sheet = STYLE
-    for word, pair in words.items():
-        sheet = sheet.replace(word, pair[dark])
-    return sheet + chips
+    names = {"quiet": QUIET, "accent": ACCENT, "page": PAGE, "ink": INK}
+    own = "".join(f"--{name}: {pair[dark]}; " for name, pair in names.items())
+    return f"{SIDE} {{ {own}}}{STYLE}{chips}"

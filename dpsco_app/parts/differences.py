@@ -9,8 +9,6 @@ from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.fields import TABLE
 from dpsco_core.scenario import Scenario
 
-SYMBOLS = SYMBOL
-
 
 class Difference(NamedTuple):
     """A field in which two scenarios differ: its name, and both values in words."""
@@ -43,7 +41,7 @@ def apart(here: Scenario, there: Scenario, why: str) -> str:
 
 
 def _apart(difference: Difference) -> str:
-    name = f"{difference.name} = " if difference.field in SYMBOLS else ""
+    name = f"{difference.name} = " if difference.field in SYMBOL else ""
     return f"{name}{difference.here} (yours: {difference.there})"
 
 

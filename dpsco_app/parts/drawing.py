@@ -1,14 +1,15 @@
 """A figure of plain values on a page: in this window's size and theme, answering the pointer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.render import plotly
-from dpsco_app.figure.theme import SIZES, Size, Theme
+from dpsco_app.figure.theme import SIZES, Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
@@ -19,8 +20,6 @@ CONFIG = {
     "displayModeBar": True,  # hidden by the style: the buttons for pictures press it
     "toImageButtonOptions": {"format": "png", "scale": 2},
 }
-
-
 LOW_HEIGHT = 380  # pixels of a figure in a low window: below it is the end of the first screen
 
 
@@ -29,14 +28,31 @@ class Place:
 
     def __init__(self, inside: DeltaGenerator) -> None:
         self._inside = inside
-        self._bare: DeltaGenerator | None = None
 
-    def draw(self, figure: BaseFigure, key: str, *, bar: bool, **options: Any) -> None:
-        if self._bare is None:
-            self._bare = self._inside if bar else self._inside.container(key=f"bare_{key}")
-        after = self._bare.plotly_chart(figure, key=key, **options)
+    def draw(
+        self,
+        figure: Figure,
+        shown: Theme,
+        key: str,  # another one for every figure of one run of the page
+        on_click: Callable[[str], None] | None = None,
+    ) -> None:
+        """Draw a figure; `on_click` is told the key whose selection holds the chosen point."""
+        charts = plotly(figure, shown)
+        options: dict[str, Any] = {}
+        if on_click is not None:
+            charts["layout"] |= {"clickmode": "event+select", "dragmode": False}
+            options = {"on_select": partial(on_click, key), "selection_mode": "points"}
+        after = self._inside.plotly_chart(
+            Plain(charts),
+            key=key,
+            width="stretch",
+            theme=None,
+            alt=figure.alt.strip() or "The first runs are under way",
+            config=CONFIG,
+            **options,
+        )
         if isinstance(after, DeltaGenerator):  # otherwise it is a selection of points
-            self._bare = after
+            self._inside = after
 
 
 class Plain(BaseFigure):
@@ -55,24 +71,12 @@ def theme() -> Theme:
     if window.low() and size.ladder:
         size = replace(size, height=LOW_HEIGHT)
     if teaching.current().large and size.ladder:
-        size = enlarged(size)
+        size = replace(size, scale=teaching.SCALE)  # for a projector; the figure stays as high
     return Theme(dark=is_dark(), size=size)
 
 
 def is_phone() -> bool:
     return window.size() == "compact"
-
-
-def enlarged(size: Size) -> Size:
-    """Return a size with larger type, for a projector; the figure stays as high."""
-    return replace(size, scale=teaching.SCALE)
-
-
-def draw(figure: Figure, place: Place, key: str, shown: Theme) -> None:
-    """Draw a figure into its place; a later one in the same run of the page has another key."""
-    chart = Plain(plotly(figure, shown))
-    alt = figure.alt.strip() or "The first runs are under way"
-    place.draw(chart, key, bar=True, width="stretch", theme=None, alt=alt, config=CONFIG)
 
 
 def draw_focus(place: str) -> None:

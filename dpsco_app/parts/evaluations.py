@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from dpsco_core.catalogue import HARD_INSTANCES, bound
+from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import hardest_case, impossible
 from dpsco_core.explain.window import Span, spans
@@ -19,24 +19,14 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
     ]
 
 
+without_data = starting_risk  # the error of the answer that ignores the data
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
-_starting_risk = lru_cache(maxsize=1000)(starting_risk)
 _of_the_data = lru_cache(maxsize=2000)(impossible)
 _of_the_class = lru_cache(maxsize=2000)(spans)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
-    """Return the error of the answer that ignores the data at every point of a scenario."""
     return [(x, without_data(point)) for x, point in scenario.points()]
-
-
-def without_data(point: Scenario) -> float:
-    """Return the error of the answer that ignores the data; kept for later reruns."""
-    # Without what a population risk does not depend on.
-    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
-    if point.distribution not in HARD_INSTANCES:  # their prior depends on n and the budget
-        point = replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
-    return _starting_risk(point)
 
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from dpsco_app.figure.colours import INK, QUIET
+from dpsco_app.figure.colours import INK, PAGE, QUIET
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
@@ -23,16 +23,14 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
 from dpsco_core.catalogue import distribution_card, problem_card
-from dpsco_core.results.intervals import run_json
-from dpsco_core.results.notebook import notebook as percent_notebook
-from dpsco_core.results.notebook import run_notebook, run_script
+from dpsco_core.results import notebook
+from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 Table = Callable[[], pd.DataFrame]
 Make = str | Callable[[], str] | Callable[[], bytes]
 
-PAGE = ("#ffffff", "#171614")  # the page's colour, light and dark
 TYPES = {
     "csv": "text/csv",
     "html": "text/html",
@@ -52,22 +50,18 @@ def download(label: str, make: Make, file: str, **more: Any) -> None:
 
 
 def csv(result: Result) -> str:
-    """Return the tidy frame as CSV, one row a (method, x, trial); two runs have a column."""
-    if result.beside is None:
-        return frame(result.outcomes).to_csv(index=False)
+    """Return the tidy frame as CSV, one row a (method, x, trial); several runs have a column."""
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
-        for run, part in zip(("shown", "beside"), result.parts, strict=True)
+        for run, part in result.named.items()
     ]
-    return pd.concat(tables).to_csv(index=False)
+    if len(tables) > 1:
+        return pd.concat(tables).to_csv(index=False)
+    return frame(result.outcomes).to_csv(index=False)
 
 
 def json_text(result: Result) -> str:
-    """Return scenario, results and bounds as `dpsco run --json`; a second run is ``beside``."""
-    document = run_json(result.scenario, result.outcomes)
-    if result.beside is not None:
-        document["beside"] = run_json(result.beside.scenario, result.beside.outcomes)
-    return json.dumps(document, indent=2)
+    return runs_json({name: (run.scenario, run.outcomes) for name, run in result.named.items()})
 
 
 def draw_run_files(
@@ -78,10 +72,14 @@ def draw_run_files(
     for label, make, file in (
         ("CSV: every cell", partial(csv, result), "dpsco-cells.csv"),
         ("JSON: results and bounds", partial(json_text, result), "dpsco-run.json"),
-        ("Python: the same run as a script", partial(run_script, scenarios), "dpsco_run.py"),
+        (
+            "Python: the same run as a script",
+            partial(notebook.run_script, scenarios),
+            "dpsco_run.py",
+        ),
         (
             "Notebook: the same run in Jupyter",
-            partial(run_notebook, scenarios, lines, formulas),
+            partial(notebook.run_notebook, scenarios, lines, formulas),
             "dpsco_run.ipynb",
         ),
     ):
@@ -95,10 +93,9 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
         st.markdown("The numbers of this page, made again by the library.")
         for label, make, end in (
             ("Python: a script", script, "py"),
-            ("Notebook: the same in Jupyter", lambda: percent_notebook(script()), "ipynb"),
+            ("Notebook: the same in Jupyter", lambda: notebook.notebook(script()), "ipynb"),
         ):
-            key = f"{page}_{'python' if end == 'py' else 'notebook'}"
-            download(label, make, f"dpsco_{page}.{end}", width="stretch", key=key)
+            download(label, make, f"dpsco_{page}.{end}", width="stretch", key=f"{page}_{end}")
 
     fold("Export", draw, f"{page}_export", kind="popover", icon=":material/download:")
 
@@ -142,20 +139,34 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
     )
 
 
-def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
-    """Draw the numbers behind a picture that the browser draws, their file and its page."""
+def draw_files(
+    name: str,
+    numbers: Table,
+    page: Callable[[], str] | None,  # the figure as a page of its own, if there is one
+    setting: str,
+    *,
+    title: str = "",  # what the pictures are called; empty if the browser makes none
+    columns: Collection[str] = (),  # those that are shown of a wide table: its file has all
+) -> None:
+    """Draw what folds away below a figure: its files, and the numbers behind it."""
 
     def draw() -> None:
-        st.caption(setting)
+        table = numbers()
         with st.container(horizontal=True, key=f"{name}_files"):
+            if title:
+                picture_buttons(name, title, setting=setting)
             if page is not None:
                 words = "The figure as a page of its own, which needs no network."
                 download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
-            make, file = (lambda: table().to_csv(index=False)), f"dpsco-{name}.csv"
-            download("CSV", make, file, key=f"{name}_csv")
-        show_table(table())
+            download(
+                "CSV",
+                lambda: str(table.to_csv(index=False)),
+                f"dpsco-{name}.csv",
+                key=f"{name}_csv",
+            )
+        show_table(table[[c for c in table if c in columns or not columns]])
 
-    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
+    fold("Numbers behind this figure, and downloads", draw, f"{name}_fold_numbers")
 
 
 def show_table(table: pd.DataFrame) -> None:

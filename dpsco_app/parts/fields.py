@@ -1,51 +1,32 @@
-"""The controls of a scenario's fields, from the table `dpsco_core.fields`."""
-
-from dataclasses import dataclass
+"""The controls of a scenario's fields, in their order, from the table `dpsco_core.fields`."""
 
 from dpsco_core import fields
+from dpsco_core.catalogue import distributions_for
 from dpsco_core.fields.field import Field, Words
 from dpsco_core.scenario import Scenario
 
+GROUPS = {
+    title: tuple(name for name, known in fields.TABLE.items() if known.group == title)
+    for title in fields.GROUPS
+}
+ALL_CONTROLS = {name: fields.TABLE[name] for names in GROUPS.values() for name in names}
+FRONT = sorted(
+    (c for c in ALL_CONTROLS if ALL_CONTROLS[c].front), key=lambda c: ALL_CONTROLS[c].front
+)
 
-@dataclass(frozen=True, kw_only=True)
-class Control:
-    """How one field of a scenario is shown."""
 
-    field: str
-    known: Field
+def widget(known: Field) -> str:
+    """Return what a field is set with: a slider, or what its kind asks for."""
+    return "slider" if known.offered else known.kind
 
-    @property
-    def kind(self) -> str:
-        """The widget: a slider, a choice, an integer, or one that the field alone has, its name."""
-        if self.known.offered:
-            return "slider"
-        return {"whole": "integer", "choice": "choice"}.get(self.known.kind, self.field)
 
-    @property
-    def label(self) -> Words:
-        return self.known.label
-
-    @property
-    def help(self) -> Words:
-        return self.known.help
-
-    def shown(self, scenario: Scenario) -> bool:
-        return self.known.shown(scenario)
+def choices(field: str, scenario: Scenario) -> list[str]:
+    """Return the words or slugs that a field can be set to in a scenario."""
+    words = ALL_CONTROLS[field].choices
+    if field == "axis":  # only what has a control can be swept
+        return [word for word in words if ALL_CONTROLS[word].shown(scenario)]
+    return list(distributions_for(scenario.problem) if field == "distribution" else words)
 
 
 def text(words: Words, scenario: Scenario) -> str:
     return words if isinstance(words, str) else words(scenario)
-
-
-ALL_CONTROLS = tuple(
-    Control(field=name, known=known)
-    for title in fields.GROUPS
-    for name, known in fields.TABLE.items()
-    if known.group == title
-)
-FRONT = tuple(sorted((c for c in ALL_CONTROLS if c.known.front), key=lambda c: c.known.front))
-# The last group folds away.
-GROUPS = tuple(
-    (title, tuple(c for c in ALL_CONTROLS if c.known.group == title))
-    for title in fields.GROUPS[:-1]
-)

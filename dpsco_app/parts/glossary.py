@@ -341,12 +341,10 @@ def matching(query: str) -> tuple[Term, ...]:
         latex = term.latex.removeprefix("\\")
         return " ".join((term.symbol, latex, term.name, term.meaning, term.field or "")).casefold()
 
-    def rank(term: Term) -> int:
+    def rank(term: Term) -> tuple[bool, bool]:
         signs = [sign.strip() for sign in term.symbol.casefold().split(",")]
         named = {*signs, term.latex.removeprefix("\\").casefold(), term.field or ""}
-        if wanted[0] in named:
-            return 0
-        return 1 if wanted[0] in term.name.casefold() else 2
+        return wanted[0] not in named, wanted[0] not in term.name.casefold()
 
     terms = [term for term in GLOSSARY if all(word in text(term) for word in wanted)]
     return tuple(sorted(terms, key=rank))

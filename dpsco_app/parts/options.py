@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dpsco_core.fields import TABLE
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.privacy.budget import Budget
 
 LARGEST_SEED = 2**53 - 1  # the largest of the integers that a browser tells apart
 
@@ -33,13 +33,7 @@ VIEWS = ("upper bounds", "lower bounds", "rates")
 
 def budget_text(budget: Budget) -> str:
     """Return a budget as people write it: (1, 10⁻⁶)-DP, 0.5-zCDP or 1-DP."""
-    match budget:
-        case PureDP(epsilon=epsilon):
-            return f"{short_text(epsilon, 4)}-DP"
-        case ZCDP(rho=rho):
-            return f"{short_text(rho, 4)}-zCDP"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"({short_text(epsilon, 4)}, {short_text(delta, 4)})-DP"
+    return in_print(str(budget))
 
 
 def short_text(value: float, digits: int = 3) -> str:
@@ -65,7 +59,6 @@ def rounded(value: float) -> str:
 
 
 def ranged(low: float, high: float) -> str:
-    """Return a range of measured numbers."""
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 

@@ -1,17 +1,17 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.front.view import ADDRESS
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import apart
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import AGAINST, HARDEST, MEASURE, MEASURES, SHOW, number_text, unmarked
+from dpsco_app.parts.options import number_text, unmarked
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState, V
@@ -32,20 +32,19 @@ class Scene:
     scenario: dict[str, Any] = field(default_factory=dict)
 
 
-def opened(state: PageState[V]) -> tuple[V, list[str]]:
-    """Restore the page from its address; return what it shows and what was wrong there."""
-    wrong = state.restore()
-    return state.current(), wrong
+def opened(state: PageState[V]) -> V:
+    """Restore the page from its address, and say what is wrong there; return what it shows."""
+    draw_wrong(state.restore())
+    return state.current()
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
     """Begin a page about the visit's scenario; return its view, the scenario or why there is none.
 
-    What is shown is remembered, and what is wrong in the address is said.
+    What is shown is remembered.
     """
-    view, wrong = opened(state)
+    view = opened(state)
     scenario, refused = draw_controls(state)
-    draw_wrong(wrong)
     if scenario is not None:
         state.remember(view, scenario)
     return view, scenario, refused
@@ -95,8 +94,7 @@ def draw_wrong(sentences: Sequence[str]) -> None:
     told = [unmarked(sentence) for sentence in sentences]
     listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
     if told:
-        warning = f"In the address:{listed}Defaults are used instead."
-        st.warning(warning, icon=":material/link:")
+        st.warning(f"In the address:{listed}Defaults are used instead.", icon=":material/link:")
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
@@ -143,43 +141,40 @@ def slider(
     st.select_slider(label, offered, key=state.key(name), **({"format_func": number_text} | more))
 
 
-def explore_query(
-    scenario: Scenario,
-    views: Sequence[str] = (),
-    against: str = HARDEST,
-    measure: str = MEASURES[0],
-) -> dict[str, str]:
-    """Return Explore's address at a scenario; raises `InvalidInput` if that is not allowed."""
+def explore_query(scenario: Scenario, **shown: str) -> dict[str, str]:
+    """Return Explore's address at a scenario, with fields of its view that are to be `shown`.
+
+    Raises `InvalidInput` if the scenario is not allowed.
+    """
     query = visit.query(scenario.validate(DASHBOARD))
-    if views:
-        query[SHOW] = ",".join(views)
-    if measure != MEASURES[0]:
-        query[MEASURE] = measure
-    return query | ({AGAINST: against} if against != HARDEST else {})
+    return query | ADDRESS.to_query(replace(ADDRESS.default, **shown))
 
 
-def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> None:
+def to_explore(scenario: Scenario, label: str) -> None:
     """Draw a link that opens a scenario in Explore, or say why the dashboard does not run it."""
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
         st.caption(on_screen(str(problem)))
         return
-    link_to("explore", label, query, help=help)
+    link_to("explore", label, query)
 
 
-def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None:
-    fold_address(state.address(view, scenario), f"{state.name}_link")
-
-
-def fold_address(
-    address: str, key: str, about: str = "The address of this page holds all of its state."
+def link(
+    state: PageState[V],
+    view: V,
+    scenario: Scenario | None = None,
+    about: str = "The address of this page holds all of its state.",
 ) -> None:
+    """Draw the popover with the address of a page, which can hide parts of the dashboard."""
+    key = f"{state.name}_link"
+
     def draw() -> None:
         st.markdown(
             f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
         )
-        st.code(with_hidden(address, choose_hidden(key)), language=None, wrap_lines=True)
+        hidden = choose_hidden(key).to_query()
+        st.code(state.address(view, scenario, hidden), language=None, wrap_lines=True)
 
     fold("Link", draw, key, kind="popover", icon=":material/link:")
 
@@ -207,9 +202,3 @@ def choose_hidden(key: str) -> Teaching:
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
     return Teaching(hide=tuple(hide), large=large)
-
-
-def with_hidden(address: str, chosen: Teaching) -> str:
-    """Return an address that hides what is chosen, too."""
-    query = urlencode(chosen.to_query(), safe=",")
-    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
+from dpsco_app.front.changes import level_of
 from dpsco_app.parts.options import in_print
 from dpsco_core import catalogue
-from dpsco_core.explain.methods import guide
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -43,17 +42,6 @@ def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
     return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
 
 
-@lru_cache(maxsize=4096)
-def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
-    refused = guide.refusal(point, method)
-    return None if refused is None else (str(refused), refused.changes)
-
-
-def several_items(scenario: Scenario) -> Literal["item", "user"]:
-    """Return the level at which methods are offered: that of users where they have many items."""
-    return "user" if scenario.m > 1 or scenario.axis == "m" else "item"
-
-
 def on_screen(text: str) -> str:
     """Return a sentence of the library with the names of methods and the letters of the screen.
 
@@ -78,7 +66,8 @@ def changed(scenario: Scenario, refused: Refusal) -> Scenario:
     instead = values.pop("method", None)
     if instead is not None:
         wanted = wanted - {*refused.methods} | {instead}
-    problem, level = values.get("problem", scenario.problem), several_items(scenario)
+    problem = values.get("problem", scenario.problem)
+    level = level_of(replace(scenario, problem=problem))
     chosen = tuple(m for m in catalogue.methods_for(problem, level) if m in wanted)
     values["methods"] = chosen or catalogue.default_methods(problem, level)
     if values.get("delta") is not None and scenario.rho is not None:

@@ -1,7 +1,6 @@
 """Which bounds a figure draws: chosen by what their cards say; no Streamlit in here."""
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 
 from dpsco_app.parts.problem_words import words_for
@@ -25,16 +24,11 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw, of the smallest class."""
-    lower = [c for c in cards(problem, level) if c.kind == "lower" and c.drawn]
-    return _smallest_class(problem, lower)
-
-
-def _smallest_class(problem: str, candidates: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
-    """Return the bounds of the smallest class of losses that holds the problem, if any."""
+    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
     own = problem_card(problem).loss_class
-    binding = [c for c in candidates if c.applies_to(own)]
-    return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
+    lower = (c for c in cards(problem, level) if c.kind == "lower" and c.drawn)
+    binding = tuple(c for c in lower if c.applies_to(own))
+    return tuple(c for c in binding if not c.is_wider(own)) or binding
 
 
 @lru_cache(maxsize=1000)
@@ -65,23 +59,27 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
         and (c.privacy, c.constant) != ("approx", meaningless)
         and not (c.of_law and (c.privacy != notion or no_floors))
     }
-    chosen = []
-    for card in cards(scenario.problem, scenario.level):
-        explicit = card.constant == "explicit"
-        if card.kind == "lower":
-            relevant = card.slug in lower
-        else:
-            of_run = bound(card.slug).parameters == "run"
-            proven = explicit and card.guarantee == "expectation" and of_run
-            relevant = card.method in scenario.methods and (
-                proven if explicit else card.slug in rates
-            )
-        if relevant and (f"{card.kind} bounds" if explicit else "rates") in views:
-            chosen.append(card.slug)
+    every = cards(scenario.problem, scenario.level)
+    upper = {
+        c.slug
+        for c in every
+        if c.kind == "upper"
+        and c.method in scenario.methods
+        and (_of_the_run(c) if _proven(c) else c.slug in rates)
+    }
+    chosen = tuple(
+        c.slug
+        for c in every
+        if c.slug in lower | upper and (f"{c.kind} bounds" if _proven(c) else "rates") in views
+    )
     binding = lower_cards(scenario.problem, scenario.level)
     worst = frozenset(c.laws for c in binding if _proven(c) and not c.of_law)
-    kept = _tightest(canonical(scenario), _holding(scenario, tuple(chosen), worst), tuple(chosen))
+    kept = _tightest(canonical(scenario), _holding(scenario, chosen, worst), chosen)
     return tuple(slug for slug in chosen if slug in kept)
+
+
+def _of_the_run(card: BoundCard) -> bool:
+    return card.guarantee == "expectation" and bound(card.slug).parameters == "run"
 
 
 def _proven(card: BoundCard) -> bool:

@@ -42,8 +42,12 @@ class PageState(Address[V]):
 
     # -- the address ------------------------------------------------------------------------
 
-    def address(self, view: V, scenario: Scenario | None = None) -> str:
-        page, query = (st.context.url or "").split("?")[0], urlencode(self.to_query(view, scenario))
+    def address(
+        self, view: V, scenario: Scenario | None = None, more: Mapping[str, str] | None = None
+    ) -> str:
+        """Return the address of a view, with `more` parameters that all pages know."""
+        query = urlencode(self.to_query(view, scenario) | dict(more or {}), safe=",")
+        page = (st.context.url or "").split("?")[0]
         return f"{page}?{query}" if query else page
 
     # -- the widgets ------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def offer(study: str | None) -> None:
     os.environ[ENVIRONMENT] = str(Path(study).absolute())
     shelf = served()
     assert shelf is not None
-    shelf.studies()
+    shelf.contents()
 
 
 def entry() -> Path:

@@ -36,7 +36,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }
-GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
+# The last group has a name of its own among the parts.
+GROUP_FIELDS = {title.lower(): names for title, names in list(GROUPS.items())[:-1]}
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")
 
@@ -118,7 +119,7 @@ def style(teaching: Teaching) -> str:
 
 def hidden(given: Sequence[str]) -> list[str]:
     selectors: list[str] = []
-    shown = {NOTION, *(c.field for c in ALL_CONTROLS)}
+    shown = {NOTION, *ALL_CONTROLS}
     for name in given:
         selectors += PARTS.get(name, ())
         inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)

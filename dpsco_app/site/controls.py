@@ -10,22 +10,21 @@ from dpsco_app.front.changes import listed, offered
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
 from dpsco_app.parts.differences import READ
-from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, Control, text
-from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, SYMBOL, number_text
+from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
+from dpsco_app.parts.options import AGAINST, MEASURE, MEASURES, number_text
 from dpsco_app.parts.presets import KINDS, PRESETS
-from dpsco_core.catalogue import PROBLEM_SLUGS, distributions_for
-from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import Scenario
 
 WITHOUT = ("grid", "rho")  # what a link alone can set
-SMALL = ("slider", "choice", "integer")
+SMALL = ("slider", "choice", "whole")
 
 
 def controls(scenario: Scenario, view: View, theme: Theme) -> str:
     """Return the controls of a scenario as HTML; each says in `data-field` what it sets."""
-    front = [_one(c, scenario, theme) for c in FRONT if c.shown(scenario)]
-    rest = [c for c in ALL_CONTROLS if not c.known.front and c.kind in SMALL]
-    more = [_one(c, scenario, theme) for c in rest if c.shown(scenario) and c.field not in WITHOUT]
+    shown = [name for name, known in ALL_CONTROLS.items() if known.shown(scenario)]
+    front = [_one(name, scenario, theme) for name in FRONT if name in shown]
+    rest = [name for name in shown if name not in (*FRONT, *WITHOUT)]
+    more = [_one(name, scenario, theme) for name in rest if widget(ALL_CONTROLS[name]) in SMALL]
     seconds = [(kind, second_name(kind)) for kind in SECONDS]
     measures = [(name, name.capitalize()) for name in MEASURES]
     more += [
@@ -38,36 +37,22 @@ def controls(scenario: Scenario, view: View, theme: Theme) -> str:
     )
 
 
-def _one(control: Control, scenario: Scenario, theme: Theme) -> str:
-    field, label = control.field, text(control.label, scenario)
-    value = getattr(scenario, field)
-    match control.kind:
+def _one(field: str, scenario: Scenario, theme: Theme) -> str:
+    known, value = ALL_CONTROLS[field], getattr(scenario, field)
+    label = text(known.label, scenario)
+    match widget(known):
         case "slider":
             values = offered(field, scenario, value)
-            return slider(label, field, values, values.index(value), control.known.ends)
-        case "problem" | "distribution" | "geometry":
-            laws = distributions_for(scenario.problem)
-            known = {"problem": PROBLEM_SLUGS, "distribution": laws, "geometry": GEOMETRIES}
-            names = [(slug, READ[field](slug)) for slug in known[control.kind]]
-            return _select(label, field, names, value)
-        case "methods":
+            return slider(label, field, values, values.index(value), known.ends)
+        case "slugs":
             return _methods(label, scenario, theme)
-        case "integer":
+        case "whole":
             return (
                 f"<label class='choice'><span>{escape(label)}</span><input type='number' min='0' "
                 f"id='field-{field}' data-field='{field}' value='{value}'></label>"
             )
-    choices = [(str(c), SYMBOL.get(str(c), str(c))) for c in _choices(control, scenario)]
-    return _select(label, field, choices, str(value))
-
-
-def _choices(control: Control, scenario: Scenario) -> list[str]:
-    """Return what a choice offers: only fields that have a slider can be swept."""
-    return [
-        str(c)
-        for c in control.known.choices
-        if control.field != "axis" or next(a for a in ALL_CONTROLS if a.field == c).shown(scenario)
-    ]
+    names = [(word, READ.get(field, str)(word)) for word in choices(field, scenario)]
+    return _select(label, field, names, str(value))
 
 
 def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple[str, str]) -> str:
@@ -85,12 +70,12 @@ def slider(label: str, field: str, values: Sequence[float], at: int, ends: tuple
     )
 
 
-def _select(label: str, field: str, choices: Sequence[tuple[str, str]], value: str) -> str:
+def _select(label: str, field: str, offers: Sequence[tuple[str, str]], value: str) -> str:
     """Return a menu as HTML, with the value of each choice and what it is called."""
     chosen = {value: " selected"}
     options = "".join(
         f"<option value='{escape(key)}'{chosen.get(key, '')}>{escape(name)}</option>"
-        for key, name in choices
+        for key, name in offers
     )
     return (
         f"<label class='choice'><span>{escape(label)}</span>"

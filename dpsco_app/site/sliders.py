@@ -46,18 +46,15 @@ def places(scenario: Scenario, over: Sequence[str]) -> dict[str, list[float]]:
 
     Raises `InvalidInput`.
     """
-    known = [name for name, field in TABLE.items() if field.grid]
+    known = [name for name, field in TABLE.items() if field.grid and name != scenario.axis]
     require(len(set(over)) == len(over) <= 2, "over", "one field, or two", ", ".join(over))
     for name in over:
-        good = name in known and name != scenario.axis
-        require(good, "over", f"one of {', '.join(known)}, and not the axis", name)
-    values = {
+        require(name in known, "over", f"one of {', '.join(known)}, and not the axis", name)
+    swept = {} if scenario.axis is None else {scenario.axis: list(scenario.grid)}
+    return swept | {
         name: sorted({*default_grid(name, scenario.geometry), _own(scenario, name)})
         for name in over
     }
-    if scenario.axis is not None:
-        values = {scenario.axis: list(scenario.grid)} | values
-    return values
 
 
 def _own(scenario: Scenario, name: str) -> float:
@@ -138,14 +135,13 @@ def _packed(text: str) -> str:
 def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
     from plotly.offline import get_plotlyjs  # the rest of this folder does without
 
-    labels = {control.field: control for control in ALL_CONTROLS}
     inputs = "".join(
         slider(
-            text(labels[name].label, scenario),
+            text(ALL_CONTROLS[name].label, scenario),
             name,
             values,
             min(range(len(values)), key=lambda i: abs(values[i] - _own(scenario, name))),
-            labels[name].known.ends,
+            ALL_CONTROLS[name].ends,
         )
         for name, values in sliders.items()
     )

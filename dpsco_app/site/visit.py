@@ -5,9 +5,8 @@ where the page is built, for the prepared figures.
 """
 
 import json
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -37,7 +36,7 @@ from dpsco_core.base.limits import DASHBOARD, Limits
 from dpsco_core.catalogue import METHOD_SLUGS
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.fields import NAMES
-from dpsco_core.results.intervals import run_json
+from dpsco_core.results.intervals import runs_json
 from dpsco_core.results.notebook import run_script
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
@@ -76,7 +75,6 @@ class Visit:
         self.wrong = [*wrong, *more, *self.wrong]
 
     def show(self, scenario: Scenario, view: View) -> None:
-        """Show a scenario."""
         self._set(scenario, view)
         self.sweep = scenario.grid, scenario.grid
 
@@ -115,7 +113,9 @@ class Visit:
         self.parts = [Study(scenario=scenario, role="hardest" if alone else "own", overlay=over)]
         if others.second is not None and view.panel != "first":
             self.parts.append(Study(scenario=others.second, role=others.role))
-        every = [c for part in (*self.parts, *([over] if over else [])) for c in _cells(part)]
+        every = [
+            c for part in (*self.parts, *([over] if over else [])) for c in cells(part.scenario)
+        ]
         self.all = len(every)
         missing = dict.fromkeys(c for c in every if c not in self.known)
         self.todo = sorted(missing, key=lambda c: c.trial)
@@ -148,12 +148,12 @@ class Visit:
     def _measured(self, part: Study) -> Study:
         """Return a panel with what has run of it."""
         over = None if part.overlay is None else self._measured(part.overlay)
-        outcomes = [self.known[c] for c in _cells(part) if c in self.known]
+        outcomes = [self.known[c] for c in cells(part.scenario) if c in self.known]
         return replace(part, outcomes=outcomes, overlay=over)
 
     def _studies(self) -> tuple[list[Study], list[Study], bool]:
         """Return the panels, those that the answer is about, and whether these are older."""
-        firsts = [c for part in self.parts for c in _cells(part) if c.trial == 0]
+        firsts = [c for part in self.parts for c in cells(part.scenario) if c.trial == 0]
         if firsts and all(c in self.known for c in firsts):  # enough to be drawn
             self.before = self.parts
             made = [self._measured(part) for part in self.parts]
@@ -203,7 +203,6 @@ class Visit:
         return made | self._around(theme, wrong, PICTURE_LIVE, done=True)
 
     def _around(self, theme: Theme, wrong: list[str], status: str, *, done: bool) -> dict[str, Any]:
-        """Return what stands around a figure."""
         return {
             "address": self.address,
             "controls": controls(self.scenario, self.view, theme),
@@ -218,24 +217,17 @@ class Visit:
             return ""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
-        runs = (self.known.get(c) for part in self.parts for c in _cells(part))
+        runs = (self.known.get(c) for part in self.parts for c in cells(part.scenario))
         seconds = sum(run.seconds for run in runs if run is not None)
         return LIVE.format(runs=f"{self.all:,}", seconds=f"{seconds:.2g}")
 
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
-        made = map(self._measured, self.parts)
-        documents = [run_json(one.scenario, list(one.outcomes)) for one in made]
-        more = {"beside": documents[1]} if len(documents) > 1 else {}
-        return json.dumps(documents[0] | more, indent=2) if documents else "{}"
+        made = zip(("shown", "beside"), map(self._measured, self.parts), strict=False)
+        return runs_json({name: (study.scenario, study.outcomes) for name, study in made})
 
     def python(self) -> str:
-        """Return the runs as a script."""
         return run_script([part.scenario for part in self.parts])
-
-
-def _cells(part: Study) -> list[Cell]:
-    return list(cells(part.scenario))
 
 
 def _moved(study: Study, old: Sequence[Study]) -> Study:
@@ -249,13 +241,7 @@ def _moved(study: Study, old: Sequence[Study]) -> Study:
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it: what is no number is null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 # -- messages of the page --------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """A run's 95 % interval: how wide, what part of it is privacy, and how often it held the truth."""
 
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -91,3 +92,9 @@ def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         ball = known.get((row["method"], row["x"]))
         row["interval"] = None if ball is None else ball.json()
     return run
+
+
+def runs_json(runs: Mapping[str, tuple[Scenario, Sequence[Outcome]]]) -> str:
+    """Return the run `shown` as `dpsco run --json` prints it, with the others under their names."""
+    documents = {name: run_json(*run) for name, run in runs.items()}
+    return json.dumps(documents.pop("shown", {}) | documents, indent=2)

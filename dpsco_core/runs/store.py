@@ -38,6 +38,7 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
+TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}  # as SQLite has them
 NUMBERS = ("error", "seconds", "error_uncertainty")  # the numbers of an outcome
 # What reading a text raises that is no outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -100,7 +101,7 @@ class Store:
 
     def _prepare(self, *, read_only: bool) -> None:
         """Check what the file is before anything is written to it; make the tables of a new one."""
-        self._check()
+        self._check(read_only=read_only)
         if read_only:
             return
         self._write_ahead()
@@ -125,17 +126,24 @@ class Store:
                     raise
             time.sleep(PAUSE)
 
-    def _check(self) -> None:
-        """Raise `StoreError` unless the file is empty or a store that is whole."""
+    def _check(self, *, read_only: bool) -> None:
+        """Raise `StoreError` unless the file is a store that is whole, or empty and to be made."""
+        self._base.execute("PRAGMA trusted_schema = OFF")
         with self._transaction("DEFERRED"):  # another process may make it between two looks
             mark = self._number("PRAGMA application_id")
             version = self._number("PRAGMA user_version")
-            if not mark and not self._number("SELECT count(*) FROM sqlite_master"):
+            made = self._base.execute("SELECT sql FROM sqlite_master").fetchall()
+            if not mark and not made:
+                if read_only:
+                    raise self._foreign("is empty: if `dpsco study` was killed, start it again")
                 return
             if mark != APPLICATION_ID:
                 raise self._foreign("holds another program's data")
             if version != VERSION:
                 raise self._foreign(f"has the format {version}, and {VERSION} is known")
+            # A view or a generated column under a known name would run what its author wrote.
+            if {" ".join(str(sql).split()) for (sql,) in made} != TABLES:
+                raise self._foreign("holds another program's data")
             if self._base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise self._foreign("is damaged")
 
@@ -214,6 +222,11 @@ class Store:
             except InvalidInput as problem:
                 unknown.append(problem)
         return tuple(known), tuple(unknown)
+
+    def count(self) -> int:
+        """Return how many studies were begun, without reading them."""
+        with self._in_a_sentence("read"):
+            return self._number("SELECT count(*) FROM studies")
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what is there of a study, in the order of its cells."""

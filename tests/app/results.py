@@ -25,7 +25,7 @@ FLOORS = ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")
 @lru_cache
 def run(scenario: Scenario) -> Result:
     """Return the finished result of a scenario."""
-    return Result(scenario, list(study(scenario)), done=True)
+    return Result(scenario, list(study(scenario)))
 
 
 def table(scenario: Scenario) -> pd.DataFrame:

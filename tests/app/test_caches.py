@@ -7,6 +7,7 @@ from dpsco_app.live import running, stored
 from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import audit
 from dpsco_app.parts import evaluations
+from dpsco_core.explain import anatomy
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = re.compile(r"(?:maxsize|max_entries)=([0-9_]+)")
@@ -29,9 +30,7 @@ def sizes(folder: str) -> set[int]:
 def test_the_caches_that_the_documentation_names_are_as_large_as_it_says() -> None:
     assert promised("running.cached_cell") == [running.KEPT_CELLS]
     assert promised("evaluations._evaluation") == [evaluations._evaluation.cache_info().maxsize]
-    assert promised("evaluations._starting_risk") == [
-        evaluations._starting_risk.cache_info().maxsize
-    ]
+    assert promised("anatomy._starting_risk") == [anatomy._starting_risk.cache_info().maxsize]
     assert promised("stored._kept") == [stored._kept.cache_info().maxsize]
     assert promised("audit._kept") == [audit.KEPT_AUDITS]
 

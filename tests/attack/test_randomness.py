@@ -144,7 +144,7 @@ def test_the_command_line_says_the_fresh_seed_that_it_took(
 
 def test_what_a_known_seed_costs_is_said_where_one_is_asked_for() -> None:
     whole = " ".join((Scenario.__doc__ or "").split())
-    (control,) = [c for c in ALL_CONTROLS if c.field == "seed"]
+    control = ALL_CONTROLS["seed"]
     for words in (whole, TABLE["seed"].description, control.help):
         text = " ".join(str(words).split()).lower()
         for part in ("can subtract the noise", "never for publication of real data"):

@@ -163,6 +163,25 @@ def test_another_programs_database_is_refused_and_left_as_it_is(tmp_path: Path) 
     assert path.read_bytes() == before
 
 
+def test_a_store_with_a_table_that_is_not_ours_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as base:
+        base.executescript("DROP TABLE studies; CREATE VIEW studies AS SELECT 1 AS scenario;")
+    base.close()
+    with pytest.raises(StoreError, match="holds another program's data"):
+        Store(path)
+
+
+def test_an_empty_base_is_no_store_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+    base.close()
+    with pytest.raises(StoreError, match="is empty: if `dpsco study` was killed"):
+        Store(path, read_only=True)
+
+
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     Store(path).close()

@@ -36,7 +36,7 @@ from dpsco_app.parts.options import (
     SYMBOL,
     number_text,
 )
-from dpsco_app.parts.page import fold_address
+from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.site.sliders import sliders_page
@@ -64,7 +64,7 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
         st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
-        fold_address(STATE.address(STATE.current(), shown.result.scenario), "explore_link")
+        link(STATE, STATE.current(), shown.result.scenario)
     kept = pinned(st.session_state[PIN])
     if kept is not None:
         st.caption(_about_pin(kept, scenario))

@@ -93,7 +93,7 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     state[PIN], state[AGAINST] = "", NO_SET
     state["running"] = False
     STATE.forgive()
-    state["result"] = Result(scenario, outcomes, done=len(outcomes) == scenario.cells)
+    state["result"] = Result(scenario, outcomes)
     state[OPENED] = scenario
     controls.load(scenario)
     if refusal(scenario, DASHBOARD):  # no address leads to it: the page comes back as it was left

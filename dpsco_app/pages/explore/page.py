@@ -14,7 +14,7 @@ from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.second import SECONDS, second_name
-from dpsco_app.live.running import Pace, run, so_far
+from dpsco_app.live.running import DRAW_EVERY_SECONDS, Pace, figure_pace, run, so_far
 from dpsco_app.live.turns import TURNS
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.doors import draw_doors
@@ -37,7 +37,7 @@ from dpsco_app.pages.explore.runs import (
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.style import style
 from dpsco_app.parts import controls
-from dpsco_app.parts.drawing import Place, draw, draw_focus, is_phone, theme
+from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 from dpsco_app.parts.options import AGAINST, PANEL
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
@@ -80,7 +80,7 @@ class Screen:
         view = STATE.current()
         figure = front_figure(studies, view, reply.plain, only, faded=shown.stale)
         self.count += 1
-        draw(figure, self.figure, f"explore_{self.count}", self.shown_with)
+        self.figure.draw(figure, self.shown_with, f"explore_{self.count}")
         self.table.html(ladder_table(figure, self.shown_with))
         return reply
 
@@ -167,7 +167,7 @@ def _more(scenario: Scenario) -> None:
 def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None:
     """Run what the result lacks, and show it as it grows; then draw the page anew."""
     result = shown.result
-    write, again, shown_cells = Pace(0.0), Pace.of_figures(), result.finished
+    write, again, shown_cells = Pace(0.0), figure_pace(DRAW_EVERY_SECONDS), result.finished
     for _, left in run(result):
         if write.due():
             status.html(status_html(left or so_far(result)))

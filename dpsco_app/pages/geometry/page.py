@@ -1,7 +1,5 @@
 """Geometry: a set and its projection, Gaussian widths, and noise shaped to a norm."""
 
-from functools import partial
-
 import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
@@ -46,8 +44,7 @@ ASKED: dict[str, Asked] = {
     "noise_d": ("Dimension d", DIMENSION_OPTIONS, None),
 }
 HAND = "geometry_hand"  # the hand that moves the point in the picture of the plane
-_kept = partial(st.cache_data, max_entries=200, show_spinner=False)
-_widths, _grid = _kept()(width_table), _kept()(sweep)
+_grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
 def page() -> None:
@@ -74,8 +71,7 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
     projected, about = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
-    screen.say(words.QUESTIONS["set"], figure.alt)
-    screen.draw(figure)
+    screen.show(words.QUESTIONS["set"], figure, table=lambda: point_table(projected))
     sentences = words.sentences(symmetric=shape.symmetric)
     with screen.beside, st.container(key="geometry_said"):
         component("point", "hand.css", "point.css")(
@@ -94,31 +90,26 @@ def _set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
             height="content",
         )
         st.markdown(f"${about.formula}$. {about.what}")
-    screen.draw_files(figure, lambda: point_table(projected))
 
 
 def _width(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     shape = shape_of(scenario)
-    rows = _widths(shape.q)
+    rows = width_table(shape.q)
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
     answer = words.width_answer(rows, shape.kind, names[shape.kind])
     figure = growth_figure(rows, names, shape.kind, answer)
-    screen.say(words.QUESTIONS["width"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: width_table_frame(rows))
+    screen.show(words.QUESTIONS["width"], figure, table=lambda: width_table_frame(rows))
 
 
 def _noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         sliders(STATE, st.columns(4), ASKED)
     d, q, seed = view.noise_d, view.noise_q, view.seed
-    rows = _grid(d, seed)
     gg, gaussian = (dual_square(d, q, noise, seed) for noise in NOISES)
+    rows = _grid(d, seed)
     rows = rows if any(row.q == q for row in rows) else (*rows, gg, gaussian)
     figure = sweep_figure(rows, q, words.noise_answer(gg, gaussian, d))
-    screen.say(words.QUESTIONS["noise"], figure.alt)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: noise_table(rows))
+    screen.show(words.QUESTIONS["noise"], figure, table=lambda: noise_table(rows))
 
 
 DRAW = {"set": _set, "width": _width, "noise": _noise}

@@ -26,7 +26,7 @@ from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, V
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
-from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, link, opened
+from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import window
 from dpsco_app.shell.names import EXPLORE, LEARN
@@ -82,12 +82,11 @@ p { overflow-wrap: anywhere; }
 
 def page() -> None:
     st.html(STYLE)
-    view, wrong = opened(STATE)
+    draw_views(LEARN)
+    view = opened(STATE)
     STATE.remember(view)
     to_the_top(view.lesson, run=".st-key-learn_run button")
-    draw_views(LEARN)
     score = _place(view)
-    draw_wrong(wrong)
     if view.lesson == START:
         _doors()
     elif view.lesson == HAND_IN:
@@ -250,7 +249,7 @@ def _go_on(lesson: Lesson) -> None:
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label)
-        fold_address(STATE.address(View(lesson=lesson.slug)), "learn_link", words.HOMEWORK)
+        link(STATE, View(lesson=lesson.slug), about=words.HOMEWORK)
 
 
 # -- what is handed in --------------------------------------------------------------------------

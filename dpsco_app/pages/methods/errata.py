@@ -8,7 +8,7 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods.words import about
 from dpsco_app.parts.options import short_text
-from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_app.parts.page import link, opened
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
@@ -41,10 +41,9 @@ STATE = PageState(name="errata", default=View())
 
 
 def page() -> None:
-    view, wrong = opened(STATE)
-    STATE.remember(view)
     draw_views("errata")
-    draw_wrong(wrong)
+    view = opened(STATE)
+    STATE.remember(view)
     screen = FirstScreen("errata")
     screen.say(QUESTION, counted(), SMALL)
     _table()
@@ -94,13 +93,12 @@ def _one(entry: Erratum) -> None:
             for slug in methods:
                 link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
-        _experiment(entry)
+        st.subheader(entry.experiment.name)
+        _experiment(entry.slug)
 
 
-def _experiment(entry: Erratum) -> None:
-    assert entry.experiment is not None
-    st.subheader(entry.experiment.name)
-    finding = _finding(entry.slug)
+def _experiment(slug: str) -> None:
+    finding = _finding(slug)
     st.container(key="errata_found").markdown(f"**{finding.sentence}**")
     rows = [
         [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
@@ -109,7 +107,7 @@ def _experiment(entry: Erratum) -> None:
     if finding.inside:
         met = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {met}.")
-    st.caption(f"The same numbers from the command line: `dpsco errata --slug {entry.slug}`")
+    st.caption(f"The same numbers from the command line: `dpsco errata --slug {slug}`")
 
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")

@@ -8,7 +8,7 @@ import streamlit as st
 from dpsco_app.figure.colours import ACCENT, INK, METHODS, QUIET, Pair
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
-from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
+from dpsco_app.pages.methods.state import STATE, method_anatomy_query, with_method
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
@@ -20,7 +20,7 @@ from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import BOUNDS, method_card
 from dpsco_core.explain.errata import errata_of
-from dpsco_core.explain.methods.guide import comparison_point, refusal
+from dpsco_core.explain.methods.guide import comparison_point, nearest, refusal
 from dpsco_core.explain.methods.source import plan_source, release_source
 from dpsco_core.explain.methods.stories import story
 from dpsco_core.explain.methods.work import Work, work
@@ -31,7 +31,7 @@ from dpsco_core.scenario import Scenario
 
 def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     """Draw the page of one method at a scenario, or at the nearest one where it runs."""
-    near = method_scenario(scenario, slug)
+    near = nearest(scenario, slug)
     point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
     card, told = method_card(slug), story(slug)
     st.html(code_style())

@@ -1,8 +1,7 @@
 """Methods: which one to start with at the visit's scenario, and all of them in a table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -30,8 +29,6 @@ from dpsco_core.scenario import Scenario
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-BY_TEXT: dict[str | type[Any], Callable[[Any], Any]] = {Scenario: lambda s: str(s.to_query())}
-_fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(fitting)
 
 
 # -- which one --
@@ -40,7 +37,7 @@ _fits = st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)(f
 def which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
-    fits = _fits(point)
+    fits = fitting(point)
     # What runs something comes last, so that all the rest is there while it runs.
     measured, rest = st.container(), st.container()
     with rest:
@@ -56,10 +53,11 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
     if change is None:
         return point, ""
     field, value = change
-    before, after = (number_text(x) for x in (getattr(point, field), value))
-    letter = SYMBOL[field]
-    fewer = f"Measured at {letter} = {after}: your {letter} = {before} is too large to be run here."
-    return replace(point, **{field: value}), fewer
+    letter, asked = SYMBOL[field], number_text(getattr(point, field))
+    return replace(point, **{field: value}), (
+        f"Measured at {letter} = {number_text(value)}: your {letter} = {asked} is too large to be "
+        "run here."
+    )
 
 
 def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
@@ -72,8 +70,8 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
         return
     best = advised.ranked[0][0]
     figure = race_figure(shown, outcomes, start, best, start_with(advised, start))
-    screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
-    screen.draw(figure)
+    small = f"{fewer} {why(advised, start)} {slow_ones(fits)}"
+    screen.show(WHICH, figure, small, lambda: frame(outcomes), setting=setting_line(shown))
     hidden = [
         method_card(m).name for m in chosen if all(row.key != m for row in figure.ladder.rows)
     ]
@@ -82,7 +80,6 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
             "These find the exact minimiser in every run, a corner of the set, and have no place "
             f"on a logarithmic axis: {', '.join(hidden)}."
         )
-    screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
     with st.container(horizontal=True, vertical_alignment="center", key="methods_open"):
         st.button(
             f"About {method_card(best).name}",
@@ -111,8 +108,8 @@ def why(advised: Advice, start: float) -> str:
     (best, error), *others = advised.ranked
     name = method_card(best).name
     if 0 < start <= error:
-        less = f"{error / start:.2g} times smaller than"
-        much = less if error >= 1.05 * start else "no larger than"
+        factor = error / start
+        much = f"{factor:.2g} times smaller than" if factor >= 1.05 else "no larger than"
         return (
             f"That answer has error {short_text(start)}, {much} the error of {name} "
             f"({short_text(error)}), the best of {len(advised.ranked)} private methods that were "
@@ -141,10 +138,9 @@ def race_figure(
     shown: Scenario, outcomes: Sequence[Outcome], start: float, best: str, alt: str
 ) -> Figure:
     """Return one row a method, the best on top: each run as a point, and the mean as a stroke."""
-    errors: dict[str, list[float]] = {}
-    for outcome in outcomes:
-        if outcome.error > 0:
-            errors.setdefault(outcome.method, []).append(outcome.error)
+    table = frame(outcomes)
+    groups = table[table["error"] > 0].groupby("method")["error"]
+    errors = {str(method): [float(error) for error in group] for method, group in groups}
     means = {method: sum(values) / len(values) for method, values in errors.items()}
     ordered = sorted(means, key=means.__getitem__, reverse=True)
     trial_rows = [trials_row(m, i, errors[m], means[m]) for i, m in enumerate(ordered, start=1)]
@@ -184,7 +180,7 @@ def answer(fits: Sequence[Fit]) -> str:
 
 def all_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Draw the table of all methods; a row leads to the page of its method."""
-    fits = {fit.slug: fit for fit in _fits(comparison_point(scenario))}
+    fits = {fit.slug: fit for fit in fitting(comparison_point(scenario))}
     screen.say(
         ALL,
         answer(list(fits.values())),

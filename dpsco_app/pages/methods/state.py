@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.shell import visit
@@ -29,7 +28,6 @@ STATE = PageState(
     default=View(),
     use=visit.Use(sampling=False, without=("methods", "axis", "grid", "trials")),
 )
-method_scenario = lru_cache(maxsize=1000)(nearest)
 
 
 def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None:
@@ -42,7 +40,7 @@ def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None
 
 def with_method(scenario: Scenario, slug: str) -> Scenario:
     """Return the nearest scenario at which a method runs, with it among the methods."""
-    runnable = method_scenario(scenario, slug)
+    runnable = nearest(scenario, slug)
     return replace(
         runnable, methods=tuple(m for m in METHOD_SLUGS if m in {*runnable.methods, slug})
     )

@@ -16,10 +16,10 @@ from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, cho
 from dpsco_app.pages.scripts import anatomy_script
 from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS
-from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
+from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, slider
+from dpsco_app.parts.page import draw_apart, opened_at, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
@@ -54,14 +54,11 @@ def _frames(point: Scenario, method: str, factor: float) -> Frames:
 
 def page() -> None:
     draw_views("one-run")
-    view, wrong = opened(STATE)
-    visited, refused = draw_controls(STATE)
-    draw_wrong(wrong)
+    view, visited, refused = opened_at(STATE)
     screen = FirstScreen("one_run")
     if visited is None:
         screen.say(QUESTION, refused)
         return
-    STATE.remember(view, visited)
     with screen.controls:
         scenario = _single(visited, view)
     point = canonical(replace(scenario, axis=None, grid=()))
@@ -160,7 +157,7 @@ def _path(
         player = partial(run_page, seen, lines, dark=dark, **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
-    draw_numbers("path", lambda: figures.path_table(lines), setting, player)
+    draw_files("path", lambda: figures.path_table(lines), player, setting)
     return tuple(runs), player is not None
 
 

@@ -227,7 +227,6 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
 
 
 def audit_table(result: Found) -> pd.DataFrame:
-    """Return the looks of an audit."""
     columns = {
         "Runs": [e.runs for e in result.evidence],
         "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
@@ -243,7 +242,6 @@ def audit_table(result: Found) -> pd.DataFrame:
 
 
 def samples_table(samples: Samples) -> pd.DataFrame:
-    """Return the counts of two samples in bins."""
     return pd.DataFrame(
         {
             "From": samples.edges[:-1],

@@ -41,7 +41,7 @@ from dpsco_app.pages.privacy.state import (
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.page import Asked, draw_parts, sliders, to_explore
-from dpsco_app.parts.refusals import on_screen, refusal
+from dpsco_app.parts.refusals import on_screen
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import method_card
@@ -58,6 +58,7 @@ from dpsco_core.explain.budgets import (
     subsampling_curve,
 )
 from dpsco_core.explain.ledgers import account
+from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
@@ -103,9 +104,8 @@ _curves, _composed, _shuffled, _batches, _account = (
 
 
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
-    screen.say(words.QUESTIONS[view.part], figure.alt, text)
-    screen.draw(figure)
-    screen.draw_files(figure, table, columns=COLUMNS.get(view.part, ()))
+    columns = COLUMNS.get(view.part, ())
+    screen.show(words.QUESTIONS[view.part], figure, text, table, columns=columns)
 
 
 # -- the calculator -----------------------------------------------------------------------------

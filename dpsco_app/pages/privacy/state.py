@@ -35,8 +35,6 @@ RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows."""
-
     part: str = checked("ledger", one_of, tuple(PARTS))
     read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
     releases: int = checked(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
@@ -85,7 +83,6 @@ def point_of(view: View, scenario: Scenario) -> Point:
 
 
 def private(scenario: Scenario) -> tuple[str, ...]:
-    """Return the private methods of a scenario."""
     return tuple(m for m in scenario.methods if m in PRIVATE_SLUGS)
 
 

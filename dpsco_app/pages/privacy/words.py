@@ -1,4 +1,7 @@
-"""What the parts of the page Privacy are, in words; every number comes from the core."""
+"""What the parts of the page Privacy are, in words; every number comes from the core.
+
+A title is the takeaway of a figure, which stands above it.
+"""
 
 from collections.abc import Sequence
 
@@ -176,7 +179,6 @@ def said_neighbours(point: Point) -> str:
 
 
 def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return the takeaway of the figure of conversions."""
     if point.kind == "zcdp":
         lost = converted[0].epsilon / converted[-1].epsilon
         return f"At ρ = {number_text(point.rho)} the papers' ε is {lost:.3g} times the exact one"
@@ -200,7 +202,6 @@ def title_composed(at: Composed) -> str:
 
 
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
-    """Return the takeaway of the figure of shuffling."""
     alone, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
     assert alone is not None
     if best >= alone * (1 - 1e-9):
@@ -220,7 +221,6 @@ def said_subsampled(view: View, made: ApproxDP, together: tuple[float, float], b
 
 
 def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) -> str:
-    """Return the takeaway of the figure of subsampling."""
     return (
         f"A batch of {view.batch:,} of {view.records:,} turns ε = "
         f"{epsilon:.4g} into {made.epsilon:.3g}; {view.releases:,} batches cost {many:.3g}"
@@ -228,7 +228,6 @@ def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) ->
 
 
 def title_ledger(account: Account) -> str:
-    """Return the takeaway of the picture of the ledger."""
     name = method_card(account.outcome.method).name
     if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
@@ -259,7 +258,6 @@ def said_ledger(account: Account) -> str:
 
 
 def title_audit(result: Found) -> str:
-    """Return the takeaway of the figure of an audit."""
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
     if result.caught_at is None:
         return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {result.verdict}"
@@ -280,7 +278,6 @@ def said_audit(task: Audit, result: Found) -> str:
 
 
 def title_histogram(result: Found) -> str:
-    """Return the takeaway of the picture of the two samples."""
     last = result.evidence[-1]
     return (
         f"The best event happens in {100 * last.hits / last.tested:.3g} % of the runs on one "

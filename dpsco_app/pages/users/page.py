@@ -95,9 +95,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     # An answer without data has the same error at every m.
     figure = crossing_figure(curves, without_data(asked.at(asked.grid[-1])))
     small = f"Smallest measured error: {words.stretches(curves)}."
-    screen.say(words.QUESTIONS["crossing"], figure.alt, small)
-    screen.draw(figure)
-    screen.draw_files(figure, lambda: crossing_table(curves))
+    screen.show(words.QUESTIONS["crossing"], figure, small, lambda: crossing_table(curves))
     st.code(command(asked), language=None, wrap_lines=True)
     mean = mean_over_items(visit.mine())
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
@@ -153,9 +151,7 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     here, runs, shortfall = _here(at)
     figure = frontier_figure(needs, here, most, scenario)
     small = words.frontier_small(here, runs, most, shortfall, scenario)
-    screen.say(words.QUESTIONS["feasibility"], figure.alt, small)
-    screen.draw(figure)
-    screen.draw_files(figure)
+    screen.show(words.QUESTIONS["feasibility"], figure, small)
     link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 
 

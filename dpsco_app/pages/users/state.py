@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
+from dpsco_core.fields import MEAN
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario, default_grid
 

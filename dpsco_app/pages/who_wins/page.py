@@ -14,12 +14,13 @@ from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, to_explore
+from dpsco_app.parts.page import draw_apart, draw_controls, opened, to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.refusals import Refusal, grouped, refusal
+from dpsco_app.parts.refusals import Refusal, grouped
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain import contest
+from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -29,9 +30,8 @@ QUESTION = "Which method is best where?"
 
 def page() -> None:
     draw_views("who-wins")
-    view, wrong = opened(state.STATE)
+    view = opened(state.STATE)
     scenario, refused = draw_controls(state.STATE)
-    draw_wrong(wrong)
     screen = FirstScreen("winners")
     if scenario is None:
         screen.say(QUESTION, refused)
@@ -116,7 +116,7 @@ def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(
         group
-        for group in grouped((m, *r) for m, r in refused if r is not None)
+        for group in grouped((m, str(r), r.changes) for m, r in refused if r is not None)
         if not {field for field, _ in group.changes} & set(plane.split("-"))
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, combinations
 from typing import Any
 
@@ -65,6 +66,7 @@ class Fit:
         return self.runs and self.seconds <= QUICK_SECONDS
 
 
+@lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
     """Ask the plan of each of the point's methods whether it runs there, in order."""
     fits = []
@@ -76,15 +78,17 @@ def fitting(point: Scenario) -> tuple[Fit, ...]:
     return tuple(fits)
 
 
+@lru_cache(maxsize=4096)
 def refusal(point: Scenario, slug: str) -> NotApplicable | None:
     """Return why a method cannot run at a point, in the words of its plan; None if it can."""
     try:
         planned(point, slug)
     except NotApplicable as refused:
-        return refused
+        return refused.with_traceback(None)  # a traceback would keep all that was planned
     return None
 
 
+@lru_cache(maxsize=1000)
 def nearest(scenario: Scenario, slug: str) -> Scenario:
     """Return the nearest scenario at whose point a method runs: itself, if it does there.
 

@@ -178,7 +178,7 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     change(page, "field_d", 5)
     assert not is_stale(page) and result(page).scenario.d == 5 and result(page).complete
     own = result(page).own()
-    own.outcomes, own.done = own.outcomes[:3], False
+    own.outcomes = own.outcomes[:3]
     page.session_state["result"] = own  # as Cancel leaves it
     assert not result(checked(page.run())).complete and "Stopped at 3 of" in status(page)
     monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)

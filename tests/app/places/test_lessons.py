@@ -244,7 +244,7 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert lesson.experiment is not None or lesson.given
     assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
     assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
-    query = explore_query(scenario, (), lesson.against)
+    query = explore_query(scenario, against=lesson.against)
     assert (
         Scenario.from_query(
             {k: v for k, v in query.items() if k not in ("show", "against")}, visit.BASE

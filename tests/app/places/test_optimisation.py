@@ -11,7 +11,7 @@ from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import baseline, words_for
-from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals, refusal
+from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals
 from dpsco_app.parts.shown_bounds import lower_cards, shown
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
@@ -20,6 +20,7 @@ from dpsco_core.catalogue import (
     methods_for,
     problem_card,
 )
+from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -206,8 +207,9 @@ def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() 
 
 def refused_by(scenario: Scenario, method: str) -> Refusal:
     """Return the refusal of a method that is not among those of the scenario."""
-    reason, changes = refusal(canonical(replace(scenario, axis=None, grid=())), method) or ("", ())
-    return grouped([(method, reason, changes)])[0]
+    refused = refusal(canonical(replace(scenario, axis=None, grid=())), method)
+    assert refused is not None
+    return grouped([(method, str(refused), refused.changes)])[0]
 
 
 def test_an_optimiser_that_cannot_run_says_why_and_runs_after_its_change() -> None:

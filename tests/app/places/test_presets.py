@@ -18,8 +18,8 @@ from dpsco_app.live.running import Result
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.options import MEASURES, NO_SET, SYMBOL, TAIL, rounded
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
-from dpsco_app.parts.refusals import refusal
 from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import study

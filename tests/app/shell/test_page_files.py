@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.figure.colours import METHODS
+from dpsco_app.figure.colours import METHODS, PAGE
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
 from dpsco_app.pages.geometry.state import STATE as GEOMETRY
 from dpsco_app.pages.geometry.state import shape_of
@@ -187,7 +187,7 @@ def test_a_figure_becomes_a_page_that_loads_nothing(dark: bool) -> None:
     assert "@import" not in page.split("</style>")[0]
     assert setting in read.text and "<i>4</i>" in read.text
     assert title in read.text and "b" not in read.tags  # as it is, not as marks
-    assert "Plotly.react" in page and ("#171614" if dark else "#ffffff") in page
+    assert "Plotly.react" in page and PAGE[dark] in page
     assert len(page) < 8_000_000
 
 
