@@ -32,10 +32,10 @@ class Scene:
     scenario: dict[str, Any] = field(default_factory=dict)
 
 
-def opened(state: PageState[V]) -> tuple[V, list[str]]:
-    """Restore the page from its address; return what it shows and what was wrong there."""
-    wrong = state.restore()
-    return state.current(), wrong
+def opened(state: PageState[V]) -> V:
+    """Restore the page from its address, and say what is wrong there; return what it shows."""
+    draw_wrong(state.restore())
+    return state.current()
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
@@ -43,9 +43,8 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 
     What is shown is remembered, and what is wrong in the address is said.
     """
-    view, wrong = opened(state)
+    view = opened(state)
     scenario, refused = draw_controls(state)
-    draw_wrong(wrong)
     if scenario is not None:
         state.remember(view, scenario)
     return view, scenario, refused
@@ -91,8 +90,8 @@ def _take(scenario: Scenario, page: str) -> None:
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """Draw what of an address cannot be used, in one box."""
-    told = [unmarked(sentence) for sentence in sentences]
+    """Draw what of an address cannot be used, in one box; a teacher's part of it, too."""
+    told = [unmarked(sentence) for sentence in (*teaching.wrong(), *sentences)]
     listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
     if told:
         warning = f"In the address:{listed}Defaults are used instead."

@@ -18,7 +18,7 @@ HIDE, TYPE = "hide", "type"
 NONE = "none"
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
-HELD = "teaching"
+HELD, WRONG = "teaching", "teaching_wrong"
 
 MAIN = "[data-testid=stMain]"
 SIDEBAR = "[data-testid=stSidebar]"
@@ -80,20 +80,21 @@ def read(query: Mapping[str, str], teaching: Teaching) -> tuple[Teaching, list[s
 
 
 def apply() -> None:
-    """Apply what the address or the session says, before a page is drawn; say what is wrong."""
+    """Apply what the address or the session says, before a page is drawn."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    teaching, wrong = read(query, current())
+    teaching, problems = read(query, current())
     st.session_state[HELD] = teaching
     if query != teaching.to_query():
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
         st.query_params.from_dict(others | teaching.to_query())
-        sentences = st.session_state["teaching_wrong"] = wrong
-    else:
-        sentences = st.session_state.get("teaching_wrong", [])
+        st.session_state[WRONG] = problems
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
-    for sentence in sentences:
-        st.warning(f"In the address: {sentence} It is left out.", icon=":material/link:")
+
+
+def wrong() -> list[str]:
+    """Return what is wrong in the address, until it holds something else."""
+    return list(st.session_state.get(WRONG, []))
 
 
 def current() -> Teaching:

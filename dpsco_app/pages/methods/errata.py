@@ -8,7 +8,7 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods.words import about
 from dpsco_app.parts.options import short_text
-from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_app.parts.page import link, opened
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
@@ -41,10 +41,9 @@ STATE = PageState(name="errata", default=View())
 
 
 def page() -> None:
-    view, wrong = opened(STATE)
+    view = opened(STATE)
     STATE.remember(view)
     draw_views("errata")
-    draw_wrong(wrong)
     screen = FirstScreen("errata")
     screen.say(QUESTION, counted(), SMALL)
     _table()

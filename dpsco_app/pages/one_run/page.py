@@ -19,7 +19,7 @@ from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, slider
+from dpsco_app.parts.page import draw_apart, draw_controls, opened, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
@@ -54,23 +54,25 @@ def _frames(point: Scenario, method: str, factor: float) -> Frames:
 
 def page() -> None:
     draw_views("one-run")
-    view, wrong = opened(STATE)
+    view = opened(STATE)
     visited, refused = draw_controls(STATE)
-    draw_wrong(wrong)
     screen = FirstScreen("one_run")
     if visited is None:
         screen.say(QUESTION, refused)
         return
     STATE.remember(view, visited)
-    with screen.controls:
+    with (
+        screen.controls,
+        st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
+    ):
         scenario = _single(visited, view)
+        draw_apart(STATE, visited)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
     runs, played = _path(scenario, point, screen, factor)
     if runs:
         _noise_part(point, scenario.methods[0])
-    draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
     if runs:
@@ -91,7 +93,7 @@ def _single(scenario: Scenario, view: View) -> Scenario:
         st.selectbox(
             "Optimiser whose run is taken apart",
             known,
-            width=420,
+            width=250,
             label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,

@@ -14,7 +14,7 @@ from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, to_explore
+from dpsco_app.parts.page import draw_apart, draw_controls, opened, to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped, refusal
 from dpsco_app.shell.places import draw_views
@@ -29,9 +29,8 @@ QUESTION = "Which method is best where?"
 
 def page() -> None:
     draw_views("who-wins")
-    view, wrong = opened(state.STATE)
+    view = opened(state.STATE)
     scenario, refused = draw_controls(state.STATE)
-    draw_wrong(wrong)
     screen = FirstScreen("winners")
     if scenario is None:
         screen.say(QUESTION, refused)
