@@ -26,7 +26,7 @@ from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, V
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
-from dpsco_app.parts.page import draw_wrong, explore_query, fold_address, link, opened
+from dpsco_app.parts.page import explore_query, fold_address, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import window
 from dpsco_app.shell.names import EXPLORE, LEARN
@@ -82,12 +82,11 @@ p { overflow-wrap: anywhere; }
 
 def page() -> None:
     st.html(STYLE)
-    view, wrong = opened(STATE)
+    view = opened(STATE)
     STATE.remember(view)
     to_the_top(view.lesson, run=".st-key-learn_run button")
     draw_views(LEARN)
     score = _place(view)
-    draw_wrong(wrong)
     if view.lesson == START:
         _doors()
     elif view.lesson == HAND_IN:
@@ -263,7 +262,8 @@ def verdict_of(one: Answered) -> str:
 def progress(done: Sequence[Answered]) -> str:
     """Return how many lessons are answered, and which of them well."""
     counts = [
-        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
+        f"{name}: lesson{'s' * (len(own) > 1)} "
+        + ", ".join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)
         for name in VERDICTS
         if (own := [one for one in done if verdict_of(one) == name])
     ]

@@ -122,7 +122,8 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     assert f"{len(SLUGS)} of {len(SLUGS)} lessons answered" in marks
     for number, slug in enumerate(SLUGS, start=1):
         close = answered(page, slug).verdict.close
-        group = re.search(rf"{'Right or close' if close else 'Off'}: ([0-9]+(?:, [0-9]+)*)", marks)
+        name = "Right or close" if close else "Off"
+        group = re.search(rf"{name}: lessons? ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
     assert "That was the path." in texts(page)
     # After the last lesson comes what can be handed in: each prediction with its measurement.
