@@ -9,12 +9,13 @@ import streamlit as st
 from dpsco_app.live.running import cached_cell
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.scripts import regimes_script
 from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import draw_apart, draw_controls, opened, to_explore
+from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped, refusal
 from dpsco_app.shell.places import draw_views
@@ -29,16 +30,13 @@ QUESTION = "Which method is best where?"
 
 def page() -> None:
     draw_views("who-wins")
-    view = opened(state.STATE)
-    scenario, refused = draw_controls(state.STATE)
-    screen = FirstScreen("winners")
-    if scenario is None:
-        screen.say(QUESTION, refused)
-        return
+    draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
+
+
+def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
     with screen.controls:
         view = _choose(view, scenario)
-    with screen.foot:
-        draw_apart(state.STATE, scenario)
+    # The plane of the address may be none that is offered here.
     state.STATE.remember(view, scenario)
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
