@@ -19,8 +19,9 @@ from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_numbers, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
-from dpsco_app.parts.page import draw_apart, draw_controls, opened, slider
+from dpsco_app.parts.page import draw_apart, opened_at, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
@@ -54,13 +55,11 @@ def _frames(point: Scenario, method: str, factor: float) -> Frames:
 
 def page() -> None:
     draw_views("one-run")
-    view = opened(STATE)
-    visited, refused = draw_controls(STATE)
+    view, visited, refused = opened_at(STATE)
     screen = FirstScreen("one_run")
     if visited is None:
         screen.say(QUESTION, refused)
         return
-    STATE.remember(view, visited)
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
@@ -158,8 +157,7 @@ def _path(
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
         draw_run(seen, lines, PLAYER, keep, **data)
-        dark = st.context.theme.type == "dark"
-        player = partial(run_page, seen, lines, dark=dark, **data)
+        player = partial(run_page, seen, lines, dark=is_dark(), **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_numbers("path", lambda: figures.path_table(lines), setting, player)
