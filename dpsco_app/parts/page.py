@@ -196,19 +196,20 @@ HIDDEN_NAMES = {
 def choose_hidden(key: str) -> Teaching:
     """Draw what a link can hide, and the size of its type: at first as it is shown here."""
     now = teaching.current()
+    hidden = teaching.listed(now.hide)
     hide = st.pills(
         "Hide",
-        list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *now.hide))),
-        default=now.hide,
+        list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *hidden))),
+        default=hidden,
         selection_mode="multi",
         format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
         key=f"{key}_hide",
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
-    return Teaching(hide=tuple(hide), large=large)
+    return Teaching(hide=",".join(hide), type=teaching.SIZES[large])
 
 
 def with_hidden(address: str, chosen: Teaching) -> str:
     """Return an address that hides what is chosen, too."""
-    query = urlencode(chosen.to_query(), safe=",")
+    query = urlencode(teaching.ADDRESS.to_query(chosen), safe=",")
     return f"{address}{'&' if '?' in address else '?'}{query}" if query else address

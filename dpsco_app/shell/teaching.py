@@ -4,18 +4,19 @@ Both hold for the session, whatever page comes next, and are written into every 
 hidden keeps its value: only the style sheet knows.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_core.base.parsing import shorten
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, shorten
 from dpsco_core.fields import NAMES as FIELDS
 
 HIDE, TYPE = "hide", "type"
-NONE = "none"
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
 HELD, WRONG = "teaching", "teaching_wrong"
@@ -41,52 +42,43 @@ GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in
 PREFIXES = ("", PREFIX, "geometry_field_")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Teaching:
-    """What a session hides, and whether its type is large."""
-
-    hide: tuple[str, ...] = ()
-    large: bool = False
-
-    def to_query(self) -> dict[str, str]:
-        query = {HIDE: ",".join(self.hide)} if self.hide else {}
-        return query | ({TYPE: SIZES[1]} if self.large else {})
-
-
 def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)))
 
 
-def read(query: Mapping[str, str], teaching: Teaching) -> tuple[Teaching, list[str]]:
-    """Return what an address says over what is held, and what is wrong with it."""
-    hide, large, wrong = teaching.hide, teaching.large, []
-    if HIDE in query:
-        given = [name.strip() for name in query[HIDE].split(",") if name.strip()]
-        hide = tuple(dict.fromkeys(name for name in given if name in names()))
-        unknown = [name for name in given if name not in names() and name != NONE]
-        if unknown:
-            known = ", ".join((*PARTS, *GROUP_FIELDS))
-            wrong.append(
-                f"{HIDE} must be among {known} and the fields of a scenario, "
-                f"got {HIDE}={shorten(','.join(unknown))}."
-            )
-    if TYPE in query:
-        large = query[TYPE] == SIZES[1]
-        if query[TYPE] not in SIZES:
-            wrong.append(
-                f"{TYPE} must be one of {', '.join(SIZES)}, got {TYPE}={shorten(query[TYPE])}."
-            )
-    return Teaching(hide=hide, large=large), wrong
+def _all_known(name: str, value: str) -> None:
+    unknown = [one for one in listed(value) if one not in names()]
+    known = f"among {', '.join((*PARTS, *GROUP_FIELDS))} and the fields of a scenario"
+    require(not unknown, name, known, shorten(",".join(unknown)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teaching(PageView):
+    """What a session hides, separated by commas, and how large its type is."""
+
+    hide: str = checked("", _all_known)
+    type: str = checked(SIZES[0], one_of, SIZES)
+
+    @property
+    def large(self) -> bool:
+        return self.type == SIZES[1]
+
+
+ADDRESS = Address(default=Teaching(), lists=(HIDE,))
+
+
+def listed(hide: str) -> list[str]:
+    return [name.strip() for name in hide.split(",") if name.strip()]
 
 
 def apply() -> None:
     """Apply what the address or the session says, before a page is drawn."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    teaching, problems = read(query, current())
+    teaching, problems = replace(ADDRESS, default=current()).from_query(query)
     st.session_state[HELD] = teaching
-    if query != teaching.to_query():
+    if query != ADDRESS.to_query(teaching):
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
-        st.query_params.from_dict(others | teaching.to_query())
+        st.query_params.from_dict(others | ADDRESS.to_query(teaching))
         st.session_state[WRONG] = problems
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
@@ -103,7 +95,9 @@ def current() -> Teaching:
 
 
 def style(teaching: Teaching) -> str:
-    rules = [f"{selector} {{ display: none !important; }}" for selector in hidden(teaching.hide)]
+    rules = [
+        f"{selector} {{ display: none !important; }}" for selector in hidden(listed(teaching.hide))
+    ]
     if teaching.large:
         # A phone has no room for it.
         rules.append(

@@ -284,7 +284,7 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
 
     def check(query: dict[str, str]) -> None:
-        hidden, said = teaching.read(query, teaching.Teaching())
+        hidden, said = teaching.ADDRESS.from_query(query)
         assert all(is_sentence(sentence) for sentence in said), said
         style = teaching.style(hidden)
         assert "<" not in style and len(style) < 100_000
