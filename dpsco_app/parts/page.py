@@ -196,11 +196,10 @@ HIDDEN_NAMES = {
 def choose_hidden(key: str) -> Teaching:
     """Draw what a link can hide, and the size of its type: at first as it is shown here."""
     now = teaching.current()
-    hidden = teaching.listed(now.hide)
     hide = st.pills(
         "Hide",
-        list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *hidden))),
-        default=hidden,
+        list(teaching.PARTS),
+        default=teaching.listed(now.hide),
         selection_mode="multi",
         format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
         key=f"{key}_hide",

@@ -4,17 +4,14 @@ Both hold for the session, whatever page comes next, and are written into every 
 hidden keeps its value: only the style sheet knows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.parts.controls import NOTION, PREFIX
-from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_core.base.errors import require
-from dpsco_core.base.parsing import one_of, shorten
-from dpsco_core.fields import NAMES as FIELDS
+from dpsco_app.parts.fields import GROUPS
+from dpsco_core.base.parsing import one_of
 
 HIDE, TYPE = "hide", "type"
 SIZES = ("normal", "large")
@@ -37,19 +34,21 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }
-GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")
-
-
-def names() -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)))
+PARTS |= {
+    title.lower(): tuple(
+        f".st-key-{prefix}{name}"
+        for name in (*(control.field for control in group), *[NOTION] * (title == "Privacy"))
+        for prefix in PREFIXES
+    )
+    for title, group in GROUPS
+}
 
 
 def _all_known(name: str, value: str) -> None:
-    unknown = [one for one in listed(value) if one not in names()]
-    known = f"among {', '.join((*PARTS, *GROUP_FIELDS))} and the fields of a scenario"
-    require(not unknown, name, known, shorten(",".join(unknown)))
+    for one in listed(value):
+        one_of(name, one, tuple(PARTS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +95,9 @@ def current() -> Teaching:
 
 def style(teaching: Teaching) -> str:
     rules = [
-        f"{selector} {{ display: none !important; }}" for selector in hidden(listed(teaching.hide))
+        f"{selector} {{ display: none !important; }}"
+        for name in listed(teaching.hide)
+        for selector in PARTS[name]
     ]
     if teaching.large:
         # A phone has no room for it.
@@ -109,14 +110,3 @@ def style(teaching: Teaching) -> str:
             f"{MAIN} [data-testid=stVerticalBlock] {{ gap: 0.3rem; }} }}"
         )
     return "\n".join(rules)
-
-
-def hidden(given: Sequence[str]) -> list[str]:
-    selectors: list[str] = []
-    shown = {NOTION, *(c.field for c in ALL_CONTROLS)}
-    for name in given:
-        selectors += PARTS.get(name, ())
-        inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
-        fields = [field for field in dict.fromkeys(inside) if field in shown]
-        selectors += [f".st-key-{prefix}{field}" for field in fields for prefix in PREFIXES]
-    return selectors

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.fields import ALL_CONTROLS
-from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, hidden, listed, names, style
+from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
+from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press
@@ -27,9 +27,9 @@ def hides_sidebar(page: AppTest) -> bool:
     ("query", "hide", "large"),
     [
         ({}, (), False),
-        ({"hide": "sidebar, p"}, ("sidebar", "p"), False),
+        ({"hide": "sidebar, data"}, ("sidebar", "data"), False),
         ({"type": "large"}, (), True),
-        ({"hide": "privacy,delta", "type": "normal"}, ("privacy", "delta"), False),
+        ({"hide": "privacy,study", "type": "normal"}, ("privacy", "study"), False),
     ],
 )
 def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
@@ -38,7 +38,7 @@ def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large:
 
 
 def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
-    page = open_page(hide="p", type="large")
+    page = open_page(hide="data", type="large")
     for name in ("hide", "type"):
         del page.query_params[name]
     page = checked(page.run())
@@ -53,19 +53,21 @@ def test_an_unknown_name_is_said_in_one_sentence_and_hides_nothing() -> None:
     teaching, wrong = ADDRESS.from_query({"hide": "sidebar,zebra,<b>", "type": "huge"})
     assert teaching == Teaching()
     assert len(wrong) == 2
-    assert wrong[0].startswith("hide must be among sidebar, nav") and "zebra" in wrong[0]
+    assert wrong[0].startswith("hide must be one of sidebar, nav") and "zebra" in wrong[0]
     assert wrong[1] == "type must be one of normal, large, got type=huge."
 
 
-def test_every_name_hides_something() -> None:
-    drawn = {c.field for c in ALL_CONTROLS}
-    for name in names():
-        selectors = hidden([name])
-        assert bool(selectors) == (name not in {f for f in Scenario().to_dict() if f not in drawn})
-    assert ".st-key-field_p" in hidden(["p"])
-    assert not any("problem" in s for s in hidden(["p"]))
-    assert {".st-key-field_epsilon", ".st-key-notion"} <= set(hidden(["privacy"]))
-    assert set(PARTS) <= set(names())
+def test_every_name_hides_something_and_every_control_has_a_name() -> None:
+    selectors = {name: style(Teaching(hide=name)) for name in PARTS}
+    assert all("display: none" in text for text in selectors.values())
+    assert ".st-key-field_p " in selectors["data"] and "field_epsilon" not in selectors["data"]
+    assert (
+        ".st-key-field_epsilon " in selectors["privacy"]
+        and ".st-key-notion " in (selectors["privacy"])
+    )
+    folded = {c.field for c in ALL_CONTROLS} - {c.field for _, group in GROUPS for c in group}
+    for field in {c.field for c in ALL_CONTROLS} - folded:
+        assert sum(f".st-key-field_{field} " in text for text in selectors.values()) == 1
 
 
 def test_the_style_sheet_holds_both() -> None:
@@ -75,12 +77,12 @@ def test_the_style_sheet_holds_both() -> None:
 
 
 def test_a_page_hides_and_stays_at_its_values() -> None:
-    page = open_page(hide="p,delta,presets", type="large", p="4", delta="1e-05")
+    page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
     page = press(page, "Run")
     assert ".st-key-field_p " in sheets(page)
-    assert dict(page.query_params)["hide"] in ("p,delta,presets", ["p,delta,presets"])
+    assert dict(page.query_params)["hide"] in ("data,privacy,presets", ["data,privacy,presets"])
 
 
 def chosen_without(page: AppTest) -> Scenario:
