@@ -15,7 +15,7 @@ from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import to_explore
+from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped, refusal
 from dpsco_app.shell.places import draw_views
@@ -33,10 +33,14 @@ def page() -> None:
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
-def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
-    with screen.controls:
-        view = _choose(view, scenario)
-    # The plane of the address may be none that is offered here.
+def _draw(screen: FirstScreen, _: state.View, scenario: Scenario) -> None:
+    offered = state.planes_for(scenario)
+    if st.session_state[PLANE] not in offered:
+        st.session_state[PLANE] = offered[0]
+    with screen.controls, st.container(horizontal=True, key="who_wins_choices"):
+        draw_parts(READING_NAMES, READING, "Compare")
+        draw_parts({name: state.PLANES[name] for name in offered}, PLANE, "Plane")
+    view = state.STATE.current()
     state.STATE.remember(view, scenario)
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
@@ -72,33 +76,6 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
         view.reading,
         setting=setting_line(replace(compared, axis=None, grid=()), runs=measured),
     )
-
-
-def _choose(view: state.View, scenario: Scenario) -> state.View:
-    """Draw what chooses the reading and the plane; return the view with both."""
-    offered = state.planes_for(scenario)
-    if st.session_state[PLANE] not in offered:
-        st.session_state[PLANE] = offered[0]
-    with st.container(horizontal=True, key="who_wins_choices"):
-        reading = st.segmented_control(
-            "Compare",
-            list(READING_NAMES),
-            default=st.session_state[READING],
-            format_func=READING_NAMES.__getitem__,
-            key=READING,
-            required=True,
-            label_visibility="collapsed",
-        )
-        plane = st.segmented_control(
-            "Plane",
-            list(offered),
-            default=st.session_state[PLANE],
-            format_func=state.PLANES.__getitem__,
-            key=PLANE,
-            required=True,
-            label_visibility="collapsed",
-        )
-    return replace(view, plane=plane, reading=reading)
 
 
 @lru_cache(maxsize=100)
