@@ -133,8 +133,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "The pink cloud shows what could be released if your record lay at its worst "
                 "place. The two clouds almost coincide. A spy who knows all the other records, "
                 "and finds both of your possible records equally likely, guesses right "
-                f"{percent(numbers.seen_guess)} of the time, and wherever the two lie at most "
-                f"{at_most(numbers.guess)}. Tossing a coin gives 50 %.",
+                f"{math.floor(100 * numbers.seen_guess)} % of the time, and wherever the two lie "
+                f"at most {at_most(numbers.guess)}. Tossing a coin gives 50 %.",
                 "This is what the <b>privacy budget</b> limits. With "
                 f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
@@ -203,7 +203,3 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
 
 
 short = partial(short_text, digits=2)
-
-
-def percent(share: float) -> str:
-    return f"{math.floor(100 * share)} %"
