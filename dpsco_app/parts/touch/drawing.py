@@ -16,7 +16,7 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     component("picture", "picture.css")(
         key=key, data=picture_data(scenario, dark=is_dark()), height="content"
     )
-    _draw_file(key, partial(picture_page, scenario, dark=is_dark()))
+    _draw_file("picture", "picture", key, partial(picture_page, scenario, dark=is_dark()))
 
 
 def draw_scroll(story: ScrollStory, key: str) -> None:
@@ -26,14 +26,14 @@ def draw_scroll(story: ScrollStory, key: str) -> None:
 
 
 def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
-    _draw_file(key, partial(scroll_page, title, story, dark=is_dark()))
+    _draw_file("page", key, key, partial(scroll_page, title, story, dark=is_dark()))
 
 
-def _draw_file(key: str, make: Callable[[], str]) -> None:
+def _draw_file(what: str, name: str, key: str, make: Callable[[], str]) -> None:
     download(
-        "Download this page (HTML)",
+        f"Download this {what} (HTML)",
         make,
-        f"dpsco-{key}.html",
+        f"dpsco-{name}.html",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
     )
