@@ -1,5 +1,6 @@
 """Serve the dashboard: `python -m dpsco_app [--with FILE] [--study FILE] [OPTION ...]`."""
 
+import argparse
 import logging
 import sys
 
@@ -8,9 +9,24 @@ if __name__ == "__main__":
     logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(
         lambda record: "No runtime found" not in record.getMessage()
     )
-    from dpsco_app.shell.own import add_own
+    from dpsco_core import extend
+    from dpsco_core.base.errors import InvalidInput
+    from dpsco_core.base.limits import require_environment
 
-    options = add_own(sys.argv[1:])  # before any page is read, which lists what there is
-    from dpsco_app.shell.serve import serve
+    parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
+    parser.add_argument("--with", dest="own", action="append", default=[])
+    parser.add_argument("--study")
+    chosen, options = parser.parse_known_args()
+    try:
+        require_environment()
+        # Before any page is read, which lists what there is.
+        extend.load_installed()
+        for path in chosen.own:
+            extend.load(path)
+        from dpsco_app.shell.serve import offer, serve
 
+        offer(chosen.study)
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        sys.exit(2)
     serve(options)

@@ -9,7 +9,7 @@ from dpsco_app.parts.options import TAIL, at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
-TITLE = "Why heavy tails and privacy do not get along"
+TITLE = "Why privacy stays expensive with heavy tails"
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."
@@ -133,8 +133,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "The pink cloud shows what could be released if your record lay at its worst "
                 "place. The two clouds almost coincide. A spy who knows all the other records, "
                 "and finds both of your possible records equally likely, guesses right "
-                f"{percent(numbers.seen_guess)} of the time, and wherever the two lie at most "
-                f"{at_most(numbers.guess)}. Tossing a coin gives 50 %.",
+                f"{math.floor(100 * numbers.seen_guess)} % of the time, and wherever the two lie "
+                f"at most {at_most(numbers.guess)}. Tossing a coin gives 50 %.",
                 "This is what the <b>privacy budget</b> limits. With "
                 f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
                 f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
@@ -159,18 +159,21 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             title="With a light tail, more records make privacy cheap",
             text=(
                 f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} "
-                "away. To compare two tails, compare what privacy multiplies the error by. With "
-                f"{number_text(MANY)} records that is {light.later:.2f} here, and still "
-                f"{heavy.later:.2f} at p = {short(heavy.p)}. By the proven rate of simple "
-                f"clipping, the error that privacy adds halves with {light.halving:.1f} times the "
-                "records here, faster than the sampling error, which takes 4 times. With the heavy "
-                f"tail it takes {heavy.halving:.1f} times, no faster: this is why heavy tails and "
-                "privacy do not get along.",
-                f"Few records hide this. With {SCENARIO.n} the price is {short(light.price)} here, "
-                f"and {short(heavy.price)} at p = {short(heavy.p)}, although the error is smaller "
-                f"here: {short(light.best.error)} with privacy, {short(light.plain)} without. The "
-                "noise must hide a record of ordinary length at either tail, and the sampling "
-                "error, with which it is compared, is much smaller here.",
+                "away. In what sense is a heavy tail worse? In how little more records help. The "
+                "proven bound on what privacy adds to the error of simple clipping falls like "
+                f"n<sup>−(1−1/p)</sup>. Here {light.halving:.1f} times the records halve it, and "
+                "the sampling error takes 4 times: beside that, privacy’s part vanishes. At "
+                f"p = {short(heavy.p)} it takes {heavy.halving:.1f} times, too. In the worst case "
+                "the price then stays, however many the records: <b>privacy stays expensive</b>.",
+                f"At one n the price can mislead. With {SCENARIO.n} records it is "
+                f"{short(light.price)} here, and {short(heavy.price)} at p = {short(heavy.p)}, "
+                f"although the error is smaller here: {short(light.best.error)} with privacy, "
+                f"{short(light.plain)} without. The noise must hide a record of ordinary length at "
+                "either tail, and the sampling error, with which it is compared, is much smaller "
+                f"here. With {number_text(MANY)} records it is {light.later:.2f} here, and "
+                f"{heavy.later:.2f} at p = {short(heavy.p)}. It falls even there, as these data "
+                "are not the worst: their own tail index is "
+                f"{number_text(SCENARIO.p + SCENARIO.margin)}.",
             ),
             state=PictureState(
                 sample=1,
@@ -186,10 +189,10 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             text=(
                 "Could another method do better? Only up to a point. For every (ε, δ)-private "
                 f"method there are data with p = {short(heavy.p)} on which its mean error is at "
-                f"least {short(heavy.floor)}. Ours is typically {short(best.error)} off, so no "
-                f"method can be more than {short(best.error / heavy.floor)} times better in the "
-                "worst case. The figure shows the bound as a price, too, "
-                f"{short(heavy.floor_prices[0])}: what is proven is cautious, and can lie below 1.",
+                f"least {short(heavy.floor)}. Those are the worst data for it; ours, where simple "
+                f"clipping is typically {short(best.error)} off, are milder. The figure shows the "
+                f"bound as a price, too, {short(heavy.floor_prices[0])}: what is proven is "
+                "cautious, and can lie below 1.",
                 f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",
@@ -200,7 +203,3 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
 
 
 short = partial(short_text, digits=2)
-
-
-def percent(share: float) -> str:
-    return f"{math.floor(100 * share)} %"

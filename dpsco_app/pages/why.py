@@ -1,4 +1,4 @@
-"""Why heavy tails and privacy do not get along: a text that scrolls past the picture."""
+"""Why privacy stays expensive with heavy tails: a text that scrolls past the picture."""
 
 import streamlit as st
 
@@ -11,9 +11,10 @@ from dpsco_app.front.story import (
     setting,
     story,
 )
-from dpsco_app.parts.page import explore_query
+from dpsco_app.parts.page import explore_query, opened
 from dpsco_app.parts.touch.drawing import draw_scroll, draw_scroll_file
 from dpsco_app.shell.names import EXPLORE, WHY
+from dpsco_app.shell.page_state import PageState, PageView
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.explain.why import why
 
@@ -22,7 +23,11 @@ STYLE = """<style>
 </style>"""
 
 
+STATE = PageState(name="why", default=PageView())
+
+
 def page() -> None:
+    opened(STATE)
     st.html(STYLE)
     draw_views(WHY)
     st.title(TITLE)

@@ -90,8 +90,8 @@ def _take(scenario: Scenario, page: str) -> None:
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """Draw what of an address cannot be used, in one box."""
-    told = [unmarked(sentence) for sentence in sentences]
+    """Draw what of an address cannot be used, in one box; a teacher's part of it, too."""
+    told = [unmarked(sentence) for sentence in (*teaching.wrong(), *sentences)]
     listed = f" {told[0]} " if len(told) == 1 else "".join(f"\n- {text}" for text in told) + "\n\n"
     if told:
         st.warning(f"In the address:{listed}Defaults are used instead.", icon=":material/link:")
@@ -173,7 +173,7 @@ def link(
         st.markdown(
             f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
         )
-        hidden = choose_hidden(key).to_query()
+        hidden = teaching.ADDRESS.to_query(choose_hidden(key))
         st.code(state.address(view, scenario, hidden), language=None, wrap_lines=True)
 
     fold("Link", draw, key, kind="popover", icon=":material/link:")
@@ -194,11 +194,11 @@ def choose_hidden(key: str) -> Teaching:
     now = teaching.current()
     hide = st.pills(
         "Hide",
-        list(dict.fromkeys((*teaching.PARTS, *teaching.GROUP_FIELDS, *now.hide))),
-        default=now.hide,
+        list(teaching.PARTS),
+        default=teaching.listed(now.hide),
         selection_mode="multi",
         format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
         key=f"{key}_hide",
     )
     large = st.toggle("Large type, for a projector", now.large, key=f"{key}_large")
-    return Teaching(hide=tuple(hide), large=large)
+    return Teaching(hide=",".join(hide), type=teaching.SIZES[large])

@@ -1,6 +1,5 @@
 """The dashboard's server, warm before its first visitor comes."""
 
-import argparse
 import gc
 import os
 import sys
@@ -19,8 +18,6 @@ from dpsco_app.front.view import View
 from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.limits import require_environment
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
@@ -31,17 +28,8 @@ SWITCH_SECONDS = 0.0005
 HERE = Path(dpsco_app.shell.main.__file__).resolve().parents[1]
 
 
-def serve(arguments: list[str]) -> None:
-    """Warm up, and run Streamlit with the options of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
-    parser.add_argument("--study")
-    chosen, options = parser.parse_known_args(arguments)
-    try:
-        require_environment()
-        offer(chosen.study)
-    except InvalidInput as problem:
-        print(f"dpsco: {problem}", file=sys.stderr)
-        sys.exit(2)
+def serve(options: list[str]) -> None:
+    """Warm up, and run Streamlit with its options."""
     warm_up()
     # What is here now stays for good, and no collection of garbage needs to look through it again:
     # 0.13 s, for which all threads wait.

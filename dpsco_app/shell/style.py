@@ -27,6 +27,10 @@ def shared_style() -> str:
 @media (prefers-reduced-motion: reduce) {{ [class*="figure_"] .trace {{ transition: none; }} }}
 [data-testid=stCaptionContainer] * {{ color: inherit; }}
 [data-testid=stCaptionContainer] {{ color: {quiet}; opacity: 1; }}
+[data-testid=stSidebarHeader] {{ flex-wrap: wrap; }}
+[data-testid=stSidebarHeader]::after {{ flex: 0 0 100%; color: {quiet}; font-size: 0.75rem;
+  line-height: 1.3;
+  content: "Differentially private stochastic convex optimization"; }}
 kbd {{ opacity: 0.85 !important; }}
 /* Streamlit gives a menu the room below its button, however little. As high as it is, it turns. */
 [data-testid=stPopoverBody] {{ max-height: 70vh !important; }}

@@ -4,21 +4,19 @@ Both hold for the session, whatever page comes next, and are written into every 
 hidden keeps its value: only the style sheet knows.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpsco_app.front.address import Address, PageView, checked
 from dpsco_app.parts.controls import NOTION, PREFIX
-from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_core.base.parsing import shorten
-from dpsco_core.fields import NAMES as FIELDS
+from dpsco_app.parts.fields import GROUPS
+from dpsco_core.base.parsing import one_of
 
 HIDE, TYPE = "hide", "type"
-NONE = "none"
 SIZES = ("normal", "large")
 SCALE = 1.25  # the scale of text, on a page and in its figures
-HELD = "teaching"
+HELD, WRONG = "teaching", "teaching_wrong"
 
 MAIN = "[data-testid=stMain]"
 SIDEBAR = "[data-testid=stSidebar]"
@@ -36,65 +34,58 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }
-# The last group has a name of its own among the parts.
-GROUP_FIELDS = {title.lower(): names for title, names in list(GROUPS.items())[:-1]}
 # What the keys of the widgets of a field begin with: the notion, those of the scenario, of sets.
 PREFIXES = ("", PREFIX, "geometry_field_")
+PARTS |= {
+    title.lower(): tuple(
+        f".st-key-{prefix}{name}"
+        for name in (*group, *[NOTION] * (title == "Privacy"))
+        for prefix in PREFIXES
+    )
+    for title, group in list(GROUPS.items())[:-1]  # the last one folds away: the fine print
+}
+
+
+def _all_known(name: str, value: str) -> None:
+    for one in listed(value):
+        one_of(name, one, tuple(PARTS))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Teaching:
-    """What a session hides, and whether its type is large."""
+class Teaching(PageView):
+    """What a session hides, separated by commas, and how large its type is."""
 
-    hide: tuple[str, ...] = ()
-    large: bool = False
+    hide: str = checked("", _all_known)
+    type: str = checked(SIZES[0], one_of, SIZES)
 
-    def to_query(self) -> dict[str, str]:
-        query = {HIDE: ",".join(self.hide)} if self.hide else {}
-        return query | ({TYPE: SIZES[1]} if self.large else {})
-
-
-def names() -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)))
+    @property
+    def large(self) -> bool:
+        return self.type == SIZES[1]
 
 
-def read(query: Mapping[str, str], teaching: Teaching) -> tuple[Teaching, list[str]]:
-    """Return what an address says over what is held, and what is wrong with it."""
-    hide, large, wrong = teaching.hide, teaching.large, []
-    if HIDE in query:
-        given = [name.strip() for name in query[HIDE].split(",") if name.strip()]
-        hide = tuple(dict.fromkeys(name for name in given if name in names()))
-        unknown = [name for name in given if name not in names() and name != NONE]
-        if unknown:
-            known = ", ".join((*PARTS, *GROUP_FIELDS))
-            wrong.append(
-                f"{HIDE} must be among {known} and the fields of a scenario, "
-                f"got {HIDE}={shorten(','.join(unknown))}."
-            )
-    if TYPE in query:
-        large = query[TYPE] == SIZES[1]
-        if query[TYPE] not in SIZES:
-            wrong.append(
-                f"{TYPE} must be one of {', '.join(SIZES)}, got {TYPE}={shorten(query[TYPE])}."
-            )
-    return Teaching(hide=hide, large=large), wrong
+ADDRESS = Address(default=Teaching(), lists=(HIDE,))
+
+
+def listed(hide: str) -> list[str]:
+    return [name.strip() for name in hide.split(",") if name.strip()]
 
 
 def apply() -> None:
-    """Apply what the address or the session says, before a page is drawn; say what is wrong."""
+    """Apply what the address or the session says, before a page is drawn."""
     query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
-    teaching, wrong = read(query, current())
+    teaching, problems = replace(ADDRESS, default=current()).from_query(query)
     st.session_state[HELD] = teaching
-    if query != teaching.to_query():
+    if query != ADDRESS.to_query(teaching):
         others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
-        st.query_params.from_dict(others | teaching.to_query())
-        sentences = st.session_state["teaching_wrong"] = wrong
-    else:
-        sentences = st.session_state.get("teaching_wrong", [])
+        st.query_params.from_dict(others | ADDRESS.to_query(teaching))
+        st.session_state[WRONG] = problems
     if teaching != Teaching():
         st.html(f"<style>{style(teaching)}</style>")
-    for sentence in sentences:
-        st.warning(f"In the address: {sentence} It is left out.", icon=":material/link:")
+
+
+def wrong() -> list[str]:
+    """Return what is wrong in the address, until it holds something else."""
+    return list(st.session_state.get(WRONG, []))
 
 
 def current() -> Teaching:
@@ -103,7 +94,11 @@ def current() -> Teaching:
 
 
 def style(teaching: Teaching) -> str:
-    rules = [f"{selector} {{ display: none !important; }}" for selector in hidden(teaching.hide)]
+    rules = [
+        f"{selector} {{ display: none !important; }}"
+        for name in listed(teaching.hide)
+        for selector in PARTS[name]
+    ]
     if teaching.large:
         # A phone has no room for it.
         rules.append(
@@ -115,14 +110,3 @@ def style(teaching: Teaching) -> str:
             f"{MAIN} [data-testid=stVerticalBlock] {{ gap: 0.3rem; }} }}"
         )
     return "\n".join(rules)
-
-
-def hidden(given: Sequence[str]) -> list[str]:
-    selectors: list[str] = []
-    shown = {NOTION, *ALL_CONTROLS}
-    for name in given:
-        selectors += PARTS.get(name, ())
-        inside = (*GROUP_FIELDS.get(name, ()), *((NOTION,) if name == "privacy" else ()), name)
-        fields = [field for field in dict.fromkeys(inside) if field in shown]
-        selectors += [f".st-key-{prefix}{field}" for field in fields for prefix in PREFIXES]
-    return selectors

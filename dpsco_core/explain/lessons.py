@@ -151,15 +151,6 @@ def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return out
 
 
-def records_in_order(n: int = 2000, seed: int = 0) -> dict[str, Vector]:
-    """Return one sample of each law, shape (n,)."""
-    whole("n", n, 1, SIZES[-1])
-    return {
-        name: law.sample(SIZES[-1], stream(seed, f"lesson bulk {name}", 0)).x[:n, 0]
-        for name, law in laws().items()
-    }
-
-
 # -- neighbours ---------------------------------------------------------------------------------
 
 

@@ -23,7 +23,8 @@ FALLING = (
     "that of equal ones"
 )
 UNEQUAL_SCALES = (
-    "The scale of coordinate $j$ is proportional to $j^{-a}$. The total variance stays, and with "
+    "How unequal the coordinates are: at $a = 0$ all spread alike, at a large $a$ the first ones "
+    "spread most (coordinate $j$ in proportion to $j^{-a}$). The total variance stays, and with "
     "it the error of the plain mean; only how it is divided among the coordinates changes. Bounds "
     "are worst cases over the coordinates, so they hold, and grow loose."
 )

@@ -68,19 +68,19 @@ def test_a_map_is_saved_as_picture_page_and_table(
 ) -> None:
     page.goto(dashboard + "/who-wins?reading=rates")
     ready(page, seconds=60)
-    figure = page.locator(".st-key-winners_figure_wide .js-plotly-plot")
-    title = page.locator(".st-key-winners_figure_wide [role=figure]").get_attribute("aria-label")
+    figure = page.locator(".st-key-who_wins_figure_wide .js-plotly-plot")
+    title = page.locator(".st-key-who_wins_figure_wide [role=figure]").get_attribute("aria-label")
     assert title
     title = " ".join(title.split())
-    files = files_of(page, "winners")
+    files = files_of(page, "who_wins")
     name, png = saved(page, files, "PNG", key="Enter")
-    assert name == "dpsco-winners.png"
+    assert name == "dpsco-who_wins.png"
     width, height = box_of(figure)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
     name, drawn = saved(page, files, "SVG", key="Space")
     svg = ElementTree.fromstring(drawn)
-    assert name == "dpsco-winners.svg" and svg.tag.endswith("svg") and title in words_in(svg)
-    expect(files.get_by_role("status")).to_have_text("Saved dpsco-winners.svg")
+    assert name == "dpsco-who_wins.svg" and svg.tag.endswith("svg") and title in words_in(svg)
+    expect(files.get_by_role("status")).to_have_text("Saved dpsco-who_wins.svg")
     # The page keeps the figure as it was: the picture's colours and fonts were for the file.
     family = figure.evaluate("e => e._fullLayout.font.family")
     assert "Source Sans" in family and figure.locator(".gtitle").count() == 0
@@ -88,7 +88,7 @@ def test_a_map_is_saved_as_picture_page_and_table(
     rows = list(csv.DictReader(io.StringIO(made.decode())))
     assert len(rows) == CELLS and float(rows[0]["ε"]) == 0.01
     name, made = saved(page, files, "HTML")
-    assert name == "dpsco-winners.html" and title in " ".join(made.decode().split())
+    assert name == "dpsco-who_wins.html" and title in " ".join(made.decode().split())
     _draws_without_a_network(page, made, tmp_path / "figure.html")
 
 
@@ -109,13 +109,13 @@ def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, read
     page.set_viewport_size(PHONE)
     page.goto(dashboard + "/who-wins")
     ready(page, seconds=60)
-    files = files_of(page, "winners")
+    files = files_of(page, "who_wins")
     for kind in ("PNG", "SVG", "HTML", "CSV"):
         button = files.get_by_role("button", name=kind, exact=True)
         box = button.bounding_box()
         assert box is not None and box["x"] + box["width"] <= PHONE["width"]
     _, png = saved(page, files, "PNG")
-    compact = page.locator(".st-key-winners_figure_compact .js-plotly-plot")
+    compact = page.locator(".st-key-who_wins_figure_compact .js-plotly-plot")
     width, height = box_of(compact)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
     with page.expect_download() as download:

@@ -38,7 +38,7 @@ PAGES = {
     "privacy?part=convert": "privacy",
     "privacy?part=subsample": "privacy",
     "privacy?part=audit": "privacy",
-    "who-wins?reading=rates": "winners",
+    "who-wins?reading=rates": "who_wins",
 }
 
 

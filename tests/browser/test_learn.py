@@ -111,7 +111,7 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
 def test_what_a_teacher_hides_stays_hidden_on_every_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.goto(dashboard + "/learn?lesson=epsilon&hide=sidebar,details,delta&type=large")
+    page.goto(dashboard + "/learn?lesson=epsilon&hide=sidebar,details,privacy&type=large")
     ready(page, seconds=60)
     expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
@@ -129,19 +129,18 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
 
 
 @pytest.mark.slow
-def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
+def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.goto(dashboard + "/?hide=p,study,zebra&p=4&trials=5&grid=1000,5000")
+    page.goto(dashboard + "/?hide=data,study&p=4&trials=5&grid=1000,5000")
     ready(page, seconds=60)
-    expect(page.get_by_text("hide must be among")).to_be_visible()
     expect(page.get_by_role("slider", name="Records n")).to_be_visible(timeout=SLOW)
     expect(page.get_by_role("slider", name="Tail index p")).to_be_hidden()
     headings = page.locator("[data-testid=stSidebar] h3")
     expect(headings.filter(has_text="Size")).to_be_visible()
     expect(headings.filter(has_text="Study")).to_be_attached()
     expect(headings.filter(has_text="Study")).to_be_hidden()
-    page.wait_for_url(lambda url: "hide=p,study&" in unquote(url) + "&", timeout=SLOW)
+    page.wait_for_url(lambda url: "hide=data,study&" in unquote(url) + "&", timeout=SLOW)
     assert "p=4" in page.url
 
 

@@ -141,7 +141,8 @@ def test_quick_clicks_from_page_to_page_lose_nothing(
             page.wait_for_timeout(pause)
         page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
         expect(page.get_by_role("heading", name="One run")).to_be_visible(timeout=20_000)
-        expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
+        sidebar = page.get_by_test_id("stSidebar")
+        expect(sidebar).to_contain_text("Seed = 3", timeout=20_000)
 
 
 @pytest.mark.slow

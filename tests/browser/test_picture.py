@@ -27,10 +27,10 @@ SEEN = Scenario(distribution="skewed-pareto", p=2.0, n=500)
 TOP = 24  # pixels above the stack
 
 
-def compute(page: Page, expression: str, **values: Any) -> Any:
-    """Return what an expression of clipping.js gives in the browser."""
+def compute(page: Page, expression: str, module: str = "clipping.js", **values: Any) -> Any:
+    """Return what an expression of a module gives in the browser."""
     names = ", ".join(values)
-    body = f"(({{{names}}}) => {{ {script('clipping.js')}\nreturn {expression} }})"
+    body = f"(({{{names}}}) => {{ {script(module)}\nreturn {expression} }})"
     return page.evaluate(body, values)
 
 
@@ -74,6 +74,15 @@ def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Pa
             assert got["total"] == got["sampling"] + got["bias"] + got["noise"]
         open_ = compute(page, "squaredParts(s.law, s.reach, Infinity, n, 1)", s=sample, n=n)
         assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
+
+
+def test_a_square_follows_from_the_root_beside_it(page: Page) -> None:
+    squares = [*np.geomspace(1e-7, 1e3, 200).tolist(), 0.0, 0.1049305**2, 0.01102]
+    texts = compute(page, "squares.map(squared)", "errors.js", squares=squares)
+    roots = [float(text.split("²")[0]) for text in texts]
+    shown = compute(page, "roots.map((x) => short(x * x))", "errors.js", roots=roots)
+    assert [text.split(" = ")[1] for text in texts] == shown
+    assert roots == pytest.approx(np.sqrt(squares), rel=0.05) and "0.105² = 0.011" in texts
 
 
 def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -> None:

@@ -18,8 +18,8 @@ def test_a_deep_link_restores_the_map(page: Page, dashboard: str, ready: Ready) 
     page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
     ready(page)
     expect(page.get_by_role("radio", name="d and ε")).to_be_checked()
-    expect(figure(page, "winners")).to_contain_text("Dimension d", timeout=20_000)
-    expect(figure(page, "winners")).to_be_visible()
+    expect(figure(page, "who_wins")).to_contain_text("Dimension d", timeout=20_000)
+    expect(figure(page, "who_wins")).to_be_visible()
     slider = page.get_by_role("slider", name="Records n")
     expect(slider).to_have_attribute("aria-valuetext", "50,000")
 
@@ -29,12 +29,12 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
 ) -> None:
     page.goto(dashboard + PLAIN)
     ready(page)
-    expect(figure(page, "winners")).to_be_visible(timeout=20_000)
+    expect(figure(page, "who_wins")).to_be_visible(timeout=20_000)
     chosen = page.get_by_role("heading", level=2).first
     expect(chosen).to_contain_text("n = 10,000, ε = 1", timeout=30_000)
     ready(page, seconds=60)
-    figure(page, "winners").scroll_into_view_if_needed()
-    box = figure(page, "winners").locator(".nsewdrag").first.bounding_box()
+    figure(page, "who_wins").scroll_into_view_if_needed()
+    box = figure(page, "who_wins").locator(".nsewdrag").first.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
     page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
@@ -52,12 +52,12 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
 
 @pytest.mark.slow
 def test_on_a_phone_the_map_fits(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("winners",))
+    expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("who_wins",))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(
-        browser, dashboard + PLAIN, ready, scheme, last="winners", expander="Numbers behind"
+        browser, dashboard + PLAIN, ready, scheme, last="who_wins", expander="Numbers behind"
     )

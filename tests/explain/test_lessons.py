@@ -29,7 +29,6 @@ from dpsco_core.explain.lessons import (
     laws,
     output_densities,
     parts,
-    records_in_order,
     run_part,
     running_share,
     series_table,
@@ -71,7 +70,6 @@ def test_the_table_does_not_depend_on_the_order_of_the_parts() -> None:
         (lambda: parts("luck"), "experiment must be one of"),  # type: ignore[arg-type]
         (lambda: parts("tails", 0), "trials must be"),
         (lambda: output_densities(0.0), "epsilon must be positive"),
-        (lambda: records_in_order(0), "n must be"),
     ],
 )
 def test_what_is_not_allowed_is_said(call: object, sentence: str) -> None:
@@ -103,19 +101,14 @@ def test_the_largest_record_grows_as_the_tail_says() -> None:
 
 def test_the_gaussian_records_are_spread_as_their_law_says() -> None:
     n, edges = 10_000, np.linspace(-4, 4, 33)
-    records = records_in_order(n)
-    counts = {law: np.histogram(own, edges)[0] for law, own in records.items()}
+    rng = np.random.default_rng(0)
+    records = {name: law.sample(n, rng).x[:, 0] for name, law in laws().items()}
+    counts = {name: np.histogram(own, edges)[0] for name, own in records.items()}
     exact, alarm = np.diff(norm.cdf(edges)), ALARM / (2 * (len(edges) - 1))
     assert (counts[GAUSSIAN] <= binom.isf(alarm, n, exact)).all()
     assert (counts[GAUSSIAN] >= binom.ppf(alarm, n, exact)).all()
     middle = np.abs(edges[:-1] + 0.125) < 0.25
     assert counts[STUDENT][middle].sum() > 1.5 * counts[GAUSSIAN][middle].sum()
-
-
-def test_the_records_in_order_are_the_first_of_the_same_sample() -> None:
-    first, all_of_them = records_in_order(100), records_in_order(2000)
-    for law in (GAUSSIAN, STUDENT):
-        assert first[law].tolist() == all_of_them[law][:100].tolist()
 
 
 # -- neighbours ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The numbers of the page that tells why heavy tails and privacy do not get along."""
+"""The numbers of the page that tells why privacy stays expensive with heavy tails."""
 
 from __future__ import annotations
 

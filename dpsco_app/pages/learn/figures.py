@@ -45,8 +45,6 @@ def figures(lesson: Lesson, evidence: LessonEvidence, title: str, *, done: bool)
     """Return the figures of what is known: the first one is that of the lesson's question."""
     if lesson.experiment == "neighbours":
         return [guesses(evidence.rows if done else (), title), densities()]
-    if lesson.experiment == "tails":
-        return [curves(lesson, evidence, title), *[records()] * done]
     if lesson.experiment is None and lesson.scenario.axis is None:
         return [exceedance(evidence, title)]
     return [curves(lesson, evidence, title)]
@@ -278,34 +276,4 @@ def densities() -> Figure:
         y=replace(linear_axis("How likely (density)", 0, 1.12 * float(without.max())), ticks=[]),
         ladder=ladder_of("", "likeliest", lines, peaks),
         alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",
-    )
-
-
-def records() -> Figure:
-    """Return the records of both laws in their order, the Gaussian ones in front."""
-    samples = core.records_in_order()
-    count = len(samples[core.STUDENT])
-    largest = {law: float(np.abs(sizes).max()) for law, sizes in samples.items()}
-    heavy, light = (short(largest[law] / count) for law in (core.STUDENT, core.GAUSSIAN))
-    lines = [
-        Line(
-            key=law,
-            name=SERIES[law][0],
-            x=list(range(1, count + 1)),
-            y=samples[law].tolist(),
-            colour=SERIES[law][1],
-            symbol="circle",
-            size=4.5,
-            width=0,
-        )
-        for law in (core.STUDENT, core.GAUSSIAN)
-    ]
-    named = ladder_of("", "largest", lines, [short(largest[line.key]) for line in lines])
-    ends = 1.1 * max(largest.values())
-    return Figure(
-        panels=[Panel(title="", x=linear_axis("Number of the record", 0, count), lines=lines)],
-        y=linear_axis("Size", -ends, ends),
-        ladder=replace(named, rows=[replace(r, end=largest[r.key]) for r in named.rows]),
-        alt=f"{number_text(count)} records in their order: the largest heavy-tailed one alone "
-        f"moves the mean by {heavy}, the largest Gaussian one by {light}",
     )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pandas as pd
 
@@ -56,10 +57,7 @@ class LessonFinding:
 
 
 Find = Callable[[LessonEvidence], LessonFinding]
-
-
-def short(value: float) -> str:
-    return short_text(value, 2)
+short = partial(short_text, digits=2)
 
 
 def curve(table: pd.DataFrame, name: str, column: str = "mean") -> pd.Series:

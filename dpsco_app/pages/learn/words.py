@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from dpsco_app.front.story import TITLE
+
 
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
@@ -22,7 +24,7 @@ INTRODUCTION = (
 DOORS = {
     "why": (
         "A story in five minutes",
-        "Why heavy tails and privacy do not get along: scroll, and the picture follows.",
+        f"{TITLE}: scroll, and the picture follows.",
     ),
     "private-mean": (
         "A picture to play with",
@@ -101,9 +103,9 @@ WORDS: dict[str, LessonWords] = {
         why="On the left the private average is off because clipping distorts it, on the right "
         "because the noise grows with the radius. A third part, sampling, is there without "
         "privacy, too. The squares of the three add up to the mean square of the error. The best "
-        "radius gives up the few largest "
-        "records, and with them most of the noise. But reading it off the data would leak "
-        "something about them. The next step shows two ways around that.",
+        "radius shortens many records, and most of the noise goes with what it cuts off. But "
+        "reading it off the data would leak something about them. The next step shows two ways "
+        "around that.",
     ),
     "look": LessonWords(
         title="Choosing the radius: look, privately",

@@ -21,6 +21,7 @@ from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
 from dpsco_app.parts.page import draw_apart, opened_at, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
@@ -59,15 +60,18 @@ def page() -> None:
     if visited is None:
         screen.say(QUESTION, refused)
         return
-    with screen.controls:
+    with (
+        screen.controls,
+        st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
+    ):
         scenario = _single(visited, view)
+        draw_apart(STATE, visited)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
     runs, played = _path(scenario, point, screen, factor)
     if runs:
         _noise_part(point, scenario.methods[0])
-    draw_apart(STATE, visited)
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
     if runs:
@@ -88,7 +92,7 @@ def _single(scenario: Scenario, view: View) -> Scenario:
         st.selectbox(
             "Optimiser whose run is taken apart",
             known,
-            width=420,
+            width=250,
             label_visibility="collapsed",
             format_func=lambda slug: method_card(slug).name,
             key=key,
@@ -153,8 +157,7 @@ def _path(
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
         draw_run(seen, lines, PLAYER, keep, **data)
-        dark = st.context.theme.type == "dark"
-        player = partial(run_page, seen, lines, dark=dark, **data)
+        player = partial(run_page, seen, lines, dark=is_dark(), **data)
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)

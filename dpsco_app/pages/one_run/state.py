@@ -56,7 +56,7 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=fit,
-        why="A run is taken apart for an optimiser and one item per user.",
+        why="A run needs an optimiser and m = 1.",
         without=("m", "axis", "grid", "trials"),
         problems=SCO_PROBLEMS,
     ),

@@ -9,12 +9,13 @@ import streamlit as st
 from dpsco_app.live.running import cached_cell
 from dpsco_app.pages.contest import READING_NAMES, draw_contest, nearest_cell
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.scripts import regimes_script
 from dpsco_app.pages.who_wins import state
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.export import draw_page_files, setting_line
 from dpsco_app.parts.options import rounded
-from dpsco_app.parts.page import draw_apart, draw_controls, opened, to_explore
+from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, grouped
 from dpsco_app.shell.places import draw_views
@@ -30,16 +31,17 @@ QUESTION = "Which method is best where?"
 
 def page() -> None:
     draw_views("who-wins")
-    view = opened(state.STATE)
-    scenario, refused = draw_controls(state.STATE)
-    screen = FirstScreen("winners")
-    if scenario is None:
-        screen.say(QUESTION, refused)
-        return
-    with screen.controls:
-        view = _choose(view, scenario)
-    with screen.foot:
-        draw_apart(state.STATE, scenario)
+    draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
+
+
+def _draw(screen: FirstScreen, _: state.View, scenario: Scenario) -> None:
+    offered = state.planes_for(scenario)
+    if st.session_state[PLANE] not in offered:
+        st.session_state[PLANE] = offered[0]
+    with screen.controls, st.container(horizontal=True, key="who_wins_choices"):
+        draw_parts(READING_NAMES, READING, "Compare")
+        draw_parts({name: state.PLANES[name] for name in offered}, PLANE, "Plane")
+    view = state.STATE.current()
     state.STATE.remember(view, scenario)
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
@@ -75,33 +77,6 @@ def page() -> None:
         view.reading,
         setting=setting_line(replace(compared, axis=None, grid=()), runs=measured),
     )
-
-
-def _choose(view: state.View, scenario: Scenario) -> state.View:
-    """Draw what chooses the reading and the plane; return the view with both."""
-    offered = state.planes_for(scenario)
-    if st.session_state[PLANE] not in offered:
-        st.session_state[PLANE] = offered[0]
-    with st.container(horizontal=True, key="who_wins_choices"):
-        reading = st.segmented_control(
-            "Compare",
-            list(READING_NAMES),
-            default=st.session_state[READING],
-            format_func=READING_NAMES.__getitem__,
-            key=READING,
-            required=True,
-            label_visibility="collapsed",
-        )
-        plane = st.segmented_control(
-            "Plane",
-            list(offered),
-            default=st.session_state[PLANE],
-            format_func=state.PLANES.__getitem__,
-            key=PLANE,
-            required=True,
-            label_visibility="collapsed",
-        )
-    return replace(view, plane=plane, reading=reading)
 
 
 @lru_cache(maxsize=100)

@@ -1,10 +1,10 @@
 """The picture of a private mean and the text that scrolls past it, drawn into a page."""
 
+from collections.abc import Callable
 from functools import partial
 
-import streamlit as st
-
 from dpsco_app.parts.export import download
+from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.scroll import STYLES, ScrollStory, markup, scroll_data, scroll_page
@@ -13,31 +13,27 @@ from dpsco_core.scenario import Scenario
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     """Draw the picture for the law, tail, budget and seed of `scenario`, and its download."""
-    dark = st.context.theme.type == "dark"
     component("picture", "picture.css")(
-        key=key, data=picture_data(scenario, dark=dark), height="content"
+        key=key, data=picture_data(scenario, dark=is_dark()), height="content"
     )
-    download(
-        "Download this picture (HTML)",
-        lambda: picture_page(scenario, dark=dark),
-        "dpsco-picture.html",
-        key=f"{key}_html",
-        help="A page of its own that still moves, and needs no network.",
-    )
+    _draw_file("picture", "picture", key, partial(picture_page, scenario, dark=is_dark()))
 
 
 def draw_scroll(story: ScrollStory, key: str) -> None:
-    dark = st.context.theme.type == "dark"
     component("scroll", *STYLES, html=markup())(
-        key=key, data=scroll_data(story, dark=dark), height="content"
+        key=key, data=scroll_data(story, dark=is_dark()), height="content"
     )
 
 
 def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
+    _draw_file("page", key, key, partial(scroll_page, title, story, dark=is_dark()))
+
+
+def _draw_file(what: str, name: str, key: str, make: Callable[[], str]) -> None:
     download(
-        "Download this page (HTML)",
-        partial(scroll_page, title, story, dark=st.context.theme.type == "dark"),
-        f"dpsco-{key}.html",
+        f"Download this {what} (HTML)",
+        make,
+        f"dpsco-{name}.html",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
     )

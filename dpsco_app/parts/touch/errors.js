@@ -12,6 +12,13 @@ export const short = (value) => {
   return `${digits}·10${raised}`
 }
 
+// A square with its root, which has as many digits as the square needs to follow from it.
+export const squared = (value) => {
+  const roots = [2, 3, 4, 5, 6].map((digits) => Number(Math.sqrt(value).toPrecision(digits)))
+  const root = roots.find((one) => short(one * one) === short(value)) ?? roots[4]
+  return `${root}² = ${short(value)}`
+}
+
 const NAMES = { sampling: "sampling", bias: "clipping bias", noise: "noise" }
 const KEYS = Object.keys(NAMES) // from the bottom up
 const HIGHEST = 3 // times the least error: what is higher leaves the figure
@@ -81,9 +88,9 @@ export const drawBars = (picture, { parts }, curve) => {
       `<rect x="${at}" y="${name - 9 * unit}" width="${10 * unit}" height="${10 * unit}" ` +
       `fill="${colours[key]}"/>` + svgText(at + 15 * unit, name, NAMES[key]) +
       svgText(at + 15 * unit, name + 16 * unit,
-        `${short(Math.sqrt(parts[key]))}² = ${short(parts[key])}, ${shares[key]}`)
+        `${squared(parts[key])}, ${shares[key]}`)
   }).join("")
-  const all = `${short(Math.sqrt(parts.total))}² = ${short(parts.total)}`
+  const all = squared(parts.total)
   const over = parts.total > axis.highest // the stack goes on above
   svg.innerHTML = axis.ticks + stack +
     (over ? svgText(left + wide / 2, top - 6 * unit, "↑", "middle", BOLD) : "") +

@@ -12,6 +12,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import View as Privacy
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.shell import visit
+from dpsco_app.shell.names import PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
@@ -25,6 +26,7 @@ from tests.app.pages import (
     press,
     result,
 )
+from tests.app.places.test_one_run import open_at
 
 KEPT = {"seed": "5", "margin": "1"}
 BAD = {
@@ -119,6 +121,16 @@ def test_a_sentence_says_all_that_is_lost_of_an_address(query: dict[str, str], s
     lost = {k for k, v in query.items() if getattr(scenario, k) != parse(k, v)}
     assert lost
     assert all(f"{name}={query[name]}" in sentence for name in lost)
+
+
+FEW = {"n": "500", "d": "3", "trials": "2", "reading": "rates"}
+
+
+@pytest.mark.parametrize("slug", sorted(PLACES))
+def test_every_page_names_an_unknown_parameter_in_its_one_box(slug: str) -> None:
+    page = open_at(slug, **FEW, eps="0.5", lesson="zebra")
+    (warning,) = page.warning
+    assert "eps" in warning.value and warning.value.count("In the address:") == 1
 
 
 def test_unknown_parameters_are_left_alone() -> None:

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.fields import ALL_CONTROLS
-from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, hidden, names, read, style
+from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
+from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press
@@ -20,60 +20,68 @@ def sheets(page: AppTest) -> str:
 
 
 def hides_sidebar(page: AppTest) -> bool:
-    return style(Teaching(hide=("sidebar",))) in sheets(page)
+    return style(Teaching(hide="sidebar")) in sheets(page)
 
 
 @pytest.mark.parametrize(
     ("query", "hide", "large"),
     [
         ({}, (), False),
-        ({"hide": "sidebar, p,p"}, ("sidebar", "p"), False),
+        ({"hide": "sidebar, data"}, ("sidebar", "data"), False),
         ({"type": "large"}, (), True),
-        ({"hide": "privacy,delta", "type": "normal"}, ("privacy", "delta"), False),
+        ({"hide": "privacy,study", "type": "normal"}, ("privacy", "study"), False),
     ],
 )
 def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
-    assert read(query, Teaching()) == (Teaching(hide=hide, large=large), [])
+    teaching, wrong = ADDRESS.from_query(query)
+    assert (tuple(listed(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
 
 def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
-    before = Teaching(hide=("p",), large=True)
-    assert read({}, before) == (before, [])
-    assert read({"hide": "none", "type": "normal"}, before) == (Teaching(), [])
+    page = open_page(hide="data", type="large")
+    for name in ("hide", "type"):
+        del page.query_params[name]
+    page = checked(page.run())
+    assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
+    page.query_params["hide"], page.query_params["type"] = "none", "normal"
+    page = checked(page.run())
+    assert ".st-key-field_p " not in sheets(page) and "html { font-size" not in sheets(page)
+    assert not {"hide", "type"} & {*page.query_params}
 
 
-def test_an_unknown_name_is_said_in_one_sentence_and_the_others_hold() -> None:
-    teaching, wrong = read({"hide": "sidebar,zebra,<b>", "type": "huge"}, Teaching())
-    assert teaching == Teaching(hide=("sidebar",))
+def test_an_unknown_name_is_said_in_one_sentence_and_hides_nothing() -> None:
+    teaching, wrong = ADDRESS.from_query({"hide": "sidebar,zebra,<b>", "type": "huge"})
+    assert teaching == Teaching()
     assert len(wrong) == 2
-    assert wrong[0].startswith("hide must be among sidebar, nav") and "zebra" in wrong[0]
+    assert wrong[0].startswith("hide must be one of sidebar, nav") and "zebra" in wrong[0]
     assert wrong[1] == "type must be one of normal, large, got type=huge."
 
 
-def test_every_name_hides_something() -> None:
-    drawn = set(ALL_CONTROLS)
-    for name in names():
-        selectors = hidden([name])
-        assert bool(selectors) == (name not in {f for f in Scenario().to_dict() if f not in drawn})
-    assert ".st-key-field_p" in hidden(["p"])
-    assert not any("problem" in s for s in hidden(["p"]))
-    assert {".st-key-field_epsilon", ".st-key-notion"} <= set(hidden(["privacy"]))
-    assert set(PARTS) <= set(names())
+def test_every_name_hides_something_and_every_control_has_a_name() -> None:
+    selectors = {name: style(Teaching(hide=name)) for name in PARTS}
+    assert all("display: none" in text for text in selectors.values())
+    assert ".st-key-field_p " in selectors["data"] and "field_epsilon" not in selectors["data"]
+    assert (
+        ".st-key-field_epsilon " in selectors["privacy"]
+        and ".st-key-notion " in (selectors["privacy"])
+    )
+    for field in set(ALL_CONTROLS) - set(list(GROUPS.values())[-1]):
+        assert sum(f".st-key-field_{field} " in text for text in selectors.values()) == 1
 
 
 def test_the_style_sheet_holds_both() -> None:
-    text = style(Teaching(hide=("nav",), large=True))
+    text = style(Teaching(hide="nav", type="large"))
     assert "stTopNav" in text and f"{16 * SCALE:.1f}px" in text
-    assert "font-size" not in style(Teaching(hide=("nav",)))
+    assert "font-size" not in style(Teaching(hide="nav"))
 
 
 def test_a_page_hides_and_stays_at_its_values() -> None:
-    page = open_page(hide="p,delta,presets", type="large", p="4", delta="1e-05")
+    page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
     page = press(page, "Run")
     assert ".st-key-field_p " in sheets(page)
-    assert dict(page.query_params)["hide"] in ("p,delta,presets", ["p,delta,presets"])
+    assert dict(page.query_params)["hide"] in ("data,privacy,presets", ["data,privacy,presets"])
 
 
 def chosen_without(page: AppTest) -> Scenario:
@@ -109,6 +117,6 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
     (address,) = [c.value for c in page.code if "?" in c.value]
     query = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
     assert query.items() >= {"p": "4", "hide": "sidebar,privacy", "type": "large"}.items()
-    teaching, wrong = read(query, Teaching())
-    assert (teaching, wrong) == (Teaching(hide=("sidebar", "privacy"), large=True), [])
+    teaching, wrong = ADDRESS.from_query({k: v for k, v in query.items() if k in ("hide", "type")})
+    assert (teaching, wrong) == (Teaching(hide="sidebar,privacy", type="large"), [])
     assert not hides_sidebar(page)

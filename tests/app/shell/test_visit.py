@@ -100,6 +100,8 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert mine(page) == before and shown(page).problem == "huber" and shown(page).d == 3
     (note,) = page.container(key="one_run_apart").markdown
     assert "(yours: Mean estimation)" in note.value
+    row = page.container(key="one_run_choices")  # beside the control, above the figure
+    assert [s.key for s in row.selectbox] == ["one_run_field_method"] and note in row.markdown
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
     page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
     checked(page.run())
