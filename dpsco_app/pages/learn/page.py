@@ -30,7 +30,7 @@ from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import window
 from dpsco_app.shell.names import EXPLORE, LEARN
-from dpsco_app.shell.places import link_to
+from dpsco_app.shell.places import draw_views, link_to
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
 NAMES = {START: "Three doors", HAND_IN: "Hand in"}  # the names of the steps that are no lesson
