@@ -14,7 +14,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import UNSURE, loose_ends
+from dpsco_app.front.answer import costs_nothing, loose_ends
 from dpsco_app.front.bound_lines import (
     bound_by,
     bound_hover,
@@ -51,6 +51,7 @@ from dpsco_core.catalogue import bound, method_card
 from dpsco_core.fields import is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
+from dpsco_core.results.price import Ratio
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
@@ -311,24 +312,23 @@ class FrontPanel:
 
     def _gap(self) -> Gap | None:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
-        if self.price or best is None or public is None:
+        if self.price or best is None or public is None or best.price is None:
+            return None
+        if self.study.useless(self.x) or not self.study.complete:
             return None
         return Gap(
             x=place(self.x),
             low=public.mean,
             high=best.mean,
-            text=_factor(best, public),
+            text=_factor(best.price),
             colour=colour_of(self.lead),
             key=self.lead,
         )
 
 
-def _factor(best: Measurement, public: Measurement) -> str:
+def _factor(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
-    price = best.price
-    if price is None:
-        return f"×{ratio_text(best.mean / public.mean)}"
-    if price.within_noise and price.high <= UNSURE:
+    if costs_nothing(price):
         return "≈ ×1"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"
