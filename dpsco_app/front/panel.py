@@ -24,7 +24,6 @@ from dpsco_app.front.bound_lines import (
 )
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
-    START_NOTE,
     WINDOW_WORDS,
     at_point,
     axis_title,
@@ -115,7 +114,7 @@ class FrontPanel:
         risks = [1.0 if self.price else risk for _, risk in known]
         line = Line(
             key="start",
-            name="Without privacy" if self.price else "Answer without data",
+            name="without privacy" if self.price else "answer without data",
             kind="guide",
             x=[place(x) for x, _ in known],
             y=risks,
@@ -247,32 +246,28 @@ class FrontPanel:
             lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
         lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
-            lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
+            bound = proven[place(row.x)]
+            within = ", within the trials’ error" * (bound < row.mean <= bound + row.half)
+            lines.append(f"proven: at most {rounded(bound)} on average{within}")
         return "<br>".join(lines)
 
     # -- the panel ----------------------------------------------------------------------------
 
-    def made(self, low: float) -> Panel:
+    def made(self) -> Panel:
         words = []
         if self.region:
             words.append(
                 Words(
-                    lines=floor_words(self.scenario, self.floor, self.x),
+                    lines=floor_words(self.scenario, self.floor),
                     colour=IMPOSSIBLE.ink,
                     want=(0.03, 0.02),
                     below=self.region[0].key,
                 )
             )
         if self.first and not self.price:
-            text = no_window(self.scenario) or WINDOW_WORDS
+            own = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
+            text = no_window(self.scenario) or own
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
-        if self._public_below():
-            on = self.study.public
-            words.append(Words(lines=["not private"], colour=GREY, want=(1, 0), on=on))
-        start = any(line.key == "start" and max(line.y) > low for line in self.guides)
-        if start and (self.first or not self.price):
-            text = "no cost" if self.price else START_NOTE
-            words.insert(0, Words(lines=[text], colour=QUIET, want=(1, 1), on="start"))
         return Panel(
             title=self.title,
             about=panel_about(self.study),
@@ -284,12 +279,6 @@ class FrontPanel:
             gap=self._gap(),
             chosen=place(self.x),
         )
-
-    def _public_below(self) -> bool:
-        """Whether the line without privacy goes through the region: there it says that it may."""
-        floors = [y for r in self.region for y in self.at(r.x, r.upper)]
-        own = [y for e in self.lines if e.key == self.study.public for y in self.at(e.x, e.y)]
-        return any(0 < a < b for a in own for b in floors)
 
     def at(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
         """Return the height of a curve at the chosen point, if it has one there."""

@@ -14,14 +14,12 @@ from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PRICE_AXIS = "Price of privacy: error over the error without privacy"
-START_NOTE = "no better than not looking at the data"
 WINDOW_WORDS = (
-    "<b>The window</b>, worst case:",
-    "top proven reachable,",
-    "bottom proven unbeatable",
+    "<b>The window</b>: over the worst data with",
+    "this tail, the best guarantee is in here.",
+    "These data may be easier.",
 )
-
-WINDOW_NOTE = "worst case: top reachable, bottom unbeatable; easier data can be lower"
+WINDOW_NOTE = "over the worst data with this tail, the best guarantee is in here"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
