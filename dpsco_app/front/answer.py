@@ -32,7 +32,7 @@ UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be c
 MOST = 100.0
 NOTHING = "no measurable cost"
 USELESS = "no private answer here beats not looking at the data"
-IDLE = "no better than no data"
+IDLE = "no better than not looking at the data"
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
@@ -71,7 +71,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif set(costs) == {USELESS}:
         headline = _capital(USELESS), " or ".join(wheres)
     else:
-        left, right = map(_placed, costs, wheres)
+        left, right = map(_placed, (costs[0], costs[1].replace(USELESS, IDLE)), wheres)
         headline = (f"{_capital(left)},", right)
     small = _best(first, at) if set(costs) == {USELESS} else _whose(told, at)
     return Answer(headline=headline, small=small + _along(first) + _outside(first))
@@ -113,7 +113,7 @@ def _cost(study: Study, x: float | None, about: str) -> str:
 
 
 def _placed(cost: str, where: str) -> str:
-    return f"{where.replace(' known', '')} {cost}" if cost == USELESS else f"{cost} {where}"
+    return f"{cost} {where.replace(' known', '') if cost in (USELESS, IDLE) else where}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
