@@ -73,7 +73,10 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         left, right = map(_placed, (costs[0], costs[1].replace(USELESS, IDLE)), wheres)
         headline = (f"{_capital(left)},", right)
-    small = _best(first, at) if set(costs) == {USELESS} else _whose(told, at)
+    public = method_card(first.study.public)
+    without = " without privacy" * (first.about != "error")
+    against = f", against the {inside(public.short or public.name)}{without}"
+    small = _whose(priced, against * (set(costs) != {USELESS}) + at)
     return Answer(headline=headline, small=small + _along(first) + _outside(first))
 
 
@@ -189,40 +192,13 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     )
 
 
-def _best(told: _Told, more: str) -> Words:
-    lead = _named(told.lead), told.lead
-    return (("Best private algorithm here: ", ""), lead, (more, ""))
-
-
-def _whose(told: Sequence[_Told], at: str) -> Words:
-    """Say whose ratio the headline is, with the methods in their colours."""
-    first = told[0]
-    public = method_card(first.study.public)
-    against = f" against the {inside(public.short or public.name)}"
-    against += ("" if first.about == "error" else " without privacy") + at
-    leads = [one.lead for one in told if one.price is not None]
-    if len(set(leads)) < 2:
-        best = (", best private algorithm here,", "")
-        return (_capital(_named(leads[0])), leads[0]), best, (against, "")
-    return (
-        ("Best private algorithms: ", ""),
-        (_named(leads[0]), leads[0]),
-        (" on the left and ", ""),
-        (_named(leads[1]), leads[1]),
-        (" on the right,", ""),
-        (against, ""),
-    )
-
-
-def _idle(told: Sequence[_Told]) -> Words:
-    """Say on which data an answer without data does as well, or better."""
-    wheres = [
-        "hardest case" if one.study.role == "hardest" else one.where()
-        for one in told
-        if one.study.useless(one.x)
-    ]
-    text = f" {_capital(' and '.join(wheres))}: {IDLE}."
-    return ((text, ""),) if wheres else ()
+def _whose(told: Sequence[_Told], more: str) -> Words:
+    """Say whose number the headline is, with the methods in their colours."""
+    leads = dict.fromkeys(one.lead for one in told if one.row is not None)
+    names = [(_named(lead), lead) for lead in leads]
+    if len(names) > 1:
+        names[1:] = [(" on the left and ", ""), names[1], (" on the right", "")]
+    return ("Best private algorithm here: ", ""), *names, (more, "")
 
 
 def _outside(told: _Told) -> Words:
@@ -264,8 +240,8 @@ def _without_price(told: Sequence[_Told]) -> Answer:
     ]
     headline = (_capital(parts[0]) + ("," if len(parts) > 1 else ""), *parts[1:])
     public = inside(method_card(baseline(told[0].study.scenario.problem)).name)
-    small = _best(told[0], f". Choose the {public}, too, to see what privacy costs.")
-    return Answer(headline=headline, small=small + _idle(told))
+    small = _whose(told[:1], f". Choose the {public}, too, to see what privacy costs.")
+    return Answer(headline=headline, small=small)
 
 
 def _without(study: Study) -> Answer:

@@ -15,11 +15,11 @@ from dpsco_core.scenario import Scenario
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PRICE_AXIS = "Price of privacy: error over the error without privacy"
 WINDOW_WORDS = (
-    "<b>The window</b>: over the worst data with",
-    "this tail, the best guarantee is in here.",
-    "These data may be easier.",
+    "<b>The window</b>: the best",
+    "guarantee on worst data.",
+    "These may be easier.",
 )
-WINDOW_NOTE = "over the worst data with this tail, the best guarantee is in here"
+WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:

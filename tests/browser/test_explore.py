@@ -361,7 +361,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     wait_for_address(page, "p=20")
     ready(page)
     expect(headline(page)).not_to_have_text(before)
-    expect(page.get_by_text(", best private algorithm here,")).to_be_visible()
+    expect(page.get_by_text("Best private algorithm here:")).to_be_visible()
     # Beside the open sidebar the page is as narrow as a phone's.
     page.set_viewport_size({"width": 820, "height": 900})
     compact = figure(page, "compact")

@@ -59,7 +59,7 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
     assert said.headline == (f"{low} to {high} times the error", "on Student\xa0t data")
-    assert ("Simple clipping", "mean.clipped") in said.small
+    assert ("simple clipping", "mean.clipped") in said.small
 
 
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
@@ -103,7 +103,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "Coordinate-wise, Laplace, best private" in small(say(of(scenario)))
+    assert "here: coordinate-wise, Laplace, against" in small(say(of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
