@@ -58,13 +58,12 @@ def answer(studies: Sequence[Study]) -> Answer:
     first = told[0]
     if not first.lead or not all(s.complete for s in studies):
         return _without(first.study)
-    if first.price is None:
-        return _without_price(told)
-    priced = [one for one in told if one.price is not None]
+    bare = first.price is None
+    told = [one for one in told if one.row is not None and (one.price is None) == bare]
     costs = [_cost(first.study, first.x, f" the {first.about}")]
     again = "" if first.about in costs[0] else f" the {first.about}"
-    costs += [_cost(one.study, one.x, again) for one in priced[1:]]
-    wheres = [one.where() for one in priced]
+    costs += [_cost(one.study, one.x, again) for one in told[1:]]
+    wheres = [one.where() for one in told]
     at = f" ({settings_text(first.study.scenario, first.x)})."
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
@@ -73,10 +72,13 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         left, right = map(_placed, (costs[0], costs[1].replace(USELESS, IDLE)), wheres)
         headline = (f"{_capital(left)},", right)
-    public = method_card(first.study.public)
-    without = " without privacy" * (first.about != "error")
-    against = f", against the {inside(public.short or public.name)}{without}"
-    small = _whose(priced, against * (set(costs) != {USELESS}) + at)
+    public = method_card(baseline(first.study.scenario.problem))
+    name = inside(public.short or public.name)
+    against = f", against the {name}{' without privacy' * (first.about != 'error')}"
+    more = against * (set(costs) != {USELESS}) + at
+    if bare:
+        more = f". Choose the {name}, too, to see what privacy costs."
+    small = _whose(told, more)
     return Answer(headline=headline, small=small + _along(first) + _outside(first))
 
 
@@ -108,11 +110,13 @@ class _Told:
 
 
 def _cost(study: Study, x: float | None, about: str) -> str:
-    """Return what privacy costs at a point; empty where no price is measured there."""
+    """Return what privacy costs at a point, or the error where there is none to compare with."""
     row = study.at(study.lead, x)
-    if row is None or row.price is None:
-        return ""
-    return USELESS if study.useless(x) else cost_words(row.price, about)
+    if row is None or study.useless(x):
+        return USELESS * (row is not None)
+    if row.price is None:
+        return f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
+    return cost_words(row.price, about)
 
 
 def _placed(cost: str, where: str) -> str:
@@ -229,19 +233,6 @@ def _along(told: _Told) -> Words:
         return ()
     first, last = (f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True))
     return ((f" At {SYMBOL[scenario.axis]} = {first}; at {last}.", ""),)
-
-
-def _without_price(told: Sequence[_Told]) -> Answer:
-    """Return the answer where no method without privacy was chosen: errors alone."""
-    parts = [
-        f"{one.about if i == 0 else ''} {rounded(one.row.mean)} {one.where()}".strip()
-        for i, one in enumerate(told)
-        if one.row is not None
-    ]
-    headline = (_capital(parts[0]) + ("," if len(parts) > 1 else ""), *parts[1:])
-    public = inside(method_card(baseline(told[0].study.scenario.problem)).name)
-    small = _whose(told[:1], f". Choose the {public}, too, to see what privacy costs.")
-    return Answer(headline=headline, small=small)
 
 
 def _without(study: Study) -> Answer:
