@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, is_dashed, short_names, symbol_of
@@ -33,7 +32,6 @@ from dpsco_app.front.titles import (
     panel_about,
     panel_title,
     ratio_text,
-    unequal,
 )
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import (
@@ -125,21 +123,13 @@ class FrontPanel:
         return [line] if all(0 < risk < math.inf for risk in risks) else []
 
     def _bounds(self) -> list[Line]:
-        known, true = fano(self.scenario), self._fano_is_true_here()
-        own = known and bound(known).card.instance_problem == self.scenario.problem
-        slugs = [known] if true or (own and self.alone and not unequal(self.scenario)) else []
-        more = (s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law)
-        slugs += [s for s in more if s not in slugs]  # the floor of these data is the region
-        named = self.view.named_bound(self.scenario)
-        slugs += [named] if named and named not in slugs else []
-        lines = []
-        for slug in slugs:
-            curve = [e for e in evaluations(self.scenario, (slug,)) if 0 < e.value < math.inf]
-            if curve:
-                line = bound_line(curve)
-                worst = slug == known and not true
-                lines.append(replace(line, name=f"{line.name}, worst case") if worst else line)
-        return lines
+        slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
+        # The floor of these data is the region.
+        slugs += [s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law]
+        slugs += filter(None, [self.view.named_bound(self.scenario)])
+        curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
+        finite = [[e for e in curve if 0 < e.value < math.inf] for curve in curves]
+        return [bound_line(curve) for curve in finite if curve]
 
     def _own(self) -> list[Line]:
         """Return the formulas of one's own."""
@@ -166,8 +156,7 @@ class FrontPanel:
     def _fano_is_true_here(self) -> bool:
         """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
 
-        There the region is above it, so that no private line crosses it. Elsewhere only a panel
-        alone draws it, by its full name.
+        There the region is above it, so that no private line crosses it.
         """
         if not fano(self.scenario):
             return False

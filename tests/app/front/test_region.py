@@ -14,6 +14,7 @@ from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
+from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
@@ -111,7 +112,8 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         (panel,) = front_figure([Study(scenario=other)], View()).panels
         assert "window" not in [r.key for r in panel.regions]
         assert why in " ".join(line for words in panel.words for line in words.lines)
-        assert not any("worst case" in line.name for line in panel.lines)
+        worst = [line.y[0] for line in panel.lines if line.key == fano(other)]
+        assert all(y <= dict(region(other))[None].value for y in worst)
 
 
 def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
