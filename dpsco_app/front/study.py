@@ -15,7 +15,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin"]
-BETTER = 0.95  # of an error: what is nearer to it is the same in two digits
+BETTER = 0.95  # share of an error above which two digits may not show a difference
 MIDDLE = 1.0  # the middle of the axis that a single point has
 
 

@@ -152,6 +152,14 @@ def test_light_data_are_explained() -> None:
     assert LIGHT_DATA not in texts(open_page())
 
 
+def test_the_proof_of_the_floor_is_linked_to_where_it_is_about_the_same_problem() -> None:
+    for query, there in (({}, True), ({"m": "50"}, False), ({"distribution": "hypercube"}, False)):
+        links = [link.proto for link in open_page(**query).main.get("page_link")]
+        proofs = [one for one in links if one.label == "The proof, with your numbers"]
+        assert bool(proofs) is there
+        assert not proofs or "hard=data" in proofs[0].query_string
+
+
 def test_the_table_of_slopes_has_ranges_and_no_theorem_fails() -> None:
     page = open_page(grid=GRID, methods=f"{PUBLIC},{PRIVATE}")
     (table,) = [table.value.set_index("Estimator") for table in page.table]
