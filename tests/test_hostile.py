@@ -232,7 +232,7 @@ def test_on_the_dashboard_a_bound_and_a_method_that_fail_leave_the_rest_of_the_p
         query | {"show": "lower bounds,upper bounds,rates", "bound": BOUND},
         *(query | other for other in queries),
     )
-    assert ">Simple clipping</b>, best private algorithm here, against the" in explore
+    assert ">simple clipping</b>, against the" in explore
     assert "of my_mean.py (ZeroDivisionError in line" in explore, explore
     assert all(len(text) > 500 for text in others)
 

@@ -6,8 +6,6 @@ from typing import Any
 from dpsco_app.figure.colours import INK, QUIET, translucent
 from dpsco_app.figure.panel_box import PanelBox, Part
 from dpsco_app.figure.place import (
-    CLEAR,
-    STEP,
     Box,
     Point,
     border,
@@ -17,7 +15,6 @@ from dpsco_app.figure.place import (
 )
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
 
-NEAR = 12.0  # pixels between words and the end of their line
 LETTER = 0.49  # mean width of a letter, in heights of its type
 BOLD = 1.06  # how much wider bold letters are
 TYPE = 14  # the height of the ladder's type
@@ -29,10 +26,10 @@ MOST_ROOM = 64  # pixels that the panels give at most to names
 def placed_words(place: PanelBox, words: Words) -> Part | None:
     """Return words inside a panel, where they keep clear of every line; None if nowhere."""
     theme = place.theme
-    type_size = theme.px((13.5 if theme.size.ladder else 12) - 1.5 * bool(words.on))
+    type_size = theme.px(13.5 if theme.size.ladder else 12)
     plain = [text.replace("<b>", "").replace("</b>", "") for text in words.lines]
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
-    corner = _beside_line(place, words.on, size) if words.on else _inside(place, words, size)
+    corner = _inside(place, words, size)
     if corner is None:
         return None  # the ladder says it
     place.paths.append(border((*corner, *size)))
@@ -62,26 +59,6 @@ def _inside(place: PanelBox, words: Words, size: Point) -> Point | None:
 
     want = (words.want[0] * (place.width - size[0]), words.want[1] * (place.height - size[1]))
     return free_place(size, (place.width, place.height), place.paths, want, allowed)
-
-
-def _beside_line(place: PanelBox, key: str, size: Point) -> Point | None:
-    """Return the corner of words on a line, else near its end; None if they would be far off."""
-    line = next(line for line in place.panel.lines if line.key == key)
-    own = place.pixels(line.x, line.y)
-    others = [path for path in place.paths if list(path) != own]
-    panel, end = (place.width, place.height), place.across(line.x[-1]) - size[0]
-    on = end, level_at(own, end) + 1
-    near = end, place.up(line.y[-1]) - size[1] - NEAR / 2
-
-    def is_on(box: Box) -> bool:
-        return 0 < box[1] - max(level_at(own, box[0]), level_at(own, box[0] + size[0])) <= STEP + 1
-
-    def is_near(box: Box) -> bool:
-        return math.dist(box[:2], near) <= NEAR * 4
-
-    return free_place(size, panel, others, on, is_on, CLEAR) or free_place(
-        size, panel, place.paths, near, is_near, CLEAR
-    )
 
 
 def heads_of(place: PanelBox, figure: Figure, *, first: bool) -> list[Part]:

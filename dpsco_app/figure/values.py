@@ -89,7 +89,6 @@ class Words:
     want: tuple[float, float]
     below: str = ""  # the key of the region inside which they must stay
     least: float = 0.0  # the least height, as a share of the panel
-    on: str = ""  # the key of the line on which they stand, small
 
 
 @dataclass(frozen=True, kw_only=True)

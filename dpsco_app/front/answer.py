@@ -9,8 +9,14 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.study import Role, Study, chosen_point, compared
-from dpsco_app.front.titles import NO_BREAK, data_word, ratio_text, settings_text
-from dpsco_app.parts.evaluations import region, without_data
+from dpsco_app.front.titles import (
+    NO_BREAK,
+    data_word,
+    ratio_text,
+    sampling_decides,
+    settings_text,
+)
+from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import baseline, geometry_name
 from dpsco_core.base.limits import DASHBOARD
@@ -24,10 +30,10 @@ QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
-OPEN = 10.0  # the ratio of the ends of an interval that says next to nothing
 MOST = 100.0
 NOTHING = "no measurable cost"
-USELESS = "no private algorithm here beats not looking at the data"
+USELESS = "no private answer here beats not looking at the data"
+IDLE = "no better than not looking at the data"
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
@@ -47,28 +53,34 @@ class Answer:
 
 
 def answer(studies: Sequence[Study]) -> Answer:
-    """Return the answer of one panel, or of two."""
+    """Return the answer of one panel, or of two; none before all runs of the point are there."""
     apart = compared(studies)
     told = [_Told(s, apart) for s in studies]
     first = told[0]
-    if not first.lead:
+    if not first.lead or not all(s.complete for s in studies):
         return _without(first.study)
-    if first.price is None:
-        return _without_price(told)
-    priced = [one for one in told if one.price is not None]
-    costs = [first.cost(again=False)]
-    costs += [one.cost(again=first.about in costs[0]) for one in priced[1:]]
-    wheres = [one.where() for one in priced]
+    bare = first.price is None
+    told = [one for one in told if one.row is not None and (one.price is None) == bare]
+    costs = [_cost(first.study, first.x, f" the {first.about}")]
+    again = "" if first.about in costs[0] else f" the {first.about}"
+    costs += [_cost(one.study, one.x, again) for one in told[1:]]
+    wheres = [one.where() for one in told]
+    at = f" ({settings_text(first.study.scenario, first.x)})."
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
-    elif costs == [USELESS, USELESS]:
-        headline = (_capital(USELESS), f"{wheres[0]} or {wheres[1]}")
+    elif set(costs) == {USELESS}:
+        headline = _capital(USELESS), " or ".join(wheres)
     else:
-        headline = (f"{_capital(costs[0])} {wheres[0]},", f"{costs[1]} {wheres[1]}")
-    at = f" ({settings_text(first.study.scenario, first.x)})."
-    small = _best(first, at) if set(costs) == {USELESS} else _whose(told, at)
-    small += _idle([one for one in told if not one.useless]) + _along(first) + _outside(first)
-    return Answer(headline=headline, small=small)
+        left, right = map(_placed, (costs[0], costs[1].replace(USELESS, IDLE)), wheres)
+        headline = (f"{_capital(left)},", right)
+    public = method_card(baseline(first.study.scenario.problem))
+    name = inside(public.short or public.name)
+    against = f", against the {name}{' without privacy' * (first.about != 'error')}"
+    more = against * (set(costs) != {USELESS}) + at
+    if bare:
+        more = f". Choose the {name}, too, to see what privacy costs."
+    small = _whose(told, more)
+    return Answer(headline=headline, small=small + _along(first) + _outside(first))
 
 
 class _Told:
@@ -84,37 +96,10 @@ class _Told:
     def about(self) -> str:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
-    @property
-    def start(self) -> float:
-        """The error of an answer that sees no data."""
-        point = self.study.scenario if self.x is None else self.study.scenario.at(self.x)
-        return without_data(point)
-
-    @property
-    def idle(self) -> bool:
-        """Whether an answer that sees no data errs no more, as far as the trials can tell."""
-        return self.row is not None and 0 < self.start <= self.row.mean + self.row.half
-
-    @property
-    def useless(self) -> bool:
-        """Whether it errs less, or that is all that the trials can tell of the private method."""
-        if self.row is None or not self.idle:
-            return False
-        price = self.price
-        wide = price is not None and price.high > OPEN * max(price.low, 0.0)
-        return wide or self.start < self.row.mean - self.row.half
-
-    def cost(self, *, again: bool) -> str:
-        """Return the cost in words; the second time "the error" is understood."""
-        assert self.price is not None
-        if self.useless:
-            return "no better than no data" if again else USELESS
-        return cost_words(self.price, "" if again else f" the {self.about}")
-
     def where(self) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
-            return "in the hardest case known"
+            return "in the hardest case known" + " for privacy" * sampling_decides(self.study)
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
@@ -123,6 +108,20 @@ class _Told:
             return f"on the {geometry_name(scenario.geometry, scenario.q)}"
         law = distribution_card(scenario.distribution).name.replace(" ", NO_BREAK)
         return f"on {law} {data_word(scenario)}"
+
+
+def _cost(study: Study, x: float | None, about: str) -> str:
+    """Return what privacy costs at a point, or the error where there is none to compare with."""
+    row = study.at(study.lead, x)
+    if row is None or study.useless(x):
+        return USELESS * (row is not None)
+    if row.price is None:
+        return f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
+    return cost_words(row.price, about)
+
+
+def _placed(cost: str, where: str) -> str:
+    return f"{cost} {where.replace(' known', '') if cost in (USELESS, IDLE) else where}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
@@ -139,7 +138,7 @@ def cost_words(price: Ratio, about: str) -> str:
     >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
     'no measurable cost'
     """
-    if price.high < 1 or (price.within_noise and not price.high > UNSURE):
+    if price.high < 1 or costs_nothing(price):
         return NOTHING
     if (price.value if math.isnan(price.low) else price.low) > MOST:
         return f"more than {MOST:.0f} times{about}"
@@ -148,6 +147,17 @@ def cost_words(price: Ratio, about: str) -> str:
         return f"{' to '.join(ends)} times{about}"
     exact = "" if price.high <= CLOSE * price.low else "about "
     return f"{exact}{ratio_text(price.value)} times{about}"
+
+
+def costs_nothing(price: Ratio) -> bool:
+    """Whether the trials do not tell a cost from none, and leave none open that is large.
+
+    Examples
+    --------
+    >>> [costs_nothing(Ratio(value=v, low=0.2, high=1.9)) for v in (0.6, 1.1)]
+    [True, False]
+    """
+    return price.within_noise and (price.value <= 1 or not price.high > UNSURE)
 
 
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
@@ -182,43 +192,18 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
         return (_capital(cost), where)
     whom = bound_by(told.study.scenario, edge)
     return (
-        f"{_capital(cost)} {where};",
+        f"{_capital(_placed(cost, where))};",
         f"no {whom} algorithm can err less than {rounded(edge.value)}",
     )
 
 
-def _best(told: _Told, more: str) -> Words:
-    lead = _named(told.lead), told.lead
-    return (("Best private algorithm here: ", ""), lead, (more, ""))
-
-
-def _whose(told: Sequence[_Told], at: str) -> Words:
-    """Say whose ratio the headline is, with the methods in their colours."""
-    first = told[0]
-    public = method_card(first.study.public)
-    against = f" against the {inside(public.short or public.name)}"
-    against += ("" if first.about == "error" else " without privacy") + at
-    leads = [one.lead for one in told if one.price is not None]
-    if len(set(leads)) < 2:
-        best = (", best private algorithm here,", "")
-        return (_capital(_named(leads[0])), leads[0]), best, (against, "")
-    return (
-        ("Best private algorithms: ", ""),
-        (_named(leads[0]), leads[0]),
-        (" on the left and ", ""),
-        (_named(leads[1]), leads[1]),
-        (" on the right,", ""),
-        (against, ""),
-    )
-
-
-def _idle(told: Sequence[_Told]) -> Words:
-    """Say on which data an answer without data does as well, or better."""
-    wheres = [
-        "hardest case" if one.study.role == "hardest" else one.where() for one in told if one.idle
-    ]
-    text = f" {_capital(' and '.join(wheres))}: no better than no data."
-    return ((text, ""),) if wheres else ()
+def _whose(told: Sequence[_Told], more: str) -> Words:
+    """Say whose number the headline is, with the methods in their colours."""
+    leads = dict.fromkeys(one.lead for one in told if one.row is not None)
+    names = [(_named(lead), lead) for lead in leads]
+    if len(names) > 1:
+        names[1:] = [(" on the left and ", ""), names[1], (" on the right", "")]
+    return ("Best private algorithm here: ", ""), *names, (more, "")
 
 
 def _outside(told: _Told) -> Words:
@@ -244,25 +229,11 @@ def _along(told: _Told) -> Words:
     if scenario.axis in (None, "n"):
         return ()
     ends = scenario.grid[0], scenario.grid[-1]
-    rows = [told.study.at(told.lead, x) for x in ends]
-    costs = [cost_words(row.price, "") for row in rows if row is not None and row.price is not None]
-    if len(costs) < 2:
+    costs = [_cost(told.study, x, "").replace(USELESS, IDLE) for x in ends]
+    if not all(costs):
         return ()
     first, last = (f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True))
     return ((f" At {SYMBOL[scenario.axis]} = {first}; at {last}.", ""),)
-
-
-def _without_price(told: Sequence[_Told]) -> Answer:
-    """Return the answer where no method without privacy was chosen: errors alone."""
-    parts = [
-        f"{one.about if i == 0 else ''} {rounded(one.row.mean)} {one.where()}".strip()
-        for i, one in enumerate(told)
-        if one.row is not None
-    ]
-    headline = (_capital(parts[0]) + ("," if len(parts) > 1 else ""), *parts[1:])
-    public = inside(method_card(baseline(told[0].study.scenario.problem)).name)
-    small = _best(told[0], f". Choose the {public}, too, to see what privacy costs.")
-    return Answer(headline=headline, small=small + _idle(told))
 
 
 def _without(study: Study) -> Answer:

@@ -6,7 +6,6 @@ from dpsco_app.figure.colours import IMPOSSIBLE, WINDOW, Pair
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Line
 from dpsco_app.front.study import place
-from dpsco_app.front.titles import at_point
 from dpsco_app.parts.options import in_print, rounded
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.base.law_classes import COORDINATE
@@ -69,6 +68,7 @@ def bound_hover(e: Evaluation) -> str:
         f"{card.paper}, {card.statement}",
         "a rate, drawn with constant 1" if card.constant == "rate" else "",
         worst if e.binds else f"holds for {card.laws.words}",
+        "mostly sampling error" * (e.terms.get("sampling", 0) > e.terms.get("privacy", 0) > 0),
         e.note,
         *(f"⚠ {in_print(failure)}" for failure in e.failures),
     )
@@ -100,15 +100,9 @@ def bound_by(scenario: Scenario, e: Evaluation) -> str:
 
 
 def floor_words(
-    scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]], x: float | None
+    scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]]
 ) -> tuple[str, ...]:
     """Return what stands in the region below a floor."""
-    by = {at: bound_by(scenario, e) for at, e in floor}
-    kinds = set(by.values()) - {"sampling"}
-    if not kinds:
-        return ("no algorithm, private or not,", "can be here")
-    private = f"no {kinds.pop()} algorithm"
-    if by[x] == "sampling":
-        at = at_point(scenario, x).removeprefix(", ")
-        return (private, "can be here, and no other", f"one at {at}")
-    return (private, "can be here")
+    kinds = {bound_by(scenario, e) for _, e in floor} - {"sampling"}
+    whom = f"no {kinds.pop()} algorithm" if kinds else "no algorithm, private or not,"
+    return (whom, "can be here")

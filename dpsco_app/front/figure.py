@@ -15,9 +15,11 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_core.fields import MEAN
 
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
-START = "answer without data"
 # What the table says below a row's name.
-NOTES = {"window": WINDOW_NOTE, "start": "the error of one fixed answer, on the data of the column"}
+NOTES = {
+    "the window": WINDOW_NOTE,
+    "answer without data": "the error of one fixed answer, on the data of the column",
+}
 DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
 
 
@@ -47,7 +49,7 @@ def front_figure(
         ticks=_ticks(low, high),
     )
     return Figure(
-        panels=[panel.made(low) for panel in visible],
+        panels=[panel.made() for panel in visible],
         y=y,
         ladder=_ladder(panels, price=view.measure == "price"),
         alt=alt,
@@ -110,17 +112,17 @@ def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str
     """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named]
-    lines += [g for g in panel.guides if g.kind == "proven" or (g.key == "start" and not price)]
+    lines += panel.guides
     rows = [
         LadderRow(
             key=line.key,
-            name=START if line.key == "start" else line.name,
+            name=line.name,
             colour=line.colour,
             bold=line.kind == "measured",
             end=line.y[-1],
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
-            note=NOTES.get(line.key, "not private" if line.key == panel.study.public else ""),
+            note=NOTES.get(line.name, "not private" if line.key == panel.study.public else ""),
         )
         for line in lines
     ]
@@ -134,7 +136,7 @@ def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str
                 end=area.upper[-1],
                 values=[ranged(*ends) if area.lower else rounded(*ends)],
                 swatch="area" if area.lower else "edge",
-                note=NOTES.get(area.key, ""),
+                note=NOTES.get(area.name, ""),
             )
         )
     return {row.key: row for row in rows}

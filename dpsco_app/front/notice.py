@@ -21,12 +21,15 @@ LIGHT_DATA = (
 )
 FLOOR = (
     "**No private algorithm can be in the red region**, even one that is told the exact shape of "
-    "these data, on average over all positions of the mean. The page Lower bounds proves it with "
-    "your numbers."
+    "these data, on average over all positions of the mean."
 )
 ABOVE = (
     " The window above it is about **all** data with this tail: on easier data, such as these, a "
     "line may well run below it."
+)
+ANEW = (
+    " The data of the hardest case are made anew for each n and budget, so that even the line "
+    "without privacy moves with ε."
 )
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
@@ -42,12 +45,12 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
     missing = no_floor(scenario)
     if hard is not None:
-        bound = HARD if region(hard) else ""
+        bound = (HARD if region(hard) else "") + ANEW
     elif missing:
         law = distribution_card(scenario.distribution).name
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
-        bound = FLOOR + ABOVE * (not no_window(scenario))
+        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * (view.against == "hardest")
     if bound and view.measure != "price":  # no bound is drawn there
         texts.append(bound)
     if scenario.axis == "p":

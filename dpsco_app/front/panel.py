@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
@@ -16,7 +15,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import UNSURE, loose_ends
+from dpsco_app.front.answer import costs_nothing, loose_ends
 from dpsco_app.front.bound_lines import (
     bound_by,
     bound_hover,
@@ -26,7 +25,6 @@ from dpsco_app.front.bound_lines import (
 )
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
-    START_NOTE,
     WINDOW_WORDS,
     at_point,
     axis_title,
@@ -36,7 +34,6 @@ from dpsco_app.front.titles import (
     panel_about,
     panel_title,
     ratio_text,
-    unequal,
 )
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import (
@@ -52,6 +49,7 @@ from dpsco_core.catalogue import bound, method_card
 from dpsco_core.fields import MEAN, is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
+from dpsco_core.results.price import Ratio
 
 MOST_NAMED = 4  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
@@ -115,7 +113,7 @@ class FrontPanel:
         risks = [1.0 if self.price else risk for _, risk in known]
         line = Line(
             key="start",
-            name="Without privacy" if self.price else "Answer without data",
+            name="without privacy" if self.price else "answer without data",
             kind="guide",
             x=[place(x) for x, _ in known],
             y=risks,
@@ -126,21 +124,13 @@ class FrontPanel:
         return [line] if all(0 < risk < math.inf for risk in risks) else []
 
     def _bounds(self) -> list[Line]:
-        known, true = fano(self.scenario), self._fano_is_true_here()
-        own = known and bound(known).card.instance_problem == self.scenario.problem
-        slugs = [known] if true or (own and self.alone and not unequal(self.scenario)) else []
-        more = (s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law)
-        slugs += [s for s in more if s not in slugs]  # the floor of these data is the region
-        named = self.view.named_bound(self.scenario)
-        slugs += [named] if named and named not in slugs else []
-        lines = []
-        for slug in slugs:
-            curve = [e for e in evaluations(self.scenario, (slug,)) if 0 < e.value < math.inf]
-            if curve:
-                line = bound_line(curve)
-                worst = slug == known and not true
-                lines.append(replace(line, name=f"{line.name}, worst case") if worst else line)
-        return lines
+        slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
+        # The floor of these data is the region.
+        slugs += [s for s in shown(self.scenario, self.view.views) if not bound(s).card.of_law]
+        slugs += filter(None, [self.view.named_bound(self.scenario)])
+        curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
+        finite = [[e for e in curve if 0 < e.value < math.inf] for curve in curves]
+        return [bound_line(curve) for curve in finite if curve]
 
     def _own(self) -> list[Line]:
         """Return the formulas of one's own."""
@@ -167,8 +157,7 @@ class FrontPanel:
     def _fano_is_true_here(self) -> bool:
         """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
 
-        There the region is above it, so that no private line crosses it. Elsewhere only a panel
-        alone draws it, by its full name.
+        There the region is above it, so that no private line crosses it.
         """
         if not fano(self.scenario):
             return False
@@ -252,32 +241,28 @@ class FrontPanel:
             lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
         lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
-            lines.append(f"proven: at most {rounded(proven[place(row.x)])} on average")
+            bound = proven[place(row.x)]
+            within = ", within the trials’ error" * (bound < row.mean <= bound + row.half)
+            lines.append(f"proven: at most {rounded(bound)} on average{within}")
         return "<br>".join(lines)
 
     # -- the panel ----------------------------------------------------------------------------
 
-    def made(self, low: float) -> Panel:
+    def made(self) -> Panel:
         words = []
         if self.region:
             words.append(
                 Words(
-                    lines=floor_words(self.scenario, self.floor, self.x),
+                    lines=floor_words(self.scenario, self.floor),
                     colour=IMPOSSIBLE.ink,
                     want=(0.03, 0.02),
                     below=self.region[0].key,
                 )
             )
         if self.first and not self.price:
-            text = no_window(self.scenario) or WINDOW_WORDS
+            own = WINDOW_WORDS[: 2 if self.study.role == "hardest" else 3]
+            text = no_window(self.scenario) or own
             words.append(Words(lines=text, colour=WINDOW.ink, want=(1, 0.93), least=0.5))
-        if self._public_below():
-            on = self.study.public
-            words.append(Words(lines=["not private"], colour=GREY, want=(1, 0), on=on))
-        start = any(line.key == "start" and max(line.y) > low for line in self.guides)
-        if start and (self.first or not self.price):
-            note = "no cost" if self.price else START_NOTE
-            words.insert(0, Words(lines=[note], colour=QUIET, want=(1, 1), on="start"))
         return Panel(
             title=self.title,
             about=panel_about(self.study),
@@ -289,12 +274,6 @@ class FrontPanel:
             gap=self._gap(),
             chosen=place(self.x),
         )
-
-    def _public_below(self) -> bool:
-        """Whether the line without privacy goes through the region: there it says that it may."""
-        floors = [y for r in self.region for y in self.at(r.x, r.upper)]
-        own = [y for e in self.lines if e.key == self.study.public for y in self.at(e.x, e.y)]
-        return any(0 < a < b for a in own for b in floors)
 
     def at(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
         """Return the height of a curve at the chosen point, if it has one there."""
@@ -317,24 +296,23 @@ class FrontPanel:
 
     def _gap(self) -> Gap | None:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
-        if self.price or best is None or public is None:
+        if self.price or best is None or public is None or best.price is None:
+            return None
+        if self.study.useless(self.x) or not self.study.complete:
             return None
         return Gap(
             x=place(self.x),
             low=public.mean,
             high=best.mean,
-            text=_factor(best, public),
+            text=_factor(best.price),
             colour=colour_of(self.lead),
             key=self.lead,
         )
 
 
-def _factor(best: Measurement, public: Measurement) -> str:
+def _factor(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
-    price = best.price
-    if price is None:
-        return f"×{ratio_text(best.mean / public.mean)}"
-    if price.within_noise and price.high <= UNSURE:
+    if costs_nothing(price):
         return "≈ ×1"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.problem_words import baseline
 from dpsco_core.catalogue import method_card
 from dpsco_core.fields import is_linear
@@ -14,6 +15,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin"]
+BETTER = 0.95  # share of an error above which two digits may not show a difference
 MIDDLE = 1.0  # the middle of the axis that a single point has
 
 
@@ -46,6 +48,19 @@ class Study:
         private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
         there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
         return min(there, key=there.__getitem__, default="")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs of the chosen point are there."""
+        x, trials = chosen_point(self.scenario), self.scenario.trials
+        rows = [self.table.get((m, x)) for m in self.scenario.methods]
+        return all(r is not None and (r.refusal or r.trials >= trials) for r in rows)
+
+    def useless(self, x: float | None) -> bool:
+        """Whether the trials leave the best private answer no better than one without data."""
+        row = self.at(self.lead, x)
+        start = without_data(self.scenario if x is None else self.scenario.at(x))
+        return row is not None and 0 < BETTER * start <= row.mean + row.half
 
     @property
     def public(self) -> str:

@@ -14,14 +14,12 @@ from dpsco_core.scenario import Scenario
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PRICE_AXIS = "Price of privacy: error over the error without privacy"
-START_NOTE = "no better than not looking at the data"
 WINDOW_WORDS = (
-    "<b>The window</b>, worst case:",
-    "top proven reachable,",
-    "bottom proven unbeatable",
+    "<b>The window</b>: the best",
+    "guarantee on worst data.",
+    "These may be easier.",
 )
-
-WINDOW_NOTE = "worst case: top reachable, bottom unbeatable; easier data can be lower"
+WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
@@ -30,7 +28,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
         same = "tail" if scenario.problem == MEAN else "kind of loss and tail"
-        known = "known for privacy" if _sampling_decides(study) else "known"
+        known = "known for privacy" if sampling_decides(study) else "known"
         return f"The hardest case {known}, same {same}"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
@@ -47,8 +45,8 @@ def panel_about(study: Study) -> str:
     """Return what the hardest data are like, where they are those of the lower bounds on means."""
     if study.role != "hardest" or study.scenario.problem != MEAN:
         return ""
-    if _sampling_decides(study):
-        return "sampling is harder on other data: those have the window's bottom"
+    if sampling_decides(study):
+        return "other data have more sampling error and set the window’s bottom"
     return "a few records lie far out and carry the mean"
 
 
@@ -115,7 +113,7 @@ def data_word(scenario: Scenario) -> str:
     return "features" if scenario.problem in LINEAR_MODELS else "data"
 
 
-def _sampling_decides(study: Study) -> bool:
+def sampling_decides(study: Study) -> bool:
     """Whether the window's lower edge here is a bound that holds without privacy, too."""
     x = chosen_point(study.scenario)
     spans = [span for at, span in window(study.scenario) if at == x and span.lower is not None]

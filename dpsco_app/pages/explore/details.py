@@ -20,16 +20,20 @@ from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.runs import Shown, studies_of
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.tables import numbers
+from dpsco_app.pages.lower_bounds import state as lower
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts import export, refusals
+from dpsco_app.parts.evaluations import region
 from dpsco_app.parts.folding import fold, fold_words
 from dpsco_app.parts.options import SYMBOL, separated, value_text
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.shell import visit
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, distribution_card, method_card
+from dpsco_core.explain.hardest import is_hard
 from dpsco_core.fields import MEAN
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.results.findings import times_to_halve
@@ -41,13 +45,8 @@ from dpsco_core.scenario import Scenario
 NO_BREAK = "\xa0"
 MANY = 1000  # times the records: the error hardly falls
 ABOUT_SLOPES = (
-    "Fitted: the least-squares slope of the mean errors, with its 95 % interval over the trials, "
-    "of which it takes at least two. Predicted: the slopes of the terms of the method's published "
-    "rate over the same points, from the least to the largest; the constants in front of the "
-    "terms are not known, and decide where in this range the slope of their sum lies. A slope "
-    "outside it contradicts no theorem: a bound may be loose by a factor that changes along the "
-    "axis. “Too few points to say” is also said of an interval wider than one half, which does not "
-    "tell a square root from a proportion."
+    "Predicted: the slopes of the terms of the method’s published rate, from the least to the "
+    "largest, at the same points."
 )
 
 
@@ -59,7 +58,7 @@ def draw_details(shown: Shown) -> None:
     for text in to_notice(scenario, STATE.current()):
         st.markdown(text)
     _links(scenario)
-    _slopes(result)
+    fold("Slopes", lambda: _slopes(result), "fold_slopes")
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
@@ -98,6 +97,11 @@ def _links(scenario: Scenario) -> None:
                 help="Its path, its gradients, and the four parts of its error, in the view One "
                 "run.",
                 query=anatomy_query(scenario),
+            )
+        if not is_hard(scenario) and lower.fit(scenario) == scenario and region(scenario):
+            proof = lower.STATE.to_query(lower.View(part="prove", hard="data"))
+            link_to(
+                "lower-bounds", "The proof, with your numbers", query=visit.query(scenario) | proof
             )
         private = [m for m in scenario.methods if method_card(m).privacy != "none"]
         try:

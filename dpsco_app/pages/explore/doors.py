@@ -20,10 +20,11 @@ DOORS = {
 
 def draw_doors(now: Scenario) -> None:
     """Draw the line of doors, in the space beside the question."""
+    doors = st.empty()  # so that the figure below keeps its place when they go
     # Large type is for a class, whose teacher is not new here.
     if now != BASE or GONE in st.session_state or teaching.current().large:
         return
-    with st.container(horizontal=True, key="doors"):
+    with doors.container(horizontal=True, key="doors"):
         st.html("New here?")
         for slug, names in DOORS.items():
             st.page_link(place(slug), label=names[is_phone()])

@@ -24,7 +24,7 @@ const newGrip = (hand, cursor, does) => {
     tag("circle", { r: GRIP, "stroke-width": 2 }))
   dragged(grip, (event) => {
     hand.held = true
-    does.move(event)
+    if (hand.gd._fullLayout?.xaxis) does.move(event) // a new figure may be on its way
   }, () => letGo(hand, does, 0))
   grip.onkeydown = (event) => {
     const step = does.steps[event.key]
@@ -55,16 +55,26 @@ const refocus = ({ grip, keyed }) => {
 }
 
 // A layer over the figure with a grip, which `draw` fills. What `does` is: `steps` and `step` for
-// keys, `move` for a pointer, and `end` when it is let go.
+// keys, `move` for a pointer, and `end` when it is let go; `presses` says whether a pointer that goes
+// down on a figure takes the grip, too.
 export const newHand = (root, draw, cursor, does) => {
   const hand = { root, held: false, drawn: tag("g", {}), layer: newLayer({ class: "hand" }) }
-  hand.grip = newGrip(hand, cursor, does(hand))
+  const way = does(hand)
+  hand.grip = newGrip(hand, cursor, way)
   hand.layer.append(hand.drawn, hand.grip)
   hand.each = () => refocus(hand)
-  const elsewhere = () => (hand.keyed = 0) // who points at something is done with the keys
-  window.addEventListener("pointerdown", elsewhere, true)
+  const pressed = (event) => {
+    hand.keyed = 0 // who points at something is done with the keys
+    const gd = event.target.closest?.(`[class*="st-key-${hand.data.figure}"] .js-plotly-plot`)
+    if (!gd?._fullLayout?.xaxis || event.target.closest(".grip") || !way.presses?.(gd, event)) return
+    hand.gd = gd
+    hand.grip.onpointerdown(event)
+    hand.held = true
+    way.move(event)
+  }
+  window.addEventListener("pointerdown", pressed, true)
   keep(hand, draw, () => {
-    window.removeEventListener("pointerdown", elsewhere, true)
+    window.removeEventListener("pointerdown", pressed, true)
     delete root.hand
   })
   return hand

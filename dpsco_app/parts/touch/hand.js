@@ -3,6 +3,7 @@
 import { newHand, placeGrip } from "./grip.js"
 import { nameBeside, nearestPlace, tag, toPixels } from "./layer.js"
 
+const AXIS = 32 // pixels below a figure that its numbers take
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -1000, End: 1000 }
 
 const saying = ({ data, at }) => `${data.symbol} = ${data.texts[at]}`
@@ -36,6 +37,13 @@ const moving = (hand) => ({
   move: (event) => {
     const places = hand.data.values.map((value) => [value, 0])
     put(hand, nearestPlace(hand.gd, places, 0, event))
+  },
+  // The axis is pressed as its grip is, also on a new figure that has no grip yet.
+  presses: (gd, { clientX, clientY }) => {
+    const { xaxis, yaxis } = gd._fullLayout
+    const { left, top } = gd.getBoundingClientRect()
+    const [x, y] = [clientX - left - xaxis._offset, clientY - top - yaxis._offset - yaxis._length]
+    return x >= 0 && x <= xaxis._length && y >= 0 && y <= AXIS
   },
   end: () => {
     const { data, at } = hand

@@ -8,7 +8,16 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.front import links
-from dpsco_app.front.answer import NOTHING, UNSURE, Answer, answer, cost_words, loose_ends
+from dpsco_app.front.answer import (
+    IDLE,
+    NOTHING,
+    UNSURE,
+    USELESS,
+    Answer,
+    answer,
+    cost_words,
+    loose_ends,
+)
 from dpsco_app.front.changes import fitted
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Role, Study, chosen_point
@@ -16,7 +25,7 @@ from dpsco_app.front.titles import NO_BREAK, panel_names, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
-from dpsco_app.parts.evaluations import hardest, region
+from dpsco_app.parts.evaluations import hardest, region, window, without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import method_card
@@ -50,7 +59,7 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
     assert said.headline == (f"{low} to {high} times the error", "on Student\xa0t data")
-    assert ("Simple clipping", "mean.clipped") in said.small
+    assert ("simple clipping", "mean.clipped") in said.small
 
 
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
@@ -94,7 +103,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "Coordinate-wise, Laplace, best private" in small(say(of(scenario)))
+    assert "here: coordinate-wise, Laplace, against" in small(say(of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
@@ -116,7 +125,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = of(replace(at, offset=0.01))
     said = say(blind)
-    assert said.headline[0] == "No private algorithm here beats not looking at the data"
+    assert said.headline[0] == "No private answer here beats not looking at the data"
     assert (
         small(said).replace(NO_BREAK, " ")
         == "Best private algorithm here: simple clipping (n = 200, d = 20, ε = 0.1)."
@@ -124,8 +133,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]
     beside = say(of(SWEEP), replace(blind, role="pin"))
-    assert beside.headline[1] == "no better than no data in the pinned run"
-    assert "no better than no data" not in small(beside)
+    assert beside.headline[1] == f"{IDLE} in the pinned run"
     both = say(blind, replace(blind, role="pin"))
     assert both.plain.lower().count("no private") == 1
     assert "not looking" not in say(of(replace(at, offset=0.0))).plain
@@ -137,8 +145,8 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     row = study.at("mean.clipped", 2000)
     assert row is not None
     level = replace(at, grid=(2000, 4000), offset=row.mean)
-    assert "no better than no data" in small(say(of(level)))
-    assert "no better than no data" not in small(say(of(SWEEP)))
+    assert say(of(level)).headline[0].lower() == USELESS
+    assert USELESS not in say(of(SWEEP)).plain
     assert "outside of the sweep" not in small(say(of(level)))
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
     wide = of(replace(level, n=10_000, d=1000, grid=(100, 200)))
@@ -175,11 +183,10 @@ def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() 
     assert again is not None and again.price is not None
     assert again.price.high > 10 * max(again.price.low, 0)
     both = say(level, replace(level, role="pin")).plain
-    assert both.startswith("No private algorithm here beats not looking at the data on Student")
+    assert both.startswith("No private answer here beats not looking at the data on Student")
     assert both.endswith(" or in the pinned run")
     beside = say(of(SWEEP), replace(level, role="pin")).plain
-    assert beside.endswith("no better than no data in the pinned run")
-    assert "no better than no data" not in small(say(level))
+    assert beside.endswith(f"{IDLE} in the pinned run")
 
 
 def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
@@ -187,6 +194,47 @@ def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
     assert open_one.within_noise
     assert cost_words(open_one, "") == "1 to 3 times"
     assert cost_words(replace(open_one, high=UNSURE), "") == NOTHING
+    assert cost_words(replace(open_one, value=0.9), "") == NOTHING
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 20.0])
+@pytest.mark.parametrize("p", [2.0, 3.5])
+@pytest.mark.parametrize("n", [500, 2000, 10_000])
+def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
+    n: int, p: float, epsilon: float
+) -> None:
+    """In the headline and in the figure alike; where it is not better, that alone is said."""
+    methods = ("mean.sample", "mean.clipped", "mean.adaptive")
+    own = Scenario(n=n, p=p, epsilon=epsilon, methods=methods, trials=5)
+    hard = hardest(own)
+    assert hard is not None
+    studies = of(own), of(hard, "hardest")
+    headline = say(*studies).plain
+    figure = front_figure(studies, View())
+    lines = headline.split(", ") if ", " in headline else [headline, headline]
+    for study, panel, line in zip(studies, figure.panels, lines, strict=True):
+        start = without_data(study.scenario)
+        private = (study.at(m, None) for m in methods[1:])
+        best = min((row for row in private if row is not None), key=lambda row: row.mean)
+        better = best.mean + best.half < 0.95 * start
+        assert ("times" in line or NOTHING in line.lower()) is better
+        assert (USELESS in line.lower() or IDLE in line) is not better
+        assert (panel.gap is not None) is better
+    assert IDLE not in small(say(*studies))
+    by_sampling = dict(window(own))[None].lower.card.privacy == "none"
+    assert ("hardest case for privacy" in headline.replace("known ", "")) is by_sampling
+
+
+def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:
+    whole = of(SWEEP)
+    rest = [o for o in whole.outcomes if o.x != 10_000]
+    half = [o for o in whole.outcomes if o.x == 10_000][:-1]
+    for outcomes in (half, rest + half):
+        part = of(SWEEP, outcomes=outcomes)
+        assert say(part).headline == say(whole, part).headline == ("", "")
+        assert front_figure([part], View()).panels[0].gap is None
+    there = [o for o in whole.outcomes if o.x == 10_000]
+    assert say(of(SWEEP, outcomes=there)) == say(whole)
 
 
 @pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])

@@ -14,6 +14,7 @@ from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
+from dpsco_app.parts.shown_bounds import fano
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
@@ -111,7 +112,8 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         (panel,) = front_figure([Study(scenario=other)], View()).panels
         assert "window" not in [r.key for r in panel.regions]
         assert why in " ".join(line for words in panel.words for line in words.lines)
-        assert not any("worst case" in line.name for line in panel.lines)
+        worst = [line.y[0] for line in panel.lines if line.key == fano(other)]
+        assert all(y <= dict(region(other))[None].value for y in worst)
 
 
 def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
@@ -124,15 +126,15 @@ def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
     assert (ladder.columns, row.name) == (["Student t", "hardest"], "answer without data")
     assert row.values == [rounded(starting_risks(one.scenario)[0][1]) for one in panels]
     assert len(set(row.values)) == 2 and "on the data of the column" in row.note
-    priced = front_figure([study], View(measure="price")).ladder.rows
-    assert "start" not in [row.key for row in priced]
+    (priced,) = front_figure([study], View(measure="price")).ladder.rows
+    assert (priced.name, priced.values, priced.note) == ("without privacy", ["1.0"], "")
 
 
 def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     """Without privacy it is the same to a hundredth; where privacy adds more it is private."""
     usual = Scenario(axis="n", grid=(500, 10_000), n=10_000)
     for scenario, name, words in (
-        (usual, "sampling floor", "one at n = 10,000"),
+        (usual, "sampling floor", "no private algorithm"),
         (replace(usual, n=500), "private floor", "can be here"),
         (replace(usual, grid=(10_000,)), "sampling floor", "no algorithm, private or not,"),
         (replace(usual, epsilon=0.05), "private floor", "no private algorithm"),
@@ -151,3 +153,34 @@ def test_a_floor_that_sampling_alone_has_binds_everybody_and_says_so() -> None:
     rows = {row.key: row.values for row in front_figure(panels, View()).ladder.rows}
     assert rows["sampling floor"][1] == rows["private floor"][0] == ""
     assert rows["sampling floor"][0] and rows["private floor"][1]
+
+
+def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() -> None:
+    study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
+    hard = hardest(study.scenario)
+    assert hard is not None
+    for one, easier in ((study, True), (Study(scenario=hard, role="hardest"), False)):
+        (panel,) = front_figure([one], View()).panels
+        (words,) = [w.lines for w in panel.words if "window" in w.lines[0]]
+        assert len(words) <= 3 and "worst data" in words[1] and "unbeatable" not in str(words)
+        assert ("These may be easier." in words) is easier
+
+
+def test_a_mean_above_its_proven_bound_lies_within_the_error_of_the_trials() -> None:
+    made = Scenario(methods=("mean.sample",), n=5000, trials=5)
+    outcomes = list(study(made))
+    line = front_figure([Study(scenario=made, outcomes=outcomes)], View()).panels[0].lines[-1]
+    (_, proven), (mean,) = line.bound[0], line.y
+    spread = [replace(o, error=o.error * proven / mean * 1.01) for o in outcomes]
+    clear = [replace(o, error=o.error * proven / mean * 0.99) for o in outcomes]
+    for trials, within in ((spread, True), (clear, False)):
+        (panel,) = front_figure([Study(scenario=made, outcomes=trials)], View()).panels
+        assert ("within the trials’ error" in panel.lines[-1].hover[0]) is within
+
+
+def test_a_floor_that_is_mostly_sampling_says_so_where_it_is_pointed_at() -> None:
+    for n, epsilon, mostly in ((500, 1.0, True), (500, 0.05, False)):
+        scenario = Scenario(n=n, epsilon=epsilon)
+        (panel,) = front_figure([Study(scenario=scenario)], View()).panels
+        (area,) = [r for r in panel.regions if r.key == "private floor"]
+        assert ("mostly sampling error" in area.hover[0]) is mostly

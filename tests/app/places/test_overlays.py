@@ -159,8 +159,9 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
                 exec("".join(cell["source"]), names)
     there = {trace.name: list(trace.y) for trace in names["figure"].data}
     shown = {line.name: list(line.y) for line in panel.lines if line.opacity == 1}
-    assert {NAME, "CDP Fano", "Your formula", "Answer without data"} <= set(shown)
+    assert {NAME, "CDP Fano", "Your formula", "answer without data"} <= set(shown)
     there["Your formula"] = there.pop("1/sqrt(n)")
+    there["answer without data"] = there.pop("Answer without data")
     for m in scenario.methods:
         there[short_names(scenario.methods)[m]] = there.pop(method_card(m).name)
     assert {name for name, y in there.items() if y} == set(shown)

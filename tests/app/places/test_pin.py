@@ -232,7 +232,7 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     said = texts(page)
     areas = {"the window", "private floor", "sampling floor"}  # edges are bounds with names
     drawn = {t["name"] for t in figure(page)["data"] if t.get("name")}
-    proven = drawn - areas - lines(page).keys() - {"Answer without data"}
+    proven = drawn - areas - lines(page).keys() - {"answer without data"}
     floor, *_ = [e for _, e in region(chosen(page))]
     assert len(proven) > 4
     for name in (*proven, floor.bound.card.name):
