@@ -19,14 +19,6 @@ TAIL = (
     r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. Small p means heavy tails; "
     "p = 2 is only a finite variance. Below 2 there is none, and no mean square error to compare."
 )
-DELTA = (
-    r"The probability with which the limit that $\varepsilon$ sets may fail. Keep it well below "
-    "$1/n$: at $1/n$, publishing a random record would pass."
-)
-MARGIN = (
-    "A law of tail index p has no p-th moment, so the records are drawn with tail index p + margin. "
-    "A small margin makes their tail nearly as heavy as p allows."
-)
 CLIPPED = "How far the true mean is from 0, where clipping is centred."
 STARTS = "is from 0, where every optimiser starts."
 FALLING = (
