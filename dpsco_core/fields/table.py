@@ -23,6 +23,7 @@ from dpsco_core.fields.words import (
     RECORD,
     SAME_SEED,
     STARTS,
+    TAIL,
     UNEQUAL_SCALES,
     has_offset,
     words,
@@ -159,8 +160,7 @@ class Fields:
         front=8,
         symbol="δ",
         label="Failure probability δ",
-        help=r"The probability with which the limit that $\varepsilon$ sets may fail. Keep it well "
-        "below $1/n$: at $1/n$, publishing a random record would pass.",
+        help=r"The chance that the limit of $\varepsilon$ fails. Keep it well below $1/n$.",
         shown=lambda s: s.rho is None and bool(s.delta),
         offered=(1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
         sign=Sign(
@@ -207,9 +207,7 @@ class Fields:
         symbol="p",
         label="Tail index p",
         ends=("heavy", "light"),
-        help=r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. Small p means "
-        "heavy tails; p = 2 is only a finite variance. Below 2 there is none, and no mean square "
-        "error to compare.",
+        help=TAIL,
         offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20, P_MAX),
         grid=(2, 2.5, 3, 4, 6, 10),
         linear=True,
@@ -228,8 +226,7 @@ class Fields:
         "moment exists",
         group="Fine print",
         label="Margin of the tail",
-        help="A law of tail index p has no p-th moment, so the records are drawn with tail index "
-        "p + margin. A small margin makes their tail nearly as heavy as p allows.",
+        help="Records have tail index p + margin: with p itself their p-th moment is infinite.",
         shown=lambda s: catalogue.distribution_class(s.distribution).has_margin,
         offered=(0.1, 0.2, 0.5, 1, 2, 5),
     )

@@ -15,6 +15,10 @@ RECORD = (
     "The law of a record. Each is scaled so that every coordinate's central moment of order $p$ "
     "is 1." + HARD
 )
+TAIL = (
+    r"The largest moment that is known to exist: $E|X_j-\mu_j|^p = 1$. Small p means heavy tails; "
+    "p = 2 is only a finite variance. Below 2 there is none, and no mean square error to compare."
+)
 CLIPPED = "How far the true mean is from 0, where clipping is centred."
 STARTS = "is from 0, where every optimiser starts."
 FALLING = (
