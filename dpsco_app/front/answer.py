@@ -34,6 +34,8 @@ MOST = 100.0
 NOTHING = "no measurable cost"
 USELESS = "no private answer here beats not looking at the data"
 IDLE = "no better than not looking at the data"
+EVERYTHING = "everything"
+NO_DATA = "no better than no data"
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
@@ -113,6 +115,8 @@ class _Told:
 def _cost(study: Study, x: float | None, about: str) -> str:
     """Return what privacy costs at a point, or the error where there is none to compare with."""
     row = study.at(study.lead, x)
+    if study.costs_all(x):
+        return EVERYTHING
     if row is None or study.useless(x):
         return USELESS * (row is not None)
     if row.price is None:
@@ -121,7 +125,9 @@ def _cost(study: Study, x: float | None, about: str) -> str:
 
 
 def _placed(cost: str, where: str) -> str:
-    return f"{cost} {where.replace(' known', '') if cost in (USELESS, IDLE) else where}"
+    if cost in (USELESS, IDLE, EVERYTHING):
+        where = where.replace(" known", "")
+    return f"{cost} {where}" + f": {NO_DATA}" * (cost == EVERYTHING)
 
 
 def cost_words(price: Ratio, about: str) -> str:
@@ -189,7 +195,7 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     public = told.study.at(told.study.public, told.x)
     hard = told.study.role == "hardest"
     if not hard or public is None or edge is None or edge.value <= public.mean:
-        return (_capital(cost), where)
+        return (f"Everything {where}:", IDLE) if cost == EVERYTHING else (_capital(cost), where)
     whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(_placed(cost, where))};",

@@ -9,7 +9,9 @@ import pytest
 
 from dpsco_app.front import links
 from dpsco_app.front.answer import (
+    EVERYTHING,
     IDLE,
+    NO_DATA,
     NOTHING,
     UNSURE,
     USELESS,
@@ -218,7 +220,9 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean + best.half < 0.95 * start
         assert ("times" in line or NOTHING in line.lower()) is better
-        assert (USELESS in line.lower() or IDLE in line) is not better
+        assert any(t in line.lower() for t in (USELESS, IDLE, NO_DATA)) is not better
+        everything = study.costs_all(None)
+        assert (EVERYTHING in line.lower()) is everything and not (everything and better)
         assert (panel.gap is not None) is better
     assert IDLE not in small(say(*studies))
     by_sampling = dict(window(own))[None].lower.card.privacy == "none"

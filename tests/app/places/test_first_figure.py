@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.front.answer import IDLE, NOTHING, cost_words
+from dpsco_app.front.answer import EVERYTHING, NO_DATA, NOTHING, cost_words
 from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
 from dpsco_app.pages.explore import page as explore
@@ -50,7 +50,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     assert run.beside is not None and run.beside.scenario.distribution == "hypercube"
     prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (run, run.beside)]
     assert " on Student t data, " in headline(page)
-    assert headline(page).endswith(f", {IDLE} in the hardest case")
+    assert headline(page).endswith(f", {EVERYTHING} in the hardest case: {NO_DATA}")
     low, high = map(
         float, re.findall(r"(?:About )?([\d.]+)(?: to ([\d.]+))? times", headline(page))[0]
     )
@@ -237,7 +237,7 @@ def test_three_doors_stand_open_at_the_first_settings_until_another_page_was_see
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     page = open_page(rho="0.5", epsilon=None, delta=None, against=None)
     assert below(page).endswith("(n = 5,000, d = 20, ρ = 0.5). n = 10,000 is outside of the sweep.")
-    assert headline(page).endswith(f", {IDLE} in the hardest case")
+    assert headline(page).endswith(f", {EVERYTHING} in the hardest case: {NO_DATA}")
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes == {
