@@ -170,9 +170,17 @@ def measured_contest(
 def is_tied(
     errors: Vector,  # shape (methods, trials)
 ) -> bool:
-    """Whether the interval of the best method's paired difference to another one holds 0."""
+    """Whether the interval of the best method's paired difference to another one holds 0.
+
+    Examples
+    --------
+    >>> is_tied(np.array([[1.0, 1.1], [2.0, 2.1]])), is_tied(np.array([[1.0], [2.0]]))  # one run
+    (False, True)
+    """
     if len(errors) < 2:
         return False
+    if errors.shape[1] < 2:
+        return True
     best = int(smallest_index(errors.mean(axis=1)))
     gaps = np.delete(errors, best, axis=0) - errors[best]
     trials = errors.shape[1]
