@@ -162,6 +162,6 @@ def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     said = words_in(ElementTree.fromstring(drawn))
     assert "d = 5, p = " in said and "5 trials, seed 0" in said
     name, made = saved(page, menu, "HTML: the figure as a page")
-    assert name == "dpsco-explore.html" and b"Plotly.newPlot" in made
+    assert name == "dpsco-explore.html" and b"Plotly.react(" in made
     name, made = saved(page, menu, "Notebook: the same run in Jupyter")
     assert name == "dpsco_run.ipynb" and json.loads(made)["nbformat"] == 4
