@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
-from dpsco_app.figure.head import Words, head
+from dpsco_app.figure.head import head
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
@@ -37,9 +37,8 @@ class FirstScreen:
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
         self.ladder, self.foot = left.empty(), st.container()
 
-    def say(self, question: str, answer: str, small: str | Words = "") -> None:
-        words = [(small, "")] if isinstance(small, str) else small
-        self.head.html(head(question, [answer], words, theme()))
+    def say(self, question: str, answer: str, small: str = "") -> None:
+        self.head.html(head(question, [answer], [(small, "")], theme()))
 
     def draw(
         self, figure: Figure, on_click: Callable[[str], None] | None = None, **lengths: Any
@@ -61,7 +60,7 @@ class FirstScreen:
         self,
         question: str,
         figure: Figure,
-        small: str | Words = "",
+        small: str = "",
         table: Callable[[], pd.DataFrame] | None = None,
         **files: Any,
     ) -> None:
@@ -69,6 +68,19 @@ class FirstScreen:
         self.say(question, figure.alt, small)
         self.draw(figure)
         self.draw_files(figure, table, **files)
+
+    def show_below(
+        self,
+        figure: Figure,
+        table: Callable[[], pd.DataFrame] | None = None,
+        *,
+        setting: str = "",
+        **lengths: Any,
+    ) -> None:
+        """Draw a figure below the first one, with what it shows as its header, and its files."""
+        self.head.subheader(figure.alt)
+        self.draw(figure, **lengths)
+        self.draw_files(figure, table, setting=setting)
 
     def draw_files(
         self,
