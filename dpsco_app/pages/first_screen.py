@@ -11,13 +11,11 @@ import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import head
-from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
-from dpsco_app.parts.options import number_text, rounded
-from dpsco_core.catalogue import method_card
+from dpsco_app.parts.options import number_text
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
 PHONE = {"left": 54}
@@ -113,27 +111,6 @@ def numbers_of(figure: Figure) -> pd.DataFrame:
     lines = [line for line in named if line.width] or named
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
-
-
-def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[Line]:
-    """Return a row of a figure of trials: their mean as a stroke, and each of them as a mark."""
-    name, colour = method_card(method).name, colour_of(method)
-    stroke = Line(
-        key=method, name=name, x=[mean] * 2, y=[rank - 0.3, rank + 0.3], colour=colour, width=3
-    )
-    marks = Line(
-        key=method,
-        name=name,
-        x=errors,
-        y=[rank] * len(errors),
-        colour=colour,
-        width=0,
-        symbol=symbol_of(method),
-        size=8,
-        opacity=0.7,
-        hover=[f"{name}: {rounded(error)}" for error in errors],
-    )
-    return [stroke, marks]
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:
