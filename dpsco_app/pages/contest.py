@@ -89,10 +89,9 @@ def value_text(value: float, *, holds: bool) -> str:
 def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figure:
     """Return the map; the ladder has each method's value at the point, and its share of the map."""
     plane = contest.plane
-    titles = {a: axis_title(replace(point, axis=a)) for a in (plane.x_axis, plane.y_axis)}
     ends = [cell_edges(list(values)) for values in (plane.x, plane.y)]
     x, y = (
-        log_axis(titles[axis], edges[0], edges[-1])
+        log_axis(axis_title(replace(point, axis=axis)), edges[0], edges[-1])
         for axis, edges in zip((plane.x_axis, plane.y_axis), ends, strict=True)
     )
     names = list(short_names(contest.methods).values())
@@ -181,7 +180,7 @@ def draw_contest(
     reading: Reading,
     *,
     # between which values a click moves an axis
-    limits: Mapping[str, tuple[int, int]] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
     setting: str = "",  # at the foot of its files
 ) -> None:
     """Draw a contest again and again as it fills in, and below the last one its numbers."""
@@ -208,7 +207,7 @@ def draw_contest(
     screen.draw_files(figure, lambda: contest_table(contest), setting=setting)
 
 
-def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]]) -> None:
+def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[float, float]]) -> None:
     """Move the scenario's point to the cell that was clicked; a callback."""
     points = st.session_state[key].selection.points
     if not points:

@@ -10,14 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
-from dpsco_app.figure.head import Words, head
-from dpsco_app.figure.methods import colour_of, symbol_of
+from dpsco_app.figure.head import head
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
 from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
-from dpsco_app.parts.options import number_text, rounded
-from dpsco_core.catalogue import method_card
+from dpsco_app.parts.options import number_text
 
 SIZE = {"height": 500, "left": 58, "right": 330}  # the size of a figure with controls above it
 PHONE = {"left": 54}
@@ -37,9 +35,8 @@ class FirstScreen:
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
         self.ladder, self.foot = left.empty(), st.container()
 
-    def say(self, question: str, answer: str, small: str | Words = "") -> None:
-        words = [(small, "")] if isinstance(small, str) else small
-        self.head.html(head(question, [answer], words, theme()))
+    def say(self, question: str, answer: str, small: str = "") -> None:
+        self.head.html(head(question, [answer], [(small, "")], theme()))
 
     def draw(
         self, figure: Figure, on_click: Callable[[str], None] | None = None, **lengths: Any
@@ -61,7 +58,7 @@ class FirstScreen:
         self,
         question: str,
         figure: Figure,
-        small: str | Words = "",
+        small: str = "",
         table: Callable[[], pd.DataFrame] | None = None,
         **files: Any,
     ) -> None:
@@ -69,6 +66,19 @@ class FirstScreen:
         self.say(question, figure.alt, small)
         self.draw(figure)
         self.draw_files(figure, table, **files)
+
+    def show_below(
+        self,
+        figure: Figure,
+        table: Callable[[], pd.DataFrame] | None = None,
+        *,
+        setting: str = "",
+        **lengths: Any,
+    ) -> None:
+        """Draw a figure below the first one, with what it shows as its header, and its files."""
+        self.head.subheader(figure.alt)
+        self.draw(figure, **lengths)
+        self.draw_files(figure, table, setting=setting)
 
     def draw_files(
         self,
@@ -101,27 +111,6 @@ def numbers_of(figure: Figure) -> pd.DataFrame:
     lines = [line for line in named if line.width] or named
     columns = {line.name: pd.Series(list(line.y), index=list(line.x)) for line in lines}
     return pd.DataFrame(columns).rename_axis(figure.panels[0].x.title).reset_index()
-
-
-def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[Line]:
-    """Return a row of a figure of trials: their mean as a stroke, and each of them as a mark."""
-    name, colour = method_card(method).name, colour_of(method)
-    stroke = Line(
-        key=method, name=name, x=[mean] * 2, y=[rank - 0.3, rank + 0.3], colour=colour, width=3
-    )
-    marks = Line(
-        key=method,
-        name=name,
-        x=errors,
-        y=[rank] * len(errors),
-        colour=colour,
-        width=0,
-        symbol=symbol_of(method),
-        size=8,
-        opacity=0.7,
-        hover=[f"{name}: {rounded(error)}" for error in errors],
-    )
-    return [stroke, marks]
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:

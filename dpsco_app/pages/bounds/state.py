@@ -1,7 +1,5 @@
 """What Bounds's controls and address hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal

@@ -29,7 +29,6 @@ NOISE_COLOURS = {"generalized gaussian": METHODS["violet"], "gaussian": METHODS[
 NEAR, ROOM = 1.42, (1.6, 2.25)  # the picture is as wide for every point that is near, or is not
 LONG = 8.0  # half the length of a line that leaves the picture
 NOTHING = np.zeros((0, 2))
-NO_LADDER = Ladder(title="", columns=[], rows=[])
 
 
 def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
@@ -49,28 +48,53 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
     if projected.normal is not None:
         touching = line_across(projected.nearest, projected.normal, LONG)
         residual = np.stack([x, projected.nearest])
-    return _plane(
-        [
-            _line("the set", boundary, colour=SET, width=2.5, fill=0.22),
-            _line("across", across, colour=REACH, width=1.2, dash="dot"),
-            _line("reach", reach, colour=REACH, width=2),
-            _line("touching", touching, colour=INK, width=1.2, dash="dot"),
-            _line("residual", residual, colour=POINT, width=3),
-            _line(
-                "farthest",
-                projected.farthest,
-                colour=REACH,
-                width=5,
-                symbol="square",
-                size=13,
-                label="farthest",
-                away=(-12, -14),
-            ),
-            _dots("nearest", projected.nearest[None], POINT, "diamond", 10, "P(x)", (12, -14)),
-            _dots("point", x[None], INK, "circle", 9, "x", (9, 9)),
-        ],
-        span,
-        alt,
+    lines = [
+        _line("the set", boundary, colour=SET, width=2.5, fill=0.22),
+        _line("across", across, colour=REACH, width=1.2, dash="dot"),
+        _line("reach", reach, colour=REACH, width=2),
+        _line("touching", touching, colour=INK, width=1.2, dash="dot"),
+        _line("residual", residual, colour=POINT, width=3),
+        _line(
+            "farthest",
+            projected.farthest,
+            colour=REACH,
+            width=5,
+            symbol="square",
+            size=13,
+            label="farthest",
+            away=(-12, -14),
+        ),
+        _line(
+            "nearest",
+            projected.nearest[None],
+            colour=POINT,
+            width=0,
+            symbol="diamond",
+            size=10,
+            label="P(x)",
+            away=(12, -14),
+        ),
+        _line(
+            "point",
+            x[None],
+            colour=INK,
+            width=0,
+            symbol="circle",
+            size=9,
+            label="x",
+            away=(9, 9),
+        ),
+    ]
+    first, second = (
+        Axis(title=name, low=-span, high=span, ticks=_units(span), log=False)
+        for name in ("w₁", "w₂")
+    )
+    return Figure(
+        panels=[Panel(title="", x=first, lines=lines)],
+        y=second,
+        ladder=Ladder(title="", columns=[], rows=[]),
+        alt=alt,
+        square=True,
     )
 
 
@@ -173,15 +197,6 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
 # -- pictures of the plane --
 
 
-def _plane(lines: Sequence[Line], span: float, alt: str) -> Figure:
-    x, y = (
-        Axis(title=name, low=-span, high=span, ticks=_units(span), log=False)
-        for name in ("w₁", "w₂")
-    )
-    panels = [Panel(title="", x=x, lines=lines)]
-    return Figure(panels=panels, y=y, ladder=NO_LADDER, alt=alt, square=True)
-
-
 def _units(span: float) -> list[tuple[float, str]]:
     step = max(1, math.floor(span / 1.5))
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
@@ -190,27 +205,6 @@ def _units(span: float) -> list[tuple[float, str]]:
 def _line(key: str, points: Matrix, **more: Any) -> Line:
     x, y = points.T.tolist() if len(points) else ([], [])
     return Line(key=key, name=key, x=x, y=y, **more)
-
-
-def _dots(
-    key: str,
-    points: Matrix,
-    colour: tuple[str, str],
-    symbol: str,
-    size: float,
-    label: str,
-    away: tuple[float, float],
-) -> Line:
-    return _line(
-        key,
-        points,
-        colour=colour,
-        width=0,
-        symbol=symbol,
-        size=size,
-        label=label,
-        away=away,
-    )
 
 
 # -- tables --

@@ -82,8 +82,11 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
         [list(v) for v in zip(*sorted(d.items()), strict=True)]
         for d in (evidence.start, evidence.floor)
     )
-    dotted = [thin("", *start)] if start else []
-    blind = [replace(d, key="start", name="Answer without data", dash="dot") for d in dotted]
+    blind = (
+        [replace(thin("", *start), key="start", name="Answer without data", dash="dot")]
+        if start
+        else []
+    )
     regions = [impossible(*floor)] if floor else []
     low, high = _heights(lesson, evidence, [*lines, *blind], floor[1] if floor else [])
     # Before the measurement the lines are not drawn to their ends, or leave the figure.

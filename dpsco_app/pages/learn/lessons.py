@@ -28,9 +28,10 @@ from dpsco_core.scenario import Scenario
 
 Answer = str | float
 Point = tuple[float, float]
-FACTORS: tuple[float, ...]
-FACTORS = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
-FACTORS += (80, 100)
+FACTORS: tuple[float, ...] = (
+    *(1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8),
+    *(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100),
+)
 EXACT = 1.1  # a number within this factor of the measured one is right
 ONE_POINT = 1.0  # a share within one percentage point is right
 NEAR = 1.5  # a number within this factor of the measured one is close

@@ -172,10 +172,7 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     screen.draw(first, width=WIDTHS.get(window.size(), 780), right=right, height=460)
     screen.draw_files(first, setting=setting_line(lesson.scenario))
     for i, figure in enumerate(others):
-        below = FirstScreen(f"learn_below_{i}")
-        below.head.subheader(figure.alt)
-        below.draw(figure)
-        below.draw_files(figure)
+        FirstScreen(f"learn_below_{i}").show_below(figure)
     if lesson.numbers:
         with question:
             _draw_handle(lesson, evidence, over, fresh=len(state.measured()) > known)

@@ -1,7 +1,5 @@
 """What the page Learn holds: step and answers in its address, measurements in the session."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -106,8 +104,9 @@ class Answered:
 
 
 def measured() -> dict[str, tuple[LessonEvidence, LessonFinding]]:
-    kept: dict[str, tuple[LessonEvidence, LessonFinding]]
-    kept = st.session_state.setdefault(MEASURED, {})
+    kept: dict[str, tuple[LessonEvidence, LessonFinding]] = st.session_state.setdefault(
+        MEASURED, {}
+    )
     return kept
 
 

@@ -42,9 +42,9 @@ def bare(scenario: Scenario) -> Scenario:
     )
 
 
-@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
-def _standing(point: Scenario) -> Standing:
-    return standing(point)
+_standing = st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})(
+    standing
+)
 
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})

@@ -32,13 +32,6 @@ def draw_steps(steps: Sequence[ProofStep]) -> None:
                 st.markdown(f"**{step.number}**  \n{step.unit}")
 
 
-_COUPLING = (
-    "Compare two words on the *same* random records. Records that are 0 are equal; only a spike "
-    "shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
-    "$E B=nq$, and $E B^2=n^2q^2+nq(1-q)$ = "
-)
-
-
 def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     """Return the proof on the paper's packing of spikes."""
     start = (
@@ -276,7 +269,9 @@ def expectile_steps(at: ExpectileProof) -> tuple[ProofStep, ...]:
 def _coupling(changes: float, squared: float) -> ProofStep:
     return ProofStep(
         name="Coupling",
-        why=f"{_COUPLING}{brief(squared)}.",
+        why="Compare two words on the *same* random records. Records that are 0 are equal; only a "
+        "spike shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
+        f"$E B=nq$, and $E B^2=n^2q^2+nq(1-q)$ = {brief(squared)}.",
         number=brief(changes),
         unit="records differ on average",
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -48,23 +47,22 @@ from dpsco_core.scenario import Scenario
 
 GRID = (500, 1000, 2000, 5000, 10_000)
 PROVE = words.QUESTIONS["prove"]
-kept = partial(st.cache_resource, hash_funcs={Scenario: repr})
 
 
-@kept(max_entries=200, show_spinner=False)
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
     at = MeanInstance(scenario=point)
     return curves(at), floors(at)
 
 
-_spied = kept(max_entries=50, show_spinner="The spy is at work")(spied)
+_spied = st.cache_resource(
+    max_entries=50, show_spinner="The spy is at work", hash_funcs={Scenario: repr}
+)(spied)
 
 
 def numbers(at: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
     """Return the bounds of an instance; kept for later reruns."""
-    made: tuple[tuple[FanoCurve, ...], Floors]
-    made = _numbers(replace(at.scenario, methods=(), trials=1, seed=0))
-    return made
+    return _numbers(replace(at.scenario, methods=(), trials=1, seed=0))
 
 
 def prove_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:

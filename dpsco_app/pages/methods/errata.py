@@ -23,7 +23,6 @@ from dpsco_core.explain.errata import (
     methods_of,
 )
 
-HEIGHT = 360
 QUESTION = "What was wrong in print?"
 SMALL = (
     "Found while the papers were worked out. Most results survive, with other constants or with a "
@@ -70,7 +69,7 @@ def _table() -> None:
             "Paper": [str(e.paper) for e in ERRATA],
         }
     )
-    st.dataframe(frame, hide_index=True, width="stretch", height=HEIGHT)
+    st.dataframe(frame, hide_index=True, width="stretch", height=360)
 
 
 def _named(slug: str) -> str:

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.figure.values import Axis, Figure, Ladder, Panel
+from dpsco_app.figure.methods import colour_of, symbol_of
+from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.live.running import run_here
-from dpsco_app.pages.first_screen import FirstScreen, ladder_row, log_axis, trials_row, upright
+from dpsco_app.pages.first_screen import FirstScreen, ladder_row, log_axis, upright
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
 from dpsco_app.parts.drawing import is_phone
@@ -162,6 +163,27 @@ def race_figure(
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),
         alt=alt,
     )
+
+
+def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> list[Line]:
+    """Return a row of a figure of trials: their mean as a stroke, and each of them as a mark."""
+    name, colour = method_card(method).name, colour_of(method)
+    stroke = Line(
+        key=method, name=name, x=[mean] * 2, y=[rank - 0.3, rank + 0.3], colour=colour, width=3
+    )
+    marks = Line(
+        key=method,
+        name=name,
+        x=errors,
+        y=[rank] * len(errors),
+        colour=colour,
+        width=0,
+        symbol=symbol_of(method),
+        size=8,
+        opacity=0.7,
+        hover=[f"{name}: {rounded(error)}" for error in errors],
+    )
+    return [stroke, marks]
 
 
 def answer(fits: Sequence[Fit]) -> str:

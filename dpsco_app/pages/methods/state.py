@@ -1,7 +1,5 @@
 """What the controls and the address of the page Methods hold, and its links to other pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from dpsco_app.pages.one_run.state import anatomy_query

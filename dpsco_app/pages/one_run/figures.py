@@ -192,9 +192,13 @@ def percent(share: float) -> str:
 
 
 def parts_table(parts: ErrorParts) -> pd.DataFrame:
-    columns = {"Clip radius": parts.radii}
-    columns |= {PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS}
-    return pd.DataFrame(columns | {"Whole error": parts.total})
+    return pd.DataFrame(
+        {
+            "Clip radius": parts.radii,
+            **{PART_NAMES[name].capitalize(): getattr(parts, name) for name in PARTS},
+            "Whole error": parts.total,
+        }
+    )
 
 
 # -- noise that cancels -------------------------------------------------------------------------

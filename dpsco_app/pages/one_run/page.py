@@ -171,10 +171,7 @@ def _noise_part(point: Scenario, method: str) -> None:
         return
     own = plan.phases[-1].descent.steps
     figure = figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed))
-    screen = FirstScreen("one_run_noise")
-    screen.head.subheader(figure.alt)
-    screen.draw(figure, height=360)
-    screen.draw_files(figure)
+    FirstScreen("one_run_noise").show_below(figure, height=360)
     st.caption(figures.noise_sentence(own))
 
 
@@ -224,9 +221,7 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
         return False
     figure = figures.parts_figure(parts, radius)
     setting = setting_line(replace(scenario, axis=None, grid=()))
-    second.head.subheader(figure.alt)
-    second.draw(figure)
-    second.draw_files(figure, lambda: figures.parts_table(parts), setting=setting)
+    second.show_below(figure, lambda: figures.parts_table(parts), setting=setting)
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
         "same steps at every radius."

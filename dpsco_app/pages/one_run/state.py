@@ -1,7 +1,5 @@
 """What the controls of One run and address hold beside the scenario."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.live.running import Pace
-from dpsco_app.pages.privacy.state import RUN_OPTIONS, STATE
+from dpsco_app.pages.privacy.state import OPTIONS, STATE
 from dpsco_core.audit.engine import Audit, Found, seconds_a_run, steps
 
 AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button
@@ -66,7 +66,7 @@ def ran(task: Audit, place: DeltaGenerator) -> Found | None:
 
 
 def _refuse(task: Audit, seconds: float) -> None:
-    fitting = [runs for runs in RUN_OPTIONS if runs * seconds / task.runs <= MOST_SECONDS]
+    fitting = [runs for runs in OPTIONS["runs"] if runs * seconds / task.runs <= MOST_SECONDS]
     nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
     st.info(
         f"These runs would take about {seconds:,.0f} s, and {MOST_SECONDS:.0f} s are allowed "

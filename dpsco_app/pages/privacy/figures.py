@@ -37,7 +37,6 @@ LOOKS: tuple[tuple[str, Dash], ...] = (
     ("violet", "solid"),
     ("green", "dashdot"),
 )
-Place = tuple[float, float]
 
 
 def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
@@ -73,7 +72,7 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
 
 def compared_figure(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    marks: Mapping[str, Place],
+    marks: Mapping[str, tuple[float, float]],
     titles: tuple[str, str],
     alt: str,
     *,

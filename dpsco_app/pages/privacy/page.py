@@ -1,11 +1,9 @@
 """Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from dpsco_app.figure.values import Figure
@@ -23,15 +21,9 @@ from dpsco_app.pages.privacy.figures import (
     shares_figure,
 )
 from dpsco_app.pages.privacy.state import (
-    AT_OPTIONS,
-    BATCH_OPTIONS,
-    CLAIM_OPTIONS,
-    DELTA_OPTIONS,
+    OPTIONS,
     PARTS,
     PRIVATE_SLUGS,
-    RECORD_OPTIONS,
-    RELEASE_OPTIONS,
-    RUN_OPTIONS,
     STATE,
     View,
     faults_of,
@@ -40,6 +32,7 @@ from dpsco_app.pages.privacy.state import (
     private,
 )
 from dpsco_app.parts.drawing import is_phone
+from dpsco_app.parts.export import Table
 from dpsco_app.parts.page import Asked, draw_parts, sliders, to_explore
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.audit.samples import samples
@@ -62,7 +55,6 @@ from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
-Table = Callable[[], pd.DataFrame]
 SHUFFLED_RECORDS = (10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
 # The columns of wide tables that are shown.
 COLUMNS = {
@@ -78,13 +70,13 @@ COLUMNS = {
 }
 # What the parts ask for beside the scenario's budget: the label, values and help of each slider.
 ASKED: dict[str, Asked] = {
-    "read_at": ("Read ε at δ (delta)", DELTA_OPTIONS, None),
-    "records": ("Records", RECORD_OPTIONS, None),
-    "batch": ("Records in the batch", BATCH_OPTIONS, None),
-    "releases": ("Releases k", RELEASE_OPTIONS, None),
-    "claim": ("Claimed ε (epsilon)", CLAIM_OPTIONS, None),
-    "at": ("at δ (delta)", AT_OPTIONS, "Of a method that is pure, δ = 0 is audited."),
-    "runs": ("Runs", RUN_OPTIONS, "Half of them on each neighbour."),
+    "read_at": ("Read ε at δ (delta)", OPTIONS["read_at"], None),
+    "records": ("Records", OPTIONS["records"], None),
+    "batch": ("Records in the batch", OPTIONS["batch"], None),
+    "releases": ("Releases k", OPTIONS["releases"], None),
+    "claim": ("Claimed ε (epsilon)", OPTIONS["claim"], None),
+    "at": ("at δ (delta)", OPTIONS["at"], "Of a method that is pure, δ = 0 is audited."),
+    "runs": ("Runs", OPTIONS["runs"], "Half of them on each neighbour."),
 }
 SLIDERS: dict[str, tuple[str, ...]] = {
     "convert": (),
@@ -251,10 +243,7 @@ def _audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.markdown(f"**Its ledger gives the record away.** {sentence(done.booked)}")
     shown = samples(done)
     below = samples_figure(shown, words.title_histogram(done))
-    more = FirstScreen("privacy_samples")
-    more.head.subheader(below.alt)
-    more.draw(below)
-    more.draw_files(below, lambda: samples_table(shown))
+    FirstScreen("privacy_samples").show_below(below, lambda: samples_table(shown))
     st.markdown("The same audit from the command line:")
     st.code(command(task), language=None, wrap_lines=True)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, PageView, checked
-from dpsco_core.audit.engine import FAULTS, Audit
+from dpsco_core.audit.engine import FAULTS, Audit, Fault
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import DASHBOARD
@@ -24,20 +24,23 @@ PARTS = {
     "audit": "The audit",
 }
 PRIVATE_SLUGS = tuple(m.card.slug for m in METHODS if m.card.privacy != "none")
-DELTA_OPTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-RELEASE_OPTIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000)
-RECORD_OPTIONS = (10, 100, 1000, 10_000, 100_000, 1_000_000)
-BATCH_OPTIONS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
-CLAIM_OPTIONS = (0.2, 0.5, 1, 2, 3)
-AT_OPTIONS = (0.001, 0.01, 0.05, 0.1, 0.2)
-RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+# The values that the slider of a field offers.
+OPTIONS = {
+    "read_at": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
+    "releases": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000),
+    "records": (10, 100, 1000, 10_000, 100_000, 1_000_000),
+    "batch": (1, 10, 100, 1000, 10_000, 100_000, 1_000_000),
+    "claim": (0.2, 0.5, 1, 2, 3),
+    "at": (0.001, 0.01, 0.05, 0.1, 0.2),
+    "runs": (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("ledger", one_of, tuple(PARTS))
     read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
-    releases: int = checked(100, whole, 1, RELEASE_OPTIONS[-1])  # equal releases that are composed
+    releases: int = checked(100, whole, 1, OPTIONS["releases"][-1])  # equal ones, composed
     # records that are shuffled, or of which a batch is drawn
     records: int = checked(10_000, whole, 1, MOST_RECORDS)
     batch: int = checked(100, whole, 1, MOST_RECORDS)
@@ -47,8 +50,8 @@ class View(PageView):
     # the epsilon that it claims, and the delta
     claim: float = checked(1.0, real, 0.01, 10)
     at: float = checked(0.05, real, 1e-4, 0.3)
-    fault: str = checked("none", one_of, FAULTS)  # how it is broken on purpose
-    runs: int = checked(20_000, whole, RUN_OPTIONS[0], RUN_OPTIONS[-1])
+    fault: Fault = checked("none", one_of, FAULTS)  # how it is broken on purpose
+    runs: int = checked(20_000, whole, OPTIONS["runs"][0], OPTIONS["runs"][-1])
 
     def validate(self) -> View:
         require(self.runs % 2 == 0, "runs", "even: half of them on each neighbour", self.runs)
@@ -62,8 +65,7 @@ class View(PageView):
             point = replace(point, delta=float(self.at))
             if self.fault == "printed-constant":
                 point, at = at_printed_rho(point, self.at)
-        fault = next(known for known in FAULTS if known == self.fault)
-        return Audit(point=point, runs=self.runs, fault=fault, delta=at)
+        return Audit(point=point, runs=self.runs, fault=self.fault, delta=at)
 
 
 def faults_of(view: View) -> list[str]:

@@ -20,7 +20,7 @@ from dpsco_app.parts.options import number_text, rounded, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
-from dpsco_core.scenario import Scenario
+from dpsco_core.methods.user.level import UserLevel
 
 DASHES: dict[str, Dash] = {
     "theorem-c1": "solid",
@@ -80,10 +80,9 @@ def frontier_figure(
     needs: Mapping[str, Sequence[float]],
     here: Mapping[str, float],
     most: float,  # 1/(delta m)
-    scenario: Scenario,
+    at: UserLevel,
 ) -> Figure:
     """Return the least users over epsilon, and the chosen point."""
-    assert scenario.epsilon is not None
     lines = [
         Line(
             key=need.slug,
@@ -100,8 +99,8 @@ def frontier_figure(
     point = Line(
         key="chosen",
         name="chosen point",
-        x=[scenario.epsilon],
-        y=[scenario.n],
+        x=[at.epsilon],
+        y=[at.n],
         colour=INK,
         width=0,
         symbol="circle-x-open",
@@ -110,7 +109,7 @@ def frontier_figure(
     low, high = ends_of([*lines, point])
     border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
     values = [number_text(here[need.slug]) for need in NEEDS]
-    ladder = ladder_of(f"At ε = {scenario.epsilon:g}", "users needed", lines, values)
+    ladder = ladder_of(f"At ε = {at.epsilon:g}", "users needed", lines, values)
     return Figure(
         panels=[
             Panel(
@@ -121,7 +120,7 @@ def frontier_figure(
         ],
         y=log_axis("Least number of users n", low, high),
         ladder=ladder,
-        alt=frontier_answer(here, scenario),
+        alt=frontier_answer(here, at.epsilon),
     )
 
 

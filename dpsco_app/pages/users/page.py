@@ -19,7 +19,7 @@ from dpsco_app.pages.users.figures import (
     frontier_figure,
 )
 from dpsco_app.pages.users.state import (
-    N_ENDS,
+    ENDS,
     PARTS,
     STATE,
     View,
@@ -110,7 +110,13 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(scenario))])
     small = words.of_map(without_data(_cells(scenario)[0].point), scenario) if measured else ""
     draw_contest(
-        screen, words.QUESTIONS["map"], small, stages, scenario, view.basis, limits={"n": N_ENDS}
+        screen,
+        words.QUESTIONS["map"],
+        small,
+        stages,
+        scenario,
+        view.basis,
+        limits={"n": ENDS["n"]},
     )
 
 
@@ -122,9 +128,8 @@ def _bounds(basis: Reading, at: UserLevel) -> Contest:
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:
     """Return the runs of a cell of the measured map."""
-    assert scenario.epsilon is not None and scenario.delta is not None
-    budget = (scenario.epsilon, scenario.delta, scenario.seed)
-    return measured_cells(scenario.n, scenario.m, scenario.d, *budget)
+    at = level(scenario)
+    return measured_cells(at.n, at.m, at.d, at.epsilon, at.delta, scenario.seed)
 
 
 def _measured(scenario: Scenario) -> Iterator[Contest]:
@@ -149,8 +154,8 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     at = level(scenario)
     needs, most = _frontier(at.with_users(2)), most_users(at)
     here, runs, shortfall = _here(at)
-    figure = frontier_figure(needs, here, most, scenario)
-    small = words.frontier_small(here, runs, most, shortfall, scenario)
+    figure = frontier_figure(needs, here, most, at)
+    small = words.frontier_small(here, runs, most, shortfall, at)
     screen.show(words.QUESTIONS["feasibility"], figure, small)
     link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 

@@ -1,7 +1,5 @@
 """What the controls and the address of the page Users hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from dpsco_app.shell import visit
@@ -21,8 +19,14 @@ PARTS = {
     "feasibility": "How many users",
 }
 # What the figures are drawn for, and the measured runs may cost.
-N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
-MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
+ENDS = {
+    "n": (500, 100_000),
+    "m": (1, 1_000_000),
+    "d": (1, 20),
+    "epsilon": (0.1, 10),
+    "delta": (1e-12, 1e-4),
+    "trials": (1, 50),
+}
 PROBLEM, LAW = "quadratic", "hypercube"  # what is measured here
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
 SEVERAL, SOME = 100_000, 50
@@ -67,20 +71,15 @@ def fit(scenario: Scenario) -> Scenario:
     cards = [method_card(m) for m in fitted.methods]
     if any(c.level == "item" and c.privacy != "none" for c in cards):
         fitted = replace(fitted, methods=default_methods(fitted.problem, "user"))
-    budget = (
-        (1.0, 1e-6) if fitted.rho is not None else (fitted.epsilon or 1.0, fitted.delta or 1e-6)
-    )
     fitted = replace(
         fitted,
         distribution=LAW,
         rho=None,
-        epsilon=budget[0],
-        delta=budget[1],
+        epsilon=fitted.epsilon or 1.0,
+        delta=fitted.delta or 1e-6,
         m=SEVERAL if fitted.m == 1 else fitted.m,
     )
-    ends = {"n": N_ENDS, "epsilon": EPSILON_ENDS, "delta": DELTA_ENDS}
-    ends |= {"m": (1, MOST_ITEMS), "d": (1, MOST_DIMENSIONS), "trials": (1, MOST_TRIALS)}
-    kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ends.items()}
+    kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
     return replace(fitted, **kept)
 
 

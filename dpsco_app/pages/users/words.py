@@ -11,6 +11,7 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Reading, is_tied
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import NEEDS
+from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario
 
 QUESTIONS = {
@@ -121,19 +122,19 @@ def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
     return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 
-def frontier_answer(needs: Mapping[str, float], scenario: Scenario) -> str:
+def frontier_answer(needs: Mapping[str, float], epsilon: float) -> str:
     return (
-        f"At ε = {scenario.epsilon:g}, {number_text(needs['step-calibrated'])} users are enough "
+        f"At ε = {epsilon:g}, {number_text(needs['step-calibrated'])} users are enough "
         f"for filtered gradients; their printed theorem needs {number_text(needs['theorem-c1'])}"
     )
 
 
 def frontier_small(
-    needs: Mapping[str, float], runs: float, most: float, shortfall: float, scenario: Scenario
+    needs: Mapping[str, float], runs: float, most: float, shortfall: float, at: UserLevel
 ) -> str:
     """Say which of the algorithms can run at the chosen point, and why the printed one cannot."""
-    able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= scenario.n]
-    first = f"{scenario.n:,} users are " + (
+    able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= at.n]
+    first = f"{at.n:,} users are " + (
         f"enough for {'; '.join(able)}." if able else "too few for all of these."
     )
     second = (

@@ -1,7 +1,5 @@
 """What the controls of Who wins and address hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_app.shell import visit

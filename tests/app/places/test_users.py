@@ -186,7 +186,7 @@ def test_the_frontier_holds_every_need() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
     needs = frontier(LEVEL)
     here = {need.slug: need.least(LEVEL) for need in NEEDS}
-    figure = frontier_figure(needs, here, 1e4, SCENARIO)
+    figure = frontier_figure(needs, here, 1e4, LEVEL)
     drawn = lines(figure)
     for need in NEEDS:
         assert drawn[NEED_NAMES[need.slug]].y == pytest.approx(needs[need.slug])
@@ -196,10 +196,10 @@ def test_the_frontier_holds_every_need() -> None:
         NEED_NAMES["step-calibrated"]
     ] == f"{here['step-calibrated']:,.0f}"
     assert len(numbers_of(figure)) == len(EPSILONS)
-    said = frontier_small(here, math.inf, 1e4, 1200, SCENARIO)
+    said = frontier_small(here, math.inf, 1e4, 1200, LEVEL)
     assert "at no n" in said and NEED_NAMES["step-calibrated"] in said
     assert "Theorem C.1" not in said
-    few = frontier_small(here, 256_310, 1e4, 1200, replace(SCENARIO, n=500, epsilon=0.1))
+    few = frontier_small(here, 256_310, 1e4, 1200, replace(LEVEL, n=500, epsilon=0.1))
     assert "256,310" in few
 
 
