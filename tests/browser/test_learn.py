@@ -136,10 +136,10 @@ def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
     ready(page, seconds=60)
     expect(page.get_by_role("slider", name="Records n")).to_be_visible(timeout=SLOW)
     expect(page.get_by_role("slider", name="Tail index p")).to_be_hidden()
-    headings = page.locator("[data-testid=stSidebar] h3")
-    expect(headings.filter(has_text="Size")).to_be_visible()
-    expect(headings.filter(has_text="Study")).to_be_attached()
-    expect(headings.filter(has_text="Study")).to_be_hidden()
+    page.get_by_text("More settings").click()
+    trials = page.locator(".st-key-field_trials")
+    expect(trials).to_be_attached(timeout=SLOW)
+    expect(trials).to_be_hidden()
     page.wait_for_url(lambda url: "hide=data,study&" in unquote(url) + "&", timeout=SLOW)
     assert "p=4" in page.url
 
