@@ -135,8 +135,14 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
         free = columns[first] - theme.px(BESIDE) - LETTER * type_size * len(row.values[first])
         font = {"size": type_size, "color": colour}
         if row.end >= last.y.low:
-            ends = {"ax": theme.px(18), "ay": want - centre, "name": row.key}
-            beside(want, **LEADER | ends, arrowcolor=translucent(colour, 0.5))
+            beside(
+                want,
+                ax=theme.px(18),
+                ay=want - centre,
+                name=row.key,
+                arrowcolor=translucent(colour, 0.5),
+                **LEADER,
+            )
         name = _fitted(row.name, free / (LETTER * type_size * (BOLD if row.bold else 1)))
         named = {"name": row.key, "captureevents": True, "font": font}
         beside(centre, text=_bold(row, name), xshift=theme.px(22), xanchor="left", **named)

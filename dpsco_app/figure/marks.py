@@ -22,18 +22,34 @@ def regions_of(place: PanelBox) -> list[Part]:
         if region.lower:
             lower = place.extended(region.x, region.lower)[1]
         own = {"name": region.name, "meta": region.key}
-        around = {"x": [*x, *reversed(x)], "y": [*upper, *reversed(lower)], "fill": "toself"}
-        fill = {"fillcolor": place.theme.colour(region.look.fill), "line": {"width": 0}}
-        traces.append(trace(place, **around, **fill, **own))
+        traces.append(
+            trace(
+                place,
+                x=[*x, *reversed(x)],
+                y=[*upper, *reversed(lower)],
+                fill="toself",
+                fillcolor=place.theme.colour(region.look.fill),
+                line={"width": 0},
+                **own,
+            )
+        )
         for y in [upper, lower] if region.lower else [upper]:
             colour = place.theme.colour(region.look.edge)
             line = {"color": colour, "width": place.theme.px(region.edge)}
             traces.append(trace(place, x=x, y=y, line=line, **own))
             place.keep_clear(x, y)
         if region.hover:  # on points that are not seen
-            hidden = {"mode": "markers", "marker": {"size": 12, "opacity": 0}}
-            points = {"x": list(region.x), "y": list(region.upper), "name": region.name}
-            traces.append(trace(place, **points, **hidden, **_hover(region.hover)))
+            traces.append(
+                trace(
+                    place,
+                    x=list(region.x),
+                    y=list(region.upper),
+                    name=region.name,
+                    mode="markers",
+                    marker={"size": 12, "opacity": 0},
+                    **_hover(region.hover),
+                )
+            )
     return traces
 
 
@@ -141,8 +157,18 @@ def cells_of(place: PanelBox) -> list[Part]:
     ink = place.theme.colour(INK)
     look = {"symbol": "circle-x-open", "size": 16, "color": ink, "line": {"width": 2.5}}
     x, y = cells.chosen
-    more = {"cliponaxis": False, "name": "chosen point"}
-    return [*traces, trace(place, x=[x], y=[y], mode="markers", marker=look, **more)]
+    traces.append(
+        trace(
+            place,
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker=look,
+            cliponaxis=False,
+            name="chosen point",
+        )
+    )
+    return traces
 
 
 def _filled_cells(
@@ -202,8 +228,15 @@ def _more(place: PanelBox, line: Line, colour: str) -> list[Part]:
         )
     if line.bound:
         x, y = place.extended(*zip(*line.bound, strict=True))
-        dashed = {"color": colour, "width": place.theme.px(1.6), "dash": "6px,4px"}
-        traces.append(trace(place, x=x, y=y, line=dashed, **hidden))
+        traces.append(
+            trace(
+                place,
+                x=x,
+                y=y,
+                line={"color": colour, "width": place.theme.px(1.6), "dash": "6px,4px"},
+                **hidden,
+            )
+        )
     return traces
 
 
@@ -216,8 +249,9 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     if x is None:
         return [], []
     lines = [line for line in place.panel.lines if line.kind == "measured"]
-    here = [(line, y) for line in lines for a, y in zip(line.x, line.y, strict=True) if a == x]
-    here = [(line, y) for line, y in here if y > 0]
+    here = [
+        (line, y) for line in lines for a, y in zip(line.x, line.y, strict=True) if a == x and y > 0
+    ]
     windows = [region for region in place.panel.regions if region.lower]
     tops = [y for r in windows for a, y in zip(r.x, r.upper, strict=True) if a == x]
     tops += [y for _, y in here]
@@ -225,8 +259,15 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
     traces = []
     if tops:
         top = min(max(tops), place.y.high)
-        column = {"x": [x, x], "y": [place.y.low, top], "line": {"color": ink, "width": 1}}
-        traces.append(trace(place, opacity=0.3, **column))
+        traces.append(
+            trace(
+                place,
+                x=[x, x],
+                y=[place.y.low, top],
+                line={"color": ink, "width": 1},
+                opacity=0.3,
+            )
+        )
         place.keep_clear([x, x], [place.y.low, top])
     gap, notes = _bracket(place, place.panel.gap)
     traces += gap
@@ -242,13 +283,31 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
             "line": {"color": colour if is_open else page, "width": 2},
         }
         faded = FADED if figure.faded else 1.0
-        more = {"cliponaxis": False, "meta": line.key, "opacity": line.opacity * faded}
-        traces.append(trace(place, x=[x], y=[y], mode="markers", marker=marker, **more))
+        traces.append(
+            trace(
+                place,
+                x=[x],
+                y=[y],
+                mode="markers",
+                marker=marker,
+                cliponaxis=False,
+                meta=line.key,
+                opacity=line.opacity * faded,
+            )
+        )
     if not place.panel.x.ticks:  # nothing to choose along
         return traces, notes
-    knob = {"size": theme.px(15), "color": ink, "line": {"color": page, "width": 2}}
-    at_axis = {"x": [x], "y": [place.y.low], "mode": "markers", "cliponaxis": False}
-    traces.append(trace(place, marker=knob, meta="knob", **at_axis))
+    traces.append(
+        trace(
+            place,
+            x=[x],
+            y=[place.y.low],
+            mode="markers",
+            marker={"size": theme.px(15), "color": ink, "line": {"color": page, "width": 2}},
+            cliponaxis=False,
+            meta="knob",
+        )
+    )
     return traces, notes
 
 
@@ -261,9 +320,16 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
     low, high = sorted((place.up(gap.low), place.up(gap.high)))
     traces = []
     if high - low > 16:
-        stroke = {"x": [gap.x, gap.x], "y": [gap.low, gap.high]}
-        line = {"color": colour, "width": theme.px(3)}
-        traces.append(trace(place, line=line, opacity=0.9, meta=gap.key, **stroke))
+        traces.append(
+            trace(
+                place,
+                x=[gap.x, gap.x],
+                y=[gap.low, gap.high],
+                line={"color": colour, "width": theme.px(3)},
+                opacity=0.9,
+                meta=gap.key,
+            )
+        )
     type_size, centre = theme.px(16 if theme.size.ladder else 14), place.across(gap.x)
     width, height = 0.58 * type_size * len(gap.text), type_size + 2
     want = centre + 9, low + 0.42 * (high - low) - height / 2 if traces else high + 3

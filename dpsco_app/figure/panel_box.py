@@ -38,10 +38,6 @@ class PanelBox:
     def on_y(self, y: float) -> float:
         return math.log10(y) if self.y.log else y
 
-    def to_x(self, place: float) -> float:
-        """Return the value at a place on the axis, in the units of the axis."""
-        return 10**place if self.panel.x.log else place
-
     def across(self, x: float) -> float:
         return (self.on_axis(x) - self.low) / (self.high - self.low) * self.width
 
@@ -66,7 +62,9 @@ class PanelBox:
 
     def extended(self, x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
         """Return a curve that goes on, straight, to both edges of the panel."""
-        return extended(x, y, (self.to_x(self.low), self.to_x(self.high)), log=self.panel.x.log)
+        log = self.panel.x.log
+        low, high = (10**end if log else end for end in (self.low, self.high))
+        return extended(x, y, (low, high), log=log)
 
     def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
         """Return the pixels of a curve that goes on to both edges of the panel."""

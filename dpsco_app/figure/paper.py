@@ -11,7 +11,6 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 from matplotlib.typing import RcKeyType
 
-from dpsco_app.figure.colours import Area
 from dpsco_app.figure.place import extended, moved_apart
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Region
 
@@ -128,14 +127,13 @@ def _ticks(axis: Any, known: Axis) -> None:
 def _region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
     x, upper = extended(area.x, area.upper, ends, log=log)
     lower = [y.low] * len(x)
-    look: Area = area.look
     if area.lower:
         lower = extended(area.x, area.lower, ends, log=log)[1]
         ax.fill_between(x, lower, upper, color="0.9", lw=0, zorder=0)
-        ax.plot(x, lower, color=look.edge[0], lw=0.5, zorder=1)
+        ax.plot(x, lower, color=area.look.edge[0], lw=0.5, zorder=1)
     else:
         ax.fill_between(x, lower, upper, facecolor="none", edgecolor="0.7", hatch="////", lw=0)
-    ax.plot(x, upper, color=look.edge[0], lw=0.5 if area.lower else 1.0, zorder=1)
+    ax.plot(x, upper, color=area.look.edge[0], lw=0.5 if area.lower else 1.0, zorder=1)
 
 
 def _line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:

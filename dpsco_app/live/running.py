@@ -57,11 +57,6 @@ class Result:
         return sum(len(part.outcomes) for part in self.parts)
 
     @property
-    def done(self) -> bool:
-        """Whether all of this scenario has finished."""
-        return len(self.outcomes) == self.scenario.cells
-
-    @property
     def complete(self) -> bool:
         return self.finished == self.cells
 

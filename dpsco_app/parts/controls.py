@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
+from dpsco_app.figure.style import named_colours
 from dpsco_app.front.changes import changed, level_of, listed, offered
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
@@ -279,6 +279,4 @@ def style(scenario: Scenario) -> str:
         f"{CHIP}:nth-of-type({i + 1}) {{ --own: {colour_of(m)[dark]}; }}"
         for i, m in enumerate(_with_chips(scenario))
     )
-    names = {"quiet": QUIET, "accent": ACCENT, "page": PAGE, "ink": INK}
-    own = "".join(f"--{name}: {pair[dark]}; " for name, pair in names.items())
-    return f"{SIDE} {{ {own}}}{STYLE}{chips}"
+    return f"{SIDE} {{ {named_colours(dark=dark)}}}{STYLE}{chips}"

@@ -156,8 +156,13 @@ def draw_files(
             if title:
                 picture_buttons(name, title, setting=setting)
             if page is not None:
-                words = "The figure as a page of its own, which needs no network."
-                download("HTML", page, f"dpsco-{name}.html", key=f"{name}_html", help=words)
+                download(
+                    "HTML",
+                    page,
+                    f"dpsco-{name}.html",
+                    key=f"{name}_html",
+                    help="The figure as a page of its own, which needs no network.",
+                )
             download(
                 "CSV",
                 lambda: str(table.to_csv(index=False)),
@@ -194,12 +199,11 @@ def figure_html(figure: Figure, *, dark: bool = False, setting: str = "") -> str
     wide, narrow = (Theme(dark=dark, size=size) for size in (WIDE, COMPACT))
     panels = [plotly(replace(figure, panels=[panel]), narrow) for panel in figure.panels]
     charts = {"wide": plotly(figure, wide)} | {f"p{i}": part for i, part in enumerate(panels)}
-    colours = {name: wide.colour(pair) for name, pair in (("page", PAGE), ("ink", INK))}
     style = (
-        f"body {{ margin: 0; background: {colours['page']}; color: {colours['ink']}; "
+        f"body {{ margin: 0; background: {PAGE[dark]}; color: {INK[dark]}; "
         "font: 16px/1.5 Arial, Helvetica, sans-serif; } "
         "main { max-width: 1200px; margin: 0 auto; padding: 1rem; } h1 { font-size: 1.3rem; } "
-        f"p {{ color: {wide.colour(QUIET)}; }} .heard, .narrow {{ display: none; }} "
+        f"p {{ color: {QUIET[dark]}; }} .heard, .narrow {{ display: none; }} "
         "table { width: 100%; border-collapse: collapse; } th { text-align: left; } "
         "td { text-align: right; } caption { display: none; } "
         "@media (max-width: 760px) { .heard { display: table; } .narrow { display: block; } "

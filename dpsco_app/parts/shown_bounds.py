@@ -10,7 +10,7 @@ from dpsco_core.bounds.classes import covered
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.data import Spike
 from dpsco_core.explain.floors import no_floor
-from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.explain.window import notions_of
 from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -37,20 +37,18 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
 
     Of the proven upper bounds those on the run that is measured, at its own parameters.
     """
+    notion = notions_of(scenario)[0]
     methods = [method_card(m) for m in scenario.methods]
     privacies: set[Privacy] = {m.privacy for m in methods}
     if privacies - {"none"}:
         # A pure budget asks for pure privacy whatever the methods can do.
-        pure: set[Privacy] = {"pure"} if isinstance(scenario.budget, PureDP) else privacies
+        pure: set[Privacy] = {"pure"} if notion == "pure" else privacies
         privacies = pure | {"approx"}
     # Proven bounds on (epsilon, delta) hold at delta = 0 too, and not under zCDP; rates have a
     # logarithm of 1/delta.
-    without: dict[type, str] = {ZCDP: "explicit", PureDP: "rate"}
-    meaningless = without.get(type(scenario.budget), "")
+    meaningless = {"zcdp": "explicit", "pure": "rate"}.get(notion, "")
     rates = {m.rate for m in methods}
     # A floor is drawn if it is about the notion of the budget; in tables they all are.
-    notions: dict[type, Privacy] = {PureDP: "pure", ZCDP: "zcdp"}
-    notion = notions.get(type(scenario.budget), "approx")
     no_floors = any(no_floor(point) for _, point in scenario.points())
     lower = {
         c.slug

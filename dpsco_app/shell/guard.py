@@ -10,15 +10,13 @@ from base64 import b64encode
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import streamlit
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-from dpsco_app.shell.front import SERVER
+from dpsco_app.shell.front import SERVER, STATIC
 from dpsco_core.base.parsing import shorten
 
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -96,7 +94,7 @@ def headers() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def inline_scripts() -> str:
     """Return the sources that allow the scripts in Streamlit's page and ours, by their hashes."""
-    page = Path(streamlit.__file__).parent / "static" / "index.html"
+    page = STATIC / "index.html"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     hashes = (sha256(script.encode()) for script in (*INLINE_SCRIPT.findall(text), SERVER))
     return "".join(f" 'sha256-{b64encode(h.digest()).decode()}'" for h in hashes)

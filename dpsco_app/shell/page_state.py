@@ -105,9 +105,8 @@ class PageState(Address[V]):
     def _open(self, query: dict[str, str]) -> None:
         left: V | None = st.session_state.get(f"{self.name}_left")
         view, problems = (left, []) if left is not None and not query else self.from_query(query)
-        scenario = None
-        if any(name in query for name in visit.FIELDS):
-            scenario = self._read(query, problems)
+        asked = any(name in query for name in visit.FIELDS)
+        scenario = self._read(query, problems) if asked else None
         self._put(query, view, problems, scenario)
         st.session_state[f"{self.name}_opened"] = (math.inf, query)  # no address is written yet
 

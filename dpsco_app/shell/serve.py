@@ -8,7 +8,6 @@ from pathlib import Path
 
 from streamlit.web import cli
 
-import dpsco_app.shell.main
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.answer import answer
@@ -18,6 +17,7 @@ from dpsco_app.front.view import View
 from dpsco_app.live.stored import ENVIRONMENT, served
 from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT
+from dpsco_app.shell.main import HERE
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
@@ -25,7 +25,6 @@ from dpsco_core.runs.study import cells, run_cell
 # How long a thread computes before it hands Python's lock on: among many runs, the thread that
 # reads and sends messages waits for all of them, many times a page. Python's own value is 5 ms.
 SWITCH_SECONDS = 0.0005
-HERE = Path(dpsco_app.shell.main.__file__).resolve().parents[1]
 
 
 def serve(options: list[str]) -> None:

@@ -15,8 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from dpsco_app.figure.colours import ACCENT, INK, PAGE, QUIET
-from dpsco_app.figure.style import words_style
+from dpsco_app.figure.style import named_colours, words_style
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
@@ -145,12 +144,11 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
         )
         for name, values in sliders.items()
     )
-    own = {"--ink": INK, "--quiet": QUIET, "--page": PAGE, "--accent": ACCENT}
-    sheets = []
-    for dark in (False, True):
-        mine = "".join(f"{name}: {pair[dark]}; " for name, pair in own.items())
-        sheets.append(f":root {{ {mine}}}{words_style(dark=dark)}")
-    style = f"{sheets[0]}@media (prefers-color-scheme: dark) {{ {sheets[1]} }}{STYLE}"
+    light, dark = (
+        f":root {{ {named_colours(dark=is_dark)}}}{words_style(dark=is_dark)}"
+        for is_dark in (False, True)
+    )
+    style = f"{light}@media (prefers-color-scheme: dark) {{ {dark} }}{STYLE}"
     style = style.replace("FONT", FONT).replace("NARROW", f"{NARROW}px")
     script = SCRIPT.replace("NARROW", f"{NARROW}px")
     figures = "".join(

@@ -58,11 +58,9 @@ class Visit:
         self.limits = limits
         self.known: dict[Cell, Outcome] = {}
         self.before: list[Study] = []  # what was drawn before the last change
-        self.scenario, self.view = DEFAULT.scenario, ADDRESS.default
         self.wrong: list[str] = []
         self._next = 0.0  # when the figure may grow
-        self.sweep = self.scenario.grid, self.scenario.grid  # what fits, and what was asked for
-        self._set(self.scenario, self.view)
+        self.show(DEFAULT.scenario, ADDRESS.default)
 
     # -- what a visitor does ----------------------------------------------------------------
 
@@ -76,7 +74,7 @@ class Visit:
 
     def show(self, scenario: Scenario, view: View) -> None:
         self._set(scenario, view)
-        self.sweep = scenario.grid, scenario.grid
+        self.sweep = scenario.grid, scenario.grid  # what fits, and what was asked for
 
     def start(self, slug: str) -> None:
         """Show a preset."""

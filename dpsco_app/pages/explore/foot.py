@@ -112,15 +112,11 @@ def _pin(shown: Shown) -> None:
     st.button(
         "Unpin" if kept else "Pin",
         key="explore_pin",
-        on_click=_keep,
-        args=("" if kept else pin_text(shown.result.scenario),),
+        on_click=st.session_state.update,
+        args=({PIN: "" if kept else pin_text(shown.result.scenario)},),
         disabled=not kept and (shown.running or read_only(shown.result)),
         help=None if kept else "Keeps these curves, and draws the next run over them.",
     )
-
-
-def _keep(text: str) -> None:
-    st.session_state[PIN] = text
 
 
 def _about_pin(kept: Scenario, now: Scenario) -> str:
@@ -148,9 +144,13 @@ def _export(shown: Shown, answer: Answer) -> None:
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
     sliders = partial(sliders_page, result.scenario, view=STATE.current())
-    words = "Made at the click, which takes some runs: the study over its axis and the budget."
-    name = "dpsco-sliders.html"
-    export.download("HTML: a page with sliders", sliders, name, width="stretch", help=words)
+    export.download(
+        "HTML: a page with sliders",
+        sliders,
+        "dpsco-sliders.html",
+        width="stretch",
+        help="Made at the click, which takes some runs: the study over its axis and the budget.",
+    )
     paper = partial(export.figure_pdf, figure, setting)
     export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
     title = f"{answer.plain}. {''.join(text for text, _ in answer.small)}"

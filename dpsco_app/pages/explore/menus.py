@@ -79,9 +79,7 @@ def _card(preset: Preset) -> None:
 def start_preset(preset: Preset) -> None:
     """Run a preset; a callback."""
     close_gallery()
-    st.session_state[AGAINST] = preset.against
-    st.session_state[MEASURE] = preset.measure
-    st.session_state[PIN] = ""
+    st.session_state.update({AGAINST: preset.against, MEASURE: preset.measure, PIN: ""})
     start(preset.scenario)
 
 

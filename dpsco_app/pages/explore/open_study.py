@@ -89,12 +89,18 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     if not outcomes:
         state[PROBLEM] = "None of the cells of this study is in the file yet."
         return
-    state[GALLERY], state[PROBLEM] = False, ""
-    state[PIN], state[AGAINST] = "", NO_SET
-    state["running"] = False
     STATE.forgive()
-    state["result"] = Result(scenario, outcomes)
-    state[OPENED] = scenario
+    state.update(
+        {
+            GALLERY: False,
+            PROBLEM: "",
+            PIN: "",
+            AGAINST: NO_SET,
+            "running": False,
+            "result": Result(scenario, outcomes),
+            OPENED: scenario,
+        }
+    )
     controls.load(scenario)
     if refusal(scenario, DASHBOARD):  # no address leads to it: the page comes back as it was left
         visit.take(scenario, STATE.name)

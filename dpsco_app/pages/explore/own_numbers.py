@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure, Scatter
 
+from dpsco_app.pages.explore.tables import spent_text
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
@@ -225,12 +226,10 @@ def release_table(releases: Sequence[OwnRelease], mean: float) -> pd.DataFrame:
         {
             "Method": method_card(one.method).name,
             "Released": on_screen(one.refusal) or short_text(one.value, 6),
-            "Spends": "not private" if one.spent is None else budget_text(one.spent),
+            "Spends": "" if one.refusal else spent_text(one.method, one.spent),
             "Clipped beyond": "" if math.isnan(one.clip) else f"± {short_text(one.clip)}",
             "Off their average by": "" if one.refusal else short_text(abs(one.value - mean), 2),
         }
         for one in releases
     ]
-    for row, one in zip(rows, releases, strict=True):
-        row["Spends"] = "" if one.refusal else row["Spends"]
     return pd.DataFrame(rows)

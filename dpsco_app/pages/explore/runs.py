@@ -9,7 +9,7 @@ from dpsco_app.front.second import Beside, beside, overlays
 from dpsco_app.front.study import Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
-from dpsco_app.parts import controls
+from dpsco_app.parts import controls, shown_bounds
 from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.evaluations import window as window_of
 from dpsco_app.parts.options import (
@@ -21,10 +21,7 @@ from dpsco_app.parts.options import (
     number_text,
     value_text,
 )
-from dpsco_app.parts.shown_bounds import fano
-from dpsco_app.parts.shown_bounds import shown as shown_bounds
 from dpsco_app.shell import window
-from dpsco_app.shell.window import arrive
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import is_hard
 from dpsco_core.runs.allowed import nearest_allowed, refusal
@@ -39,7 +36,7 @@ SAME_DATA = ("problem", "distribution", "geometry")
 
 
 def press_run() -> None:
-    arrive()
+    window.arrive()
     st.session_state["start"] = True
     STATE.forgive()
 
@@ -122,8 +119,13 @@ def shown_of(result: Result, scenario: Scenario | None, others: Beside | None) -
         stale = not read_only(result)
     else:
         stale = not result.shows(scenario, others.second, others.overlay)
-    running = bool(st.session_state["running"])
-    return Shown(result=result, now=scenario, others=others, stale=stale, running=running)
+    return Shown(
+        result=result,
+        now=scenario,
+        others=others,
+        stale=stale,
+        running=bool(st.session_state["running"]),
+    )
 
 
 def studies_of(shown: Shown) -> list[Study]:
@@ -153,7 +155,8 @@ def proven_slugs(scenario: Scenario) -> list[str]:
     ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]
     areas = [b.card.slug for b in (*ends, *edges)]
-    lines = [fano(scenario), *shown_bounds(scenario, view.views), view.named_bound(scenario)]
+    chosen = shown_bounds.shown(scenario, view.views)
+    lines = [shown_bounds.fano(scenario), *chosen, view.named_bound(scenario)]
     return list(dict.fromkeys(slug for slug in (*areas, *lines) if slug))
 
 
@@ -163,8 +166,12 @@ def proven_slugs(scenario: Scenario) -> list[str]:
 def draw_run(scenario: Scenario | None, running: bool) -> None:
     """Draw Run, which is Cancel while something runs."""
     if running:
-        stop = {"running": False}
-        st.button("Cancel", key="explore_cancel", on_click=st.session_state.update, args=(stop,))
+        st.button(
+            "Cancel",
+            key="explore_cancel",
+            on_click=st.session_state.update,
+            args=({"running": False},),
+        )
         return
     st.button(
         "Run",
@@ -206,11 +213,6 @@ def _work(shown: Shown) -> str:
     if left.cells == 0:
         return "Known already: Run draws them at once"
     return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"
-
-
-def work_of(now: Scenario) -> Cost:
-    """Return the work of a scenario, and of what is run beside it."""
-    return estimate((now, *beside_of(now).scenarios))
 
 
 def _duration(seconds: float) -> str:

@@ -10,6 +10,7 @@ from dpsco_app.parts.options import SYMBOL, budget_text, short_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.catalogue import method_card
+from dpsco_core.privacy.budget import Budget
 from dpsco_core.results.intervals import intervals
 from dpsco_core.results.tables import frame, interval_half_width, summary
 from dpsco_core.runs.study import Outcome
@@ -34,7 +35,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
         "10 %": table["q10"],
         "90 %": table["q90"],
         "Milliseconds": 1000 * table["seconds"],
-        "Spent": [_spent(o) for o in cells],
+        "Spent": [spent_text(o.method, o.spent) for o in cells],
         "Parameters": [
             ", ".join(f"{k.replace('_', ' ')} {short_text(v)}" for k, v in o.diagnostics.items())
             for o in cells
@@ -63,7 +64,7 @@ def _no_interval(outcome: Outcome) -> str:
     return "" if method_card(outcome.method).privacy == "none" else "no interval is proven"
 
 
-def _spent(outcome: Outcome) -> str:
-    if method_card(outcome.method).privacy == "none":
+def spent_text(method: str, spent: Budget | None) -> str:
+    if method_card(method).privacy == "none":
         return "not private"
-    return "" if outcome.spent is None else budget_text(outcome.spent)
+    return "" if spent is None else budget_text(spent)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 
 from dpsco_app.figure.colours import INK, PAGE
-from dpsco_app.figure.theme import Theme
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.touch.modules import script, text
 
@@ -13,10 +12,9 @@ def page_of(
     title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
 ) -> str:
     """Return a component's markup, style, script and data as a page that asks no host."""
-    shown = Theme(dark=dark)
     numbers = json.dumps(data).replace("</", "<\\/")
     run = script(module).replace("export default function", "function start")
-    background, ink = shown.colour(PAGE), shown.colour(INK)
+    background, ink = PAGE[dark], INK[dark]
     style = (
         "\nbody { max-width: 1100px; margin: 0 auto;"
         f" padding: 1rem; background: {background}; --st-text-color: {ink};"

@@ -97,7 +97,7 @@ def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(
         assert measured(page) == lines or field in ("methods", "m", "problem")
         press(page, "Run")
         assert not is_stale(page), field
-        assert result(page).done and result(page).scenario == chosen(page)
+        assert result(page).complete and result(page).scenario == chosen(page)
 
 
 def test_returning_to_the_old_settings_makes_the_figure_fresh() -> None:
@@ -184,7 +184,7 @@ def test_a_geometry_brings_its_exponent_and_takes_it_away() -> None:
     page.run()
     assert chosen(page).q == math.inf and is_stale(page)
     press(page, "Run")
-    assert result(page).done
+    assert result(page).complete
 
 
 def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() -> None:
@@ -223,7 +223,7 @@ def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     assert HARD in texts(page) and headline(page).split(" hardest ")[0].endswith("in the")
     assert HARD not in texts(open_page())
     beside = result(open_page(against=None)).beside
-    assert beside is not None and beside.scenario.distribution == "hypercube" and beside.done
+    assert beside is not None and beside.scenario.distribution == "hypercube" and beside.complete
 
 
 def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:

@@ -42,7 +42,7 @@ QUERY = {
 def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     page = open_page(**QUERY, against="l2")
     run = result(page)
-    assert run.done and run.beside is not None and run.beside.done
+    assert run.complete and run.beside is not None and run.beside.complete
     assert run.beside.scenario.geometry == "l2" and run.scenario.geometry == "l1"
     assert run.finished == run.cells == 2 * run.scenario.cells
     titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
@@ -77,7 +77,7 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
         f"against must be one of {', '.join(SECONDS)}, got against=lq." in w.value
         for w in page.warning
     )
-    assert result(page).done and result(page).beside is None
+    assert result(page).complete and result(page).beside is None
     assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 

@@ -103,7 +103,7 @@ def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
     assert not is_stale(page) and "Stopped at 7 of 12 runs" in status(page)
     press(page, "Run")
     run = result(page)
-    assert run.done and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
+    assert run.complete and len({(o.method, o.x, o.trial) for o in run.outcomes}) == 12
     fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
     lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
     got = {(o.method, o.x, o.trial): o.error for o in run.outcomes}

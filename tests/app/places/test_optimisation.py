@@ -60,7 +60,7 @@ LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SC
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
     methods = methods_for(problem, "item")
     page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
-    assert result(page).done and " runs in " in status(page)
+    assert result(page).complete and " runs in " in status(page)
     wide = trace_names(figure(page))
     short = short_names(methods)
     said = "\n".join(i.value for i in page.info)
@@ -110,7 +110,7 @@ def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> 
     assert set(chosen(page).methods) == set(default_methods("logistic"))
     assert replace(chosen(page), problem="mean", methods=before.methods) == before
     press(page, "Run")
-    assert result(page).done and not is_stale(page)
+    assert result(page).complete and not is_stale(page)
     page.get_by_key("field_methods").set_value(["sco.clipped"])
     page.run()
     page.get_by_key("field_problem").set_value("hinge")
@@ -272,7 +272,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
 
 def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
     page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
-    assert result(page).done and not page.exception
+    assert result(page).complete and not page.exception
     assert not [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
     assert not any(name.endswith(" floor") for name in trace_names(figure(page)))
     assert result(page).beside is None
@@ -283,7 +283,7 @@ def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.Monk
     lower_cards.cache_clear()
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
-        assert result(page).done and not page.exception
+        assert result(page).complete and not page.exception
         assert "minimiser without privacy (" in below(page)
     finally:
         lower_cards.cache_clear()

@@ -55,7 +55,7 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = start_preset(open_page(), preset.name)
     RAN[preset.name] = result(page)
     assert chosen(page) == result(page).scenario == preset.scenario
-    assert result(page).done and re.match(r"[\d,]+ runs in ", status(page))
+    assert result(page).complete and re.match(r"[\d,]+ runs in ", status(page))
     assert not is_stale(page)
     run = result(page)
     refused = {
@@ -273,7 +273,7 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         page = open_page(
             methods=slug, tuning=tuning, grid="500,5000", trials="2", **NOTIONS[notion]
         )
-        assert result(page).done
+        assert result(page).complete
         refused = [o for o in result(page).outcomes if o.not_applicable]
         measured = [o for o in result(page).outcomes if not o.not_applicable]
         name = short_names((slug,))[slug]

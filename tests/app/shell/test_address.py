@@ -85,7 +85,7 @@ def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
     assert warning.value.startswith("In the address: ") and len(warning.value) < 400
     scenario = chosen(page)
     assert (scenario.seed, scenario.margin, scenario.trials) == (5, 1, 5)
-    assert result(page).done and headline(page)
+    assert result(page).complete and headline(page)
     assert not is_stale(page)
     press(page, "Run")
     assert not page.warning
