@@ -209,7 +209,7 @@ def _whose(told: Sequence[_Told], more: str) -> Words:
     names = [(_named(lead), lead) for lead in leads]
     if len(names) > 1:
         names[1:] = [(" on the left and ", ""), names[1], (" on the right", "")]
-    return ("Best private algorithm here: ", ""), *names, (more, "")
+    return ("Best of the private algorithms chosen: ", ""), *names, (more, "")
 
 
 def _outside(told: _Told) -> Words:

@@ -208,7 +208,7 @@ class Fields:
         label="Tail index p",
         ends=("heavy", "light"),
         help=TAIL,
-        offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20, P_MAX),
+        offered=(2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20),
         grid=(2, 2.5, 3, 4, 6, 10),
         linear=True,
         sign=Sign(

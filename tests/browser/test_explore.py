@@ -108,7 +108,7 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     expect(status(page)).to_have_text(re.compile("40 runs in "))
 
     more = page.locator("summary", has_text="More settings")
-    expect(more).to_have_text(re.compile("5 trials, .*Seed = 3"))
+    expect(more).to_have_text(re.compile("Trials = 5, .*Seed = 3"))
     more.click()
     expect(page.get_by_role("radio", name="zCDP")).to_be_checked(timeout=20_000)
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
@@ -361,7 +361,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     wait_for_address(page, "p=20")
     ready(page)
     expect(headline(page)).not_to_have_text(before)
-    expect(page.get_by_text("Best private algorithm here:")).to_be_visible()
+    expect(page.get_by_text("Best of the private algorithms chosen:")).to_be_visible()
     # Beside the open sidebar the page is as narrow as a phone's.
     page.set_viewport_size({"width": 820, "height": 900})
     compact = figure(page, "compact")

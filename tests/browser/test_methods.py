@@ -29,7 +29,7 @@ def test_a_method_is_told_another_chosen_and_opened_in_explore(
     ready(page)
     page.get_by_role("link", name="See it in Explore").click()
     page.wait_for_url(lambda url: "problem=quadratic" in url, timeout=20_000)
-    below = page.get_by_text("Best private algorithm here: clipped gradients")
+    below = page.get_by_text("Best of the private algorithms chosen: clipped gradients")
     expect(below).to_be_visible(timeout=60_000)
 
 

@@ -44,13 +44,13 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
     shown = rows[:MOST_BARS]
     bars, names = [], []
     for i, row in enumerate(shown):
-        times = f"{row.count:,} × " if row.count > 1 else ""
+        times = f", {row.count:,} releases" if row.count > 1 else ""
         where = "" if row.records == "all records" else f" ({row.records})"
         colour = IMPOSSIBLE.ink if row.flawed else colour_of(method)
         y, share = float(-i), 100 * row.share
         bar = Line(
             key=f"entry {i}",
-            name=f"{times}{row.label}{where}",
+            name=f"{row.label}{times}{where}",
             x=[0.0, share],
             y=[y, y],
             colour=METHODS["grey"] if row.mechanism == "noisy test" else colour,

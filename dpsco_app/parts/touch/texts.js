@@ -4,7 +4,7 @@ import { bestGuess, distance, guessLimit, length } from "./clipping.js"
 import { percents, short } from "./errors.js"
 
 const percent = (share) => `${Math.floor(share * 100)} %`
-const atMost = (share) => `${Math.ceil(share * 100 - 1e-9)} %`
+const atMost = (share) => `${Math.ceil(share * 1000 - 1e-8) / 10} %`
 
 const costOf = ({ choiceRho, rho }) => percent(1 - choiceRho / rho)
 
@@ -70,8 +70,8 @@ const sentence = ({ parts: shown }, now) => {
   const worst = now.parts.total < 1.0005 * now.best ? "No radius here has a smaller typical error."
     : now.parts.total < 1.02 * now.best ? "The best radius has hardly less."
     : mostOf(now.parts)
-  const those = now.n > now.points.length ? ` shown, of ${count(now.n)},` : ""
-  return `${outside} of ${now.points.length} records${those} are clipped. A typical release is ` +
+  const [the, drawn] = now.n > now.points.length ? ["the ", " shown"] : ["", ""]
+  return `${outside} of ${the}${now.points.length} records${drawn} are clipped. A typical release is ` +
     `${short(Math.sqrt(now.parts.total))} from the true mean. ${worst}`
 }
 

@@ -105,7 +105,7 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "here: coordinate-wise, Laplace, against" in small(say(of(scenario)))
+    assert "chosen: coordinate-wise, Laplace, against" in small(say(of(scenario)))
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
@@ -130,7 +130,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     assert said.headline[0] == "No private answer here beats not looking at the data"
     assert (
         small(said).replace(NO_BREAK, " ")
-        == "Best private algorithm here: simple clipping (n = 200, d = 20, ε = 0.1)."
+        == "Best of the private algorithms chosen: simple clipping (n = 200, d = 20, ε = 0.1)."
     )
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]

@@ -56,7 +56,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     )
     assert low <= prices[0] <= high
     assert below(page) == (
-        "Best private algorithm here: coordinate-wise, Gaussian, against the sample mean "
+        "Best of the private algorithms chosen: coordinate-wise, Gaussian, against the sample mean "
         "(n = 5,000, d = 20, ε = 1)."
     )
     (text,) = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
@@ -95,7 +95,7 @@ def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
             assert is_stale(page)
             press(page, "Run")
         assert not is_stale(page) and result(page).scenario.p == p
-        names.add(re.sub(r".* here: (.*), against .*", r"\1", below(page)))
+        names.add(re.sub(r".* chosen: (.*), against .*", r"\1", below(page)))
     assert names == {"adaptive clipping"}
 
 

@@ -140,7 +140,7 @@ def test_the_ledger_is_drawn_as_shares() -> None:
 def test_equal_steps_are_told_as_so_many() -> None:
     books = account(ledger_run(RUN, "sco.clipped"))
     figure = shares_figure(books.spendings, "sco.clipped", "")
-    assert figure.ladder.rows[0].name.startswith(f"{len(books.entries)} × ")
+    assert figure.ladder.rows[0].name.endswith(f", {len(books.entries)} releases")
     assert figure.ladder.rows[0].values == ["100 %"]
 
 

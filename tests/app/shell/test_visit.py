@@ -29,7 +29,8 @@ SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
 def wanted(name: str) -> dict[str, str]:
     """Return a scenario that a page shows as it is."""
     if name == "users":
-        return MINE | {"methods": "sco.erm,user.clipped-means", "m": "10"}
+        methods = "sco.erm,user.clipped-means"
+        return MINE | {"methods": methods, "m": "10", "distribution": "hypercube"}
     return MEAN if name == "lower_bounds" else MINE
 
 
