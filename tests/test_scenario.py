@@ -567,3 +567,9 @@ def test_the_mean_of_a_hard_instance_is_within_the_public_bound(distribution: st
 def test_equal_scenarios_are_equal_keys() -> None:
     assert hash(Scenario(p=3, grid=())) == hash(Scenario(p=3.0))
     assert len({Scenario(n=5), Scenario(n=5), Scenario(n=6)}) == 2
+
+
+def test_a_slug_is_text_and_an_endless_number_is_refused_in_a_sentence() -> None:
+    for values in ([10**5000], [None], [1.0]):
+        with pytest.raises(InvalidInput, match="methods must be a list of slugs, got"):
+            Scenario.from_dict({"methods": values})

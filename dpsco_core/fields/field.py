@@ -114,7 +114,8 @@ class Field:
             parts = value.split(",") if isinstance(value, str) else value
             require(isinstance(parts, (list, tuple)), name, must, shorten(value))
             if self.kind == "slugs":
-                return tuple(str(part).strip() for part in parts)
+                require(all(isinstance(part, str) for part in parts), name, must, shorten(value))
+                return tuple(part.strip() for part in parts)
             require("" not in parts, name, must, shorten(value))
             return tuple(number(name, part, must) for part in parts)
         if name == "seed" and value == FRESH:

@@ -74,11 +74,14 @@ def fit(scenario: Scenario) -> Scenario:
     fitted = replace(
         fitted,
         distribution=LAW,
+        decay=0.0,
         rho=None,
         epsilon=fitted.epsilon or 1.0,
         delta=fitted.delta or 1e-6,
         m=SEVERAL if fitted.m == 1 else fitted.m,
     )
+    if fitted.axis == "decay":  # the coordinates of this law are equal
+        fitted = replace(fitted, axis=None, grid=())
     kept = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
     return replace(fitted, **kept)
 
@@ -92,7 +95,7 @@ STATE = PageState(
         "distance.",
         sampling=False,
         without=(
-            *("distribution", "p", "offset", "margin", "geometry", "q", "diameter", "rho"),
+            *("distribution", "decay", "p", "offset", "margin", "geometry", "q", "diameter", "rho"),
             *("methods", "axis", "grid", "tuning", "calibration"),
         ),
         problems=(PROBLEM,),

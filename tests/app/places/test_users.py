@@ -39,7 +39,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
-from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.limits import DASHBOARD, LIBRARY
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import BOUNDS, method_card, problem_card
 from dpsco_core.explain.contest import READINGS, TRIALS, measured_contest
@@ -62,6 +62,7 @@ from dpsco_core.explain.users.regions import (
     measured_through,
 )
 from dpsco_core.runs.study import Cell, Outcome, study
+from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, html, texts
 from tests.app.places.test_one_run import open_at, values
 
@@ -340,3 +341,11 @@ def test_tables_are_csv_that_parses() -> None:
     again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     assert list(again.columns) == list(table.columns) and len(again) == len(table)
     assert crossing_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
+
+
+def test_the_page_s_law_has_equal_coordinates_and_so_no_axis_of_their_decay() -> None:
+    sweep = Scenario(d=3, axis="decay", grid=(0.0, 0.5))
+    for scenario in (sweep, replace(sweep, axis=None, grid=(), decay=0.5)):
+        fitted = fit(scenario)
+        assert (fitted.decay, fitted.axis) == (0, None)
+        assert fit(fitted.validate(LIBRARY, sampling=False)) == fitted
