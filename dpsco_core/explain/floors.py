@@ -6,7 +6,6 @@ See theory/instance-floors.md, 1 to 4 and 12.
 import math
 from dataclasses import dataclass, replace
 
-from dpsco_core.base.limits import LIBRARY
 from dpsco_core.bounds.floors.terms import (
     UNEQUAL,
     Notion,
@@ -21,19 +20,12 @@ from dpsco_core.bounds.floors.van_trees import mean_constant, prior_information
 from dpsco_core.catalogue import (
     BOUNDS,
     HARD_INSTANCES,
-    default_methods,
     distribution_card,
-    method_card,
 )
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems import Linear
 from dpsco_core.results.report import known_law
-from dpsco_core.results.tables import frame
-from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-
-MEASURED_TRIALS = 10
-_ELEMENTS = 2_000_000  # elements of one data set, up to which errors are measured beside the proof
 
 
 def no_floor(point: Scenario) -> str:
@@ -141,41 +133,4 @@ def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
         privacy=unit * math.sqrt(costs.privacy),
         two_shifts=shifts,
         value=max(unit / math.sqrt(costs.information), shifts),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredError:
-    """The mean error of a method on the data of the proof."""
-
-    method: str  # slug
-    error: float
-    standard_error: float
-
-    @property
-    def private(self) -> bool:
-        """Whether it is private."""
-        return method_card(self.method).privacy != "none"
-
-
-def measured(point: Scenario) -> tuple[MeasuredError, ...]:
-    """Return what the default estimators err by at a point; nothing where the data are large."""
-    if point.n * point.d > min(_ELEMENTS, LIBRARY.elements):
-        return ()
-    run = replace(
-        point,
-        axis=None,
-        grid=(),
-        trials=MEASURED_TRIALS,
-        methods=default_methods(point.problem),
-        calibration="tight",
-        tuning="practical",
-    )
-    table = frame([o for o in study(run) if o.not_applicable is None])
-    if table.empty:
-        return ()
-    summary = table.groupby("method", sort=False)["error"].agg(["mean", "sem"])
-    return tuple(
-        MeasuredError(method=str(slug), error=float(row["mean"]), standard_error=float(row["sem"]))
-        for slug, row in summary.iterrows()
     )

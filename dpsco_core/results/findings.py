@@ -1,4 +1,4 @@
-"""What a sweep shows: the study with the other tail, records to halve an error, changes."""
+"""What a sweep shows: the study with the other tail, records to halve an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 HEAVY, LIGHT = 2.0, 8.0  # the tail indices that are compared
 LIGHT_FROM = 6.0  # from this tail index on the heavy one is the other one
@@ -38,13 +38,3 @@ def times_to_halve(slope: float) -> float:
     4.0
     """
     return 2 ** (-1 / slope) if slope < -FLAT else math.inf
-
-
-def changes(table: pd.DataFrame, method: str) -> list[tuple[float, float]]:
-    """Return, for every point but the first, it and the factor by which the mean error changes.
-
-    What there is in place of a slope along an axis that the error is no power of.
-    """
-    good = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
-    x, y = good["x"].to_numpy(), good["mean_error"].to_numpy()
-    return list(zip(x[1:].tolist(), (y[1:] / y[:-1]).tolist(), strict=True))

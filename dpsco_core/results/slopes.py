@@ -21,7 +21,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 from dpsco_core.base.arrays import Matrix, Vector
-from dpsco_core.base.search import smallest_index
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.scenario import Scenario
 
@@ -55,7 +54,6 @@ POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
 DIGITS = 2  # a slope is compared as the screen shows it: a verdict and its numbers agree
 WIDEST = 0.5  # an interval of this width does not tell a square root from a proportion
-LEAST_BEND = 0.15  # a difference of slopes that can be seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,43 +199,6 @@ def verdict(
     if last < low or first > high:
         return STEEPER if (first > high) == grows else FLATTER
     return TOO_FEW if fit.high - fit.low > WIDEST else WITHIN
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bend:
-    """A curve that is two power laws: its slopes up to a point and from there on."""
-
-    at: float
-    before: float
-    after: float
-
-
-def bend(cells: pd.DataFrame, method: str) -> Bend | None:
-    """Return where the mean errors of a method bend, at the break that fits best; None if nowhere.
-
-    A bend needs three points on both sides, the break among them, and slopes that differ by at
-    least `LEAST_BEND` and by more than the trials explain: Student's test of their difference, at
-    5 % over all breaks together (Bonferroni).
-    """
-    x, errors = _curve(cells, method)
-    breaks = range(2, len(x) - 2)
-    if len(errors) < 2 or not breaks:
-        return None
-    logs = np.log(errors.mean(axis=0))
-    k = breaks[smallest_index([_misfit(x, logs, k) for k in breaks])]
-    sides = np.zeros((2, len(x)))
-    sides[0, : k + 1], sides[1, k:] = _weights(x[: k + 1]), _weights(x[k:])
-    before, after = (float(v) for v in sides @ logs)
-    width = _half_width(sides[1] - sides[0], errors, 0.05 / len(breaks))
-    if abs(after - before) < max(LEAST_BEND, width):
-        return None
-    return Bend(at=float(x[k]), before=before, after=after)
-
-
-def _misfit(x: Vector, logs: Vector, k: int) -> float:
-    """Return the sum of squares that two lines leave, which share the point k."""
-    parts = ((x[: k + 1], logs[: k + 1]), (x[k:], logs[k:]))
-    return sum(float(np.polyfit(np.log(z), y, 1, full=True)[1].sum()) for z, y in parts)
 
 
 def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix]:

@@ -1,15 +1,13 @@
-"""What a sweep shows: records to halve an error, changes, the other tail."""
+"""What a sweep shows: records to halve an error, the other tail."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpsco_core.results.findings import (
-    changes,
     times_to_halve,
     with_other_tail,
 )
@@ -42,11 +40,6 @@ def test_the_other_tail_is_the_same_study_on_the_same_trials() -> None:
 )
 def test_where_the_tail_says_nothing_there_is_no_other_one(change: dict[str, object]) -> None:
     assert with_other_tail(replace(SWEEP, **change)) is None  # type: ignore[arg-type]
-
-
-def test_changes_are_of_the_means() -> None:
-    table = pd.DataFrame({"method": "a", "x": [1.0, 10.0, 100.0], "mean_error": [1.0, 0.1, 0.01]})
-    assert changes(table, "a") == [(10.0, pytest.approx(0.1)), (100.0, pytest.approx(0.1))]
 
 
 def test_half_an_interval_is_students() -> None:

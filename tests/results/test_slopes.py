@@ -29,7 +29,6 @@ from dpsco_core.results.slopes import (
     WITHIN,
     FittedSlope,
     Verdict,
-    bend,
     fit_errors,
     fit_slope,
     line_slope,
@@ -371,32 +370,3 @@ def test_the_columns_of_a_summary_are_listed_once() -> None:
     text = Path(tables.__file__).read_text(encoding="utf-8")
     assert text.count("\nSUMMARY_COLUMNS = ") == 1
     assert dpsco_core.slopes is slopes
-
-
-# -- bends ----------------------------------------------------------------------------------------
-
-
-def test_a_curve_that_bends_has_two_slopes_and_a_straight_one_has_none() -> None:
-    grid = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
-    x = np.array(grid, dtype=float)
-    rng = np.random.default_rng(0)
-
-    def bends_in(y: Array) -> list[Any]:
-        return [
-            bend(cells_of(y * rng.lognormal(0, 0.1, (25, len(x))), grid), "mean.sample")
-            for _ in range(300)
-        ]
-
-    kinked = np.where(x < 5000, x**-0.2, 5000**0.6 * x**-0.8)
-    seen = [b for b in bends_in(kinked) if b is not None]
-    assert len(seen) > 290
-    assert all(b.before > -0.45 and b.after < -0.5 for b in seen)
-    exact = bend(cells_of(np.tile(kinked, (2, 1)), grid), "mean.sample")
-    assert exact is not None and exact.at == 5000
-    assert (exact.before, exact.after) == (pytest.approx(-0.2), pytest.approx(-0.8))
-    assert sum(b is not None for b in bends_in(x**-0.5)) <= 15  # 5 % of the straight lines
-    noisy = [bend(cells_of(x**-0.5 * rng.lognormal(0, 1, (25, 7)), grid), "mean.sample")
-             for _ in range(300)]  # fmt: skip
-    assert sum(b is not None for b in noisy) <= 34  # 5 %, beyond with probability 1e-6
-    assert bend(cells_of(np.tile(kinked[:4], (2, 1)), grid[:4]), "mean.sample") is None
-    assert bend(cells_of(kinked[None], grid), "mean.sample") is None  # one trial

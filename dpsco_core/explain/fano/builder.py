@@ -135,37 +135,6 @@ class Builder:
             return "nothing"
         return "privacy" if self.privacy_bound >= self.sampling_bound else "statistics"
 
-    @property
-    def crossover(self) -> float:
-        r"""The n at which the two terms are level.
-
-        :math:`(\beta-\rho\alpha(1-\alpha))/(\rho\alpha^2)`, where the information of both is equal:
-        privacy bites below it and statistics above. Infinite for an infinite divergence, 0 where
-        privacy lets through more at every n.
-        """
-        alpha = self.total_variation
-        if alpha == 0 or math.isinf(self.kl):
-            return math.inf
-        return max(0.0, (self.kl - self.rho * alpha * (1 - alpha)) / (self.rho * alpha**2))
-
-    @property
-    def vanishing(self) -> float:
-        """The n from which on the bound is 0: both terms tell all but one bit of the word."""
-        room = self.log_size - LOG_2
-        sampling = room / self.kl if self.kl > 0 else math.inf
-        alpha = self.total_variation
-        if alpha == 0:
-            return math.inf
-        linear = 1 - alpha
-        privacy = (math.sqrt(linear**2 + 4 * room / self.rho) - linear) / (2 * alpha)
-        return max(sampling, privacy)
-
-    @property
-    def possible_variation(self) -> float:
-        r"""Largest total variation that the divergence allows: the smaller of Pinsker's bound
-        :math:`\sqrt{\beta/2}` and Bretagnolle and Huber's :math:`\sqrt{1-e^{-\beta}}`."""
-        return min(1.0, math.sqrt(self.kl / 2), math.sqrt(-math.expm1(-self.kl)))
-
     def at(self, n: int) -> Builder:
         """Return the same packing at another number of records."""
         return replace(self, n=n)

@@ -7,12 +7,7 @@ from dpsco_core.explain.geometry.boundaries import (
 from dpsco_core.explain.geometry.mean_widths import (
     GUIDES,
     MANY,
-    Directions,
-    RunningMean,
     WidthRow,
-    few_directions,
-    plane_width,
-    running_mean,
     width_table,
 )
 from dpsco_core.explain.geometry.nearest import Nearest, line_across, nearest
@@ -26,7 +21,6 @@ from dpsco_core.explain.geometry.noise_shapes import (
 from dpsco_core.explain.geometry.shapes import (
     LARGEST_SEED,
     Shape,
-    support_values,
 )
 
 __all__ = [
@@ -35,21 +29,15 @@ __all__ = [
     "MANY",
     "NOISES",
     "SWEEP",
-    "Directions",
     "DualSquare",
     "Nearest",
-    "RunningMean",
     "Shape",
     "WidthRow",
     "curve",
     "dual_square",
-    "few_directions",
     "line_across",
     "nearest",
     "outline",
-    "plane_width",
-    "running_mean",
-    "support_values",
     "sweep",
     "width_table",
 ]

@@ -22,7 +22,6 @@ from dpsco_core.geometry import (
     lq_ball,
     row_norms,
 )
-from dpsco_core.geometry.norms import dual_exponent
 
 LARGEST_SEED = 999_999
 D = 2
@@ -85,13 +84,6 @@ def _constraint(shape: Shape) -> ConstraintSet:
         case "sparse":
             return SparseHull(d=D, sparsity=1, radius=1.0)
     return lq_ball(D, shape.q, 1.0)
-
-
-def support_values(constraint: ConstraintSet, directions: Matrix) -> Vector:
-    r"""Return :math:`\max_{w \in C}\langle g_i, w\rangle` of every row of `directions`, (n, d)."""
-    if isinstance(constraint, LqBall):
-        return constraint.radius * row_norms(directions, dual_exponent(constraint.exponent))
-    return np.array([constraint.support(g) for g in directions])
 
 
 def gauge_values(constraint: ConstraintSet, points: Matrix) -> Vector:

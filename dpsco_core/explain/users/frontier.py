@@ -1,11 +1,10 @@
-"""How many users an algorithm needs at all, printed and calibrated; and the table's gradients."""
+"""How many users an algorithm needs at all, printed and calibrated."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.bounds.user.complexity import COMPARISON, Curve, figure_1
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.bounds.user.conditions import best_share
 from dpsco_core.methods.user.accelerated.plans import printed_phases
 from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, practical_tau
@@ -22,7 +21,6 @@ from dpsco_core.methods.user.printed_schedules import (
 from dpsco_core.privacy.filter.plan import recommended_count
 
 EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
-COMPLEXITY_USERS = tuple(round(10 ** (k / 4)) for k in range(4, 29))  # 10 to 10^7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,33 +121,3 @@ def most_users(at: UserLevel) -> float:
 def batch_shortfall(at: UserLevel) -> float:
     """Return how many times as many users a step of Algorithm 3 as printed wants as there are."""
     return batch_ratio(at, best_decay(at.n))
-
-
-def complexity_curves(
-    m: int,  # items per user
-    condition: float,  # :math:`\beta R/L` of the smooth losses
-    users: Sequence[int] = COMPLEXITY_USERS,  # n, which is d too
-) -> tuple[Curve, ...]:
-    r"""Return the gradients of every row of the comparison over n m, at n = d and epsilon = 1.
-
-    The optimal algorithms as `figure_1` has them, and those of linear time.
-    """
-    require(condition > 0, "condition", "positive", condition)
-    curves = list(figure_1(users, m, smoothness=condition))
-    delta = 0.1 / (max(users) * m)
-    points = [
-        UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=condition) for n in users
-    ]
-    for row in (row for row in COMPARISON if not row.optimal):
-        assert row.smooth is not None  # every one takes linear time on smooth losses
-        curves.append(
-            Curve(
-                slug=row.slug,
-                name=row.name,
-                loss="smooth",
-                items=tuple(at.total for at in points),
-                gradients=tuple(row.smooth(at) for at in points),
-                applies=tuple(not row.failures(at) for at in points),
-            )
-        )
-    return tuple(curves)
