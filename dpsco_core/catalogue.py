@@ -172,7 +172,13 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
     With a level only those that serve it: user-level ones, where users have several items, and
     those without privacy, which pool the items.
     """
-    fitting = (m.card for m in METHODS if problem in m.card.problems)
+    return _methods_for(problem, level, len(METHODS))
+
+
+@lru_cache(maxsize=256)
+def _methods_for(problem: str, level: Level | None, count: int) -> tuple[str, ...]:
+    """Return those of the first `count` methods: rows are added, and none ever goes."""
+    fitting = [m.card for m in METHODS[:count] if problem in m.card.problems]
     if level is None:
         return tuple(card.slug for card in fitting)
     return tuple(c.slug for c in fitting if c.level == level or c.privacy == "none")

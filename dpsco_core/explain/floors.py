@@ -18,8 +18,8 @@ from dpsco_core.bounds.floors.terms import (
 )
 from dpsco_core.bounds.floors.van_trees import mean_constant, prior_information
 from dpsco_core.catalogue import (
-    BOUNDS,
     HARD_INSTANCES,
+    bounds_for,
     distribution_card,
 )
 from dpsco_core.privacy.budget import Budget
@@ -38,7 +38,7 @@ def no_floor(point: Scenario) -> str:
     >>> no_floor(Scenario(problem="huber", methods=("sco.erm",)))
     'No floor on these data is known for this problem: nothing is proven for its loss.'
     """
-    if not any(b.card.of_law and point.problem in b.card.problems for b in BOUNDS):
+    if not any(b.card.of_law for b in bounds_for(point.problem, point.level)):
         return "No floor on these data is known for this problem: nothing is proven for its loss."
     if point.distribution in HARD_INSTANCES:
         return "On a hard instance the floor is the lower bound that is proven on its own prior."
