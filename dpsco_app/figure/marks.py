@@ -332,7 +332,9 @@ def _bracket(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
         )
     type_size, centre = theme.px(16 if theme.size.ladder else 14), place.across(gap.x)
     width, height = 0.58 * type_size * len(gap.text), type_size + 2
-    want = centre + 9, low + 0.42 * (high - low) - height / 2 if traces else high + 3
+    # At the right end there is room on the left only: the ladder is on the other side.
+    left = centre + 9 if centre + 9 + width <= place.width else centre - 9 - width
+    want = left, low + 0.42 * (high - low) - height / 2 if traces else high + 3
 
     def beside(box: Box) -> bool:
         away = max(box[0] - centre, centre - box[0] - width)

@@ -18,8 +18,8 @@ from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
 PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
-# The address that a page writes when it is opened is known to the browser a moment later. Who
-# clicks again before that asks for the page at the address it had.
+# What a page writes into the address is known to the browser a moment later. Who moves a control
+# before that, or clicks on the page's link again, asks for the page at an address that it had.
 UNHEARD_SECONDS = 3.0
 
 
@@ -84,7 +84,7 @@ class PageState(Address[V]):
         )
         if not here or (self.use is not None and not controls.loaded()):
             self._open(query)
-        elif query != state[f"{self.name}_written"] and not self._unheard(query):
+        elif query != state[f"{self.name}_written"] and not self._late(query):
             view, problems = self.from_query(query)
             self._put(query, view, problems, self._read(query, problems))
         for name in self.names:  # keeps what no widget shows at the moment
@@ -108,7 +108,7 @@ class PageState(Address[V]):
         asked = any(name in query for name in visit.FIELDS)
         scenario = self._read(query, problems) if asked else None
         self._put(query, view, problems, scenario)
-        st.session_state[f"{self.name}_opened"] = (math.inf, query)  # no address is written yet
+        st.session_state[f"{self.name}_opening"] = True
 
     def _read(self, query: dict[str, str], problems: list[str]) -> Scenario | None:
         """Return the scenario of an address, if the page has any; say what is wrong there."""
@@ -140,10 +140,21 @@ class PageState(Address[V]):
         verb = "is no setting" if len(others) == 1 else "are no settings"
         return [f"{', '.join(map(shorten, others))} {verb} of this page."] if others else []
 
-    def _unheard(self, query: dict[str, str]) -> bool:
-        """Whether the browser may not know yet what the page first wrote when it was opened."""
-        then, at_first = st.session_state.get(f"{self.name}_opened", (-math.inf, {}))
-        return bool(query == at_first and time.monotonic() - then < UNHEARD_SECONDS)
+    def _late(self, query: dict[str, str]) -> bool:
+        """Whether the browser names an address because it has not heard of a newer one.
+
+        The page had it until a moment ago, and either a control was moved, which the way back does
+        not do, or it is what the page was opened at.
+        """
+        state = st.session_state
+        addresses: dict[str, tuple[float, bool]] = state.get(f"{self.name}_addresses", {})
+        then, opening = addresses.get(urlencode(query), (-math.inf, False))
+        moved = opening or self._values() != state.get(f"{self.name}_remembered")
+        return moved and time.monotonic() - then < UNHEARD_SECONDS
+
+    def _values(self) -> tuple[V, Scenario | None]:
+        """Return what the controls of the page hold."""
+        return self.current(), controls.read() if self.use else None
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
         """Write the state into the address, and keep it; `scenario` is followed by the visit."""
@@ -151,14 +162,19 @@ class PageState(Address[V]):
             visit.follow(scenario, self.name, self.use)
         self.write(self.to_query(view, scenario))
         st.session_state[f"{self.name}_left"] = view
+        st.session_state[f"{self.name}_remembered"] = self._values()
 
     def write(self, query: dict[str, str]) -> None:
         """Put parameters into the address, leaving those of others alone."""
-        every = st.query_params.to_dict()
-        opened, at_first = st.session_state.get(f"{self.name}_opened", (-math.inf, {}))
-        if opened == math.inf:
-            st.session_state[f"{self.name}_opened"] = (time.monotonic(), at_first)
+        every, now = st.query_params.to_dict(), time.monotonic()
         if query != {k: v for k, v in every.items() if k in self.known}:
             others = {k: v for k, v in every.items() if k not in self.known}
             st.query_params.from_dict({**others, **query})
+        opening = st.session_state.pop(f"{self.name}_opening", False)
+        before = st.session_state.get(f"{self.name}_written", query)
+        if query != before:
+            addresses = st.session_state.get(f"{self.name}_addresses", {})
+            late = {k: v for k, v in addresses.items() if now - v[0] < UNHEARD_SECONDS}
+            late[urlencode(before)] = now, opening
+            st.session_state[f"{self.name}_addresses"] = late
         st.session_state[f"{self.name}_written"] = query

@@ -51,14 +51,15 @@ def test_a_png_can_be_saved_after_an_svg_and_the_gallery_closes_over_the_figure_
     expect(gallery.get_by_test_id("stFileUploader")).to_be_visible()
 
 
-def test_the_limits_of_a_slider_stand_where_words_stood_and_a_menu_at_the_foot_opens_upwards(
+def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_opens_upwards(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard)
     ready(page, seconds=60)
     words = page.get_by_text("more private", exact=True)
     expect(words).to_be_visible()
-    page.get_by_role("slider", name="Privacy budget ε").focus()
+    slider = page.get_by_role("slider", name="Privacy budget ε")
+    slider.focus()
     expect(words).to_be_hidden()
     limit = page.get_by_test_id("stSlider").filter(has_text="Privacy budget ε").get_by_text("0.01")
     expect(limit).to_be_visible()
@@ -74,6 +75,15 @@ def test_the_limits_of_a_slider_stand_where_words_stood_and_a_menu_at_the_foot_o
         }""",
         arg=button.element_handle(),
     )
+    page.keyboard.press("Escape")
+    slider.focus()
+    for _ in range(4):  # the page answers the first after the last
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(120)
+    expect(page).to_have_url(f"{dashboard}/?epsilon=0.05")
+    ready(page, seconds=60)
+    expect(slider).to_have_attribute("aria-valuetext", "0.05")
+    expect(page).to_have_url(f"{dashboard}/?epsilon=0.05")
 
 
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:

@@ -10,7 +10,7 @@ from dpsco_app.figure import methods
 from dpsco_app.figure.colours import METHODS, PART_INKS, QUIET
 from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import WIDE, Theme
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Panel
+from dpsco_app.figure.values import Axis, Figure, Gap, Ladder, LadderRow, Line, Panel
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import PROBLEM_SLUGS, methods_for
@@ -76,3 +76,20 @@ def test_the_panels_give_way_to_names_up_to_a_point(name: str) -> None:
     assert whole == (len(name) < 40)
     room = layout["margin"]["r"] - WIDE.right
     assert room == 0 if len(name) < 15 else 0 < room <= 64
+
+
+def test_a_factor_at_the_right_end_stays_off_the_names_even_where_no_place_is_free() -> None:
+    x = Axis(title="n", low=1.0, high=10.0, ticks=[(1.0, "1"), (10.0, "10")])
+    y = Axis(title="Error", low=1.0, high=10.0, ticks=[(1.0, "1"), (10.0, "10")])
+    lines = [
+        Line(key=f"{i}", name=f"{i}", x=[1, 10], y=[10 ** (i / 60)] * 2, colour=QUIET)
+        for i in range(60)
+    ]
+    gap = Gap(x=10.0, low=3.0, high=3.3, text="×1.2", colour=QUIET, key="own")
+    panel = Panel(title="", x=x, lines=lines, gap=gap, chosen=10.0)
+    row = LadderRow(key="own", name="Own", colour=QUIET, values=["1"], end=3.0)
+    ladder = Ladder(title="At n", columns=["error"], rows=[row])
+    figure = Figure(panels=[panel], y=y, ladder=ladder, alt="A figure")
+    layout = plotly(figure, Theme(dark=False, size=WIDE))["layout"]
+    (note,) = [note for note in layout["annotations"] if "×1.2" in note["text"]]
+    assert note["xanchor"] == "left" and note["x"] < 1 - 0.02  # log10 of the right end is 1

@@ -151,6 +151,26 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     )
 
 
+def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_keeps_its_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = checked(at("bounds").run())
+    addresses = [dict(page.query_params)]
+    for value in (3.0, 4.0, 5.0):  # each message names the address before the last
+        slider = page.select_slider(key="field_p")
+        page = checked(slider.set_value(value).run())
+        addresses.append(dict(page.query_params))
+        page.query_params = addresses[-2]
+    assert [query["p"] for query in addresses[1:]] == ["3", "4", "5"]
+    page = checked(page.run())  # the way back moves no control
+    assert dict(page.query_params) == addresses[-2]
+    now, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
+    monkeypatch.setattr(page_state.time, "monotonic", lambda: now() + later)
+    page.query_params = addresses[0]
+    page = checked(page.select_slider(key="field_p").set_value(2.5).run())
+    assert dict(page.query_params) == addresses[0]
+
+
 def leave(page: AppTest) -> None:
     """Go to another page, and click on the first one's link."""
     page.session_state["elsewhere"] = True
