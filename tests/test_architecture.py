@@ -123,9 +123,15 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return the nodes of a module, walked once for all rules."""
+    return tuple(ast.walk(parsed(source)))
+
+
 def imported(module: str, source: str) -> Iterator[tuple[str, int]]:
     """Yield every module that `source` imports, anywhere in it, with its line."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -203,7 +209,7 @@ def app_has_no_mathematics(module: str, source: str) -> list[str]:
     for name, line in imported(module, source):
         if name.split(".")[0] in ("scipy", "random") or name.startswith("numpy.random"):
             faults.append(f"{module}:{line} imports {name}")
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if (
             isinstance(node, ast.Attribute)
             and node.attr == "random"
@@ -219,7 +225,7 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
     if module.startswith(MAY_DRAW):
         return []
     faults = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         name = node.func.attr
@@ -247,7 +253,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
     if not module.startswith("dpsco_core.") or module == "dpsco_core.base.search":
         return []
     faults = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         name = ""
         if isinstance(node, ast.Attribute | ast.Name):
             name = node.attr if isinstance(node, ast.Attribute) else node.id
@@ -268,7 +274,7 @@ OTHERS_CODE = ("dpsco_core.extend", "dpsco_core.base.others")
 def no_error_is_silenced(module: str, source: str) -> list[str]:
     """No bare except, no `except Exception`: a page's StopException must pass too."""
     faults = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if not isinstance(node, ast.ExceptHandler):
             continue
         caught = [node.type] if not isinstance(node.type, ast.Tuple) else node.type.elts
@@ -308,11 +314,11 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
     an example) is a collection of slugs too, and none is looked up in it.
     """
     faults, named = [], set()
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Assign | ast.AnnAssign) and _slugs(node.value):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             named |= {t.id for t in targets if isinstance(t, ast.Name)}
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         what = ""
         if isinstance(node, ast.Dict) and sum(map(_is_slug, node.keys)) > 1:
             what = "a dictionary keyed by slugs"
@@ -395,7 +401,7 @@ def test_no_test_classifies_methods_or_bounds_by_their_slugs() -> None:
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
     """What follows the parameters is an entry or the next block: `make docs` takes it for one."""
     faults = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         _, _, block = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")
@@ -412,7 +418,7 @@ def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
         return []
     return [
         f"{module}:{node.lineno} makes a row of another one; use bound_like"
-        for node in ast.walk(parsed(source))
+        for node in nodes(source)
         if isinstance(node, ast.Call)
         for word in node.keywords
         if word.arg == "card"
@@ -426,7 +432,7 @@ def a_refusal_names_fields(module: str, source: str) -> list[str]:
     known |= {field.name for field in fields(Scenario)}
     return [
         f"{module}: {word.arg}"
-        for node in ast.walk(parsed(source))
+        for node in nodes(source)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "NotApplicable"
         for word in node.keywords
         if word.arg is not None and word.arg not in known
@@ -691,7 +697,7 @@ def twice(sources: dict[str, str]) -> dict[str, list[str]]:
     """Return the names that two classes have, and the modules of these."""
     places: dict[str, list[str]] = {}
     for module, source in sources.items():
-        for node in ast.walk(parsed(source)):
+        for node in nodes(source):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(module)
     return {name: where for name, where in places.items() if len(where) > 1}

@@ -122,9 +122,8 @@ def assigned(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
 
 def is_wide(value: ast.expr) -> bool:
     """Whether an expression is an array of another integer type, or a draw of one."""
-    text = ast.unparse(value)
-    if any(f"NDArray[np.{kind}]" == text for kind in WIDE):
-        return True
+    if isinstance(value, ast.Subscript):
+        return ast.unparse(value) in {f"NDArray[np.{kind}]" for kind in WIDE}
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
     kinds = [ast.unparse(k.value) for k in value.keywords if k.arg == "dtype"]
@@ -140,7 +139,7 @@ def indices(function: ast.FunctionDef) -> Iterator[ast.expr]:
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript):
             yield from node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".take") and node.args:
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "take" and node.args:
             yield node.args[1 if ast.unparse(node.func) == "np.take" else 0]
 
 

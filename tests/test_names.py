@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import doctest
 import io
+import re
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -32,18 +33,18 @@ COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 FIELDS = {("LessonFinding", "said"), ("RunPlane", "held")}
 
 
-def bound(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     """Yield the names that a module binds: of variables, parameters, and what is private to it."""
     fields = {
         id(statement.target)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for statement in node.body
         if isinstance(statement, ast.AnnAssign)
         and isinstance(statement.target, ast.Name)
         and (node.name, statement.target.id) in FIELDS
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             if id(node) not in fields:
                 yield node.id, node.lineno
@@ -62,9 +63,9 @@ def bound(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield node.asname or node.name, node.lineno
 
 
-def examples(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:
+def examples(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.Module, int]]:
     """Yield the examples of a module's docstrings, each with the line before its own first one."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text and ">>>" in text:
@@ -75,10 +76,12 @@ def examples(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:
 
 def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[str]:
     """Return where a variable, a parameter, or what is private, fits every value by its name."""
-    tree = ast.parse(source)
-    names = list(bound(tree))
-    for example, before in examples(tree):
-        names += [(name, before + line) for name, line in bound(example)]
+    if not re.search(rf"\b_*({'|'.join(vague)})\b", source):
+        return []
+    nodes = tuple(ast.walk(ast.parse(source)))
+    names = list(bound(nodes))
+    for example, before in examples(nodes):
+        names += [(name, before + line) for name, line in bound(tuple(ast.walk(example)))]
     return [
         f"{file}:{line}: the name {name} fits every value: say what this one is."
         for name, line in sorted(names, key=lambda one: one[1])
