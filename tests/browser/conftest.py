@@ -91,7 +91,13 @@ def visitor(browser: Browser, browser_context_args: dict[str, object]) -> Iterat
 
 @pytest.fixture
 def page(visitor: BrowserContext) -> Iterator[Page]:
-    """Return the session's tab as good as new: what it has compiled it need not compile again.
+    """Return the session's tab as good as new: what it has compiled it need not compile again."""
+    yield tab_of(visitor)
+    leave(visitor)
+
+
+def tab_of(visitor: BrowserContext) -> Page:
+    """Return the session's tab, prepared for a test.
 
     Nothing moves by itself, which costs a third of a visit: a test of what moves asks for it.
     """
@@ -99,10 +105,15 @@ def page(visitor: BrowserContext) -> Iterator[Page]:
     tab.set_viewport_size(WINDOW)
     tab.emulate_media(color_scheme="light", reduced_motion="reduce")
     tab.mouse.move(0, 0)
-    yield tab
-    for other in visitor.pages[1:]:
+    return tab
+
+
+def leave(visitor: BrowserContext) -> None:
+    """End a visit: the tab shows a page of the same server without a script; nothing is stored."""
+    tab, *others = visitor.pages or [visitor.new_page()]
+    for other in others:
         other.close()
-    try:  # the visit ends: a page of the same server without a script, and nothing stored
+    try:
         tab.goto(urljoin(tab.url, "/_stcore/health") if tab.url[:4] == "http" else "about:blank")
         if tab.url[:4] == "http":
             tab.evaluate("localStorage.clear(), sessionStorage.clear()")
