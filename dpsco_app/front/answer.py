@@ -78,10 +78,8 @@ def answer(studies: Sequence[Study]) -> Answer:
     public = method_card(baseline(first.study.scenario.problem))
     name = inside(public.short or public.name)
     against = f", against the {name}{' without privacy' * (first.about != 'error')}"
-    more = against * (set(costs) != {USELESS}) + at
-    if bare:
-        more = f". Choose the {name}, too, to see what privacy costs."
-    small = _whose(told, more)
+    choose = f". Choose the {name}, too, to see what privacy costs."
+    small = _whose(told, choose if bare else against * (set(costs) != {USELESS}) + at)
     return Answer(headline=headline, small=small + _along(first) + _outside(first))
 
 
@@ -193,8 +191,8 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     """Return the headline of a single panel; on the hardest data with what nobody can beat."""
     edge = dict(region(told.study.scenario)).get(told.x)
     public = told.study.at(told.study.public, told.x)
-    hard = told.study.role == "hardest"
-    if not hard or public is None or edge is None or edge.value <= public.mean:
+    is_hard = told.study.role == "hardest"
+    if not is_hard or public is None or edge is None or edge.value <= public.mean:
         return (f"Everything {where}:", IDLE) if cost == EVERYTHING else (_capital(cost), where)
     whom = bound_by(told.study.scenario, edge)
     return (

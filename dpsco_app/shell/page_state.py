@@ -103,8 +103,8 @@ class PageState(Address[V]):
         st.session_state[f"{self.name}_wrong"] = []
 
     def _open(self, query: dict[str, str]) -> None:
-        left: V | None = st.session_state.get(f"{self.name}_left")
-        view, problems = (left, []) if left is not None and not query else self.from_query(query)
+        left = st.session_state.get(f"{self.name}_left")
+        view, problems = (left[0], []) if left and not query else self.from_query(query)
         asked = any(name in query for name in visit.FIELDS)
         scenario = self._read(query, problems) if asked else None
         self._put(query, view, problems, scenario)
@@ -146,23 +146,18 @@ class PageState(Address[V]):
         The page had it until a moment ago, and either a control was moved, which the way back does
         not do, or it is what the page was opened at.
         """
-        state = st.session_state
-        addresses: dict[str, tuple[float, bool]] = state.get(f"{self.name}_addresses", {})
+        addresses = st.session_state.get(f"{self.name}_addresses", {})
         then, opening = addresses.get(urlencode(query), (-math.inf, False))
-        moved = opening or self._values() != state.get(f"{self.name}_remembered")
-        return moved and time.monotonic() - then < UNHEARD_SECONDS
-
-    def _values(self) -> tuple[V, Scenario | None]:
-        """Return what the controls of the page hold."""
-        return self.current(), controls.read() if self.use else None
+        now = self.current(), controls.read() if self.use else None
+        moved = opening or now != st.session_state.get(f"{self.name}_left")
+        return bool(moved and time.monotonic() - then < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
         """Write the state into the address, and keep it; `scenario` is followed by the visit."""
         if scenario is not None and self.use is not None:
             visit.follow(scenario, self.name, self.use)
         self.write(self.to_query(view, scenario))
-        st.session_state[f"{self.name}_left"] = view
-        st.session_state[f"{self.name}_remembered"] = self._values()
+        st.session_state[f"{self.name}_left"] = view, controls.read() if self.use else None
 
     def write(self, query: dict[str, str]) -> None:
         """Put parameters into the address, leaving those of others alone."""
@@ -170,11 +165,9 @@ class PageState(Address[V]):
         if query != {k: v for k, v in every.items() if k in self.known}:
             others = {k: v for k, v in every.items() if k not in self.known}
             st.query_params.from_dict({**others, **query})
-        opening = st.session_state.pop(f"{self.name}_opening", False)
-        before = st.session_state.get(f"{self.name}_written", query)
-        if query != before:
-            addresses = st.session_state.get(f"{self.name}_addresses", {})
-            late = {k: v for k, v in addresses.items() if now - v[0] < UNHEARD_SECONDS}
-            late[urlencode(before)] = now, opening
-            st.session_state[f"{self.name}_addresses"] = late
+        before = urlencode(st.session_state.get(f"{self.name}_written", query))
+        left = st.session_state.get(f"{self.name}_addresses", {})
+        late = {k: v for k, v in left.items() if now - v[0] < UNHEARD_SECONDS}
+        late[before] = now, st.session_state.pop(f"{self.name}_opening", False)
+        st.session_state[f"{self.name}_addresses"] = late
         st.session_state[f"{self.name}_written"] = query

@@ -111,7 +111,7 @@ def ladder(page: AppTest) -> dict[str, list[str]]:
 def is_stale(page: AppTest) -> bool:
     """Whether the head, the figure and the status say that the settings have changed."""
     faded = {t.get("opacity") for t in figure(page)["data"] if t.get("error_y")} == {FADED}
-    waiting = re.match("Settings changed|Known already|These settings cannot", status(page))
+    waiting = re.match("Settings changed|These settings cannot", status(page))
     assert faded == bool(waiting) == ("Before: " in html(page))
     return faded
 

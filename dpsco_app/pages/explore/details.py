@@ -225,8 +225,7 @@ def _formula_slope(scenario: Scenario, text: str) -> float:
 
 def _from_to(low: float, high: float) -> str:
     """Return a range of slopes, as one number where both ends are the same on the screen."""
-    ends = dict.fromkeys((signed(low), signed(high)))
-    return f"{NO_BREAK}to{NO_BREAK}".join(ends)
+    return f"{NO_BREAK}to{NO_BREAK}".join(dict.fromkeys((signed(low), signed(high))))
 
 
 def halving(slope: float) -> str:

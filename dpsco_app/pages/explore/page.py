@@ -59,10 +59,9 @@ class Screen:
         self.head = st.empty()
         self.shown_with = theme()
         self.is_phone = not self.shown_with.size.ladder
-        kind = "compact" if self.is_phone else "wide"
         if self.is_phone:
             choose_panels(shown)
-        self.figure = Place(st.container(key=f"{FIGURE}{kind}"))
+        self.figure = Place(st.container(key=FIGURE + ("compact" if self.is_phone else "wide")))
         self.table = st.empty()
         self.count = 0
 
@@ -70,8 +69,7 @@ class Screen:
         """Draw what there is; the browser changes the figure that is there, which is quicker."""
         studies = studies_of(shown)
         # What was measured before a change is told with its own settings.
-        told = studies_of(replace(shown, stale=False)) if shown.stale else studies
-        reply = answer(told)
+        reply = answer(studies_of(replace(shown, stale=False)) if shown.stale else studies)
         html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
         self.head.html(html)
         # Where there is room for one panel: the ladder has both.

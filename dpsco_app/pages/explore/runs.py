@@ -71,20 +71,19 @@ def result_of(scenario: Scenario | None, others: Beside | None) -> Result | None
     state = st.session_state
     result: Result | None = state.get("result")
     asked = state.pop("start", False) or STATE.fresh()
-    same = (
-        scenario is not None
-        and others is not None
-        and result is not None
-        and result.shows(scenario, others.second, others.overlay)
-    )
-    parts = () if result is None else result.parts
-    there = others is not None and {scenario, *others.scenarios} <= {p.scenario for p in parts}
-    if (asked or there) and scenario is not None and others is not None and not same:
-        known = result or Result(scenario)
-        result = known.of(scenario)
-        result.beside = None if others.second is None else known.of(others.second)
-        result.overlay = None if others.overlay is None else known.of(others.overlay)
-        same = True
+    same = False
+    if scenario is not None and others is not None:
+        same = result is not None and result.shows(scenario, others.second, others.overlay)
+        parts = () if result is None else result.parts
+        there = {scenario, *others.scenarios} <= {part.scenario for part in parts}
+        # What has run before waits for no button.
+        asked = asked or (not same and estimate((scenario, *others.scenarios)).cells == 0)
+        if (asked or there) and not same:
+            known = result or Result(scenario)
+            result = known.of(scenario)
+            result.beside = None if others.second is None else known.of(others.second)
+            result.overlay = None if others.overlay is None else known.of(others.overlay)
+            same = True
     going = bool((asked or state.get("running")) and same and result and not result.complete)
     if going and result is not None:
         result = result.own()
@@ -210,8 +209,6 @@ def _work(shown: Shown) -> str:
     left = left_of(shown)
     if left is None:
         return "These settings cannot be run"
-    if left.cells == 0:
-        return "Known already: Run draws them at once"
     return f"Settings changed: {left.cells:,} runs, {_duration(left.seconds)}"
 
 

@@ -122,8 +122,7 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
 def _bounds(basis: Reading, at: UserLevel) -> Contest:
-    made = bounds_map(basis, "smooth", at.d, at.epsilon, at.delta, at.smoothness)
-    return list(made)[-1]
+    return list(bounds_map(basis, "smooth", at.d, at.epsilon, at.delta, at.smoothness))[-1]
 
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:

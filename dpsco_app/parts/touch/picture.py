@@ -58,8 +58,7 @@ def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
 def picture_colours(theme: Theme) -> dict[str, str]:
     """Return the colours of the picture by their names."""
     colours = {name: theme.colour(pair) for name, pair in COLOURS.items()}
-    faint = {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
-    return colours | faint
+    return colours | {"faint": f"{colours['noise']}55", "otherFaint": f"{colours['other']}55"}
 
 
 def _sample(shown: Picture) -> dict[str, Any]:
