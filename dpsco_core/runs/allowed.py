@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpsco_core.base.cards import Level
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import Limits
 from dpsco_core.catalogue import default_methods, distribution_class, methods_for
 from dpsco_core.fields import span
@@ -89,13 +89,13 @@ def _invalid(scenario: Scenario, limits: Limits, beside: Beside) -> str:
         others = beside(scenario)
         for other in others:
             other.validate(limits)
-        count = scenario.cells + sum(other.cells for other in others)
-        name = "the cells of both scenarios" if others else "the cells"
-        most = f"at most {limits.cells:,} for {limits.where}"
-        require(count <= limits.cells, name, most, f"{count:,}")
     except InvalidInput as problem:
         return str(problem)
-    return ""
+    count = scenario.cells + sum(other.cells for other in others)
+    if count <= limits.cells:
+        return ""
+    runs = f"This study and the one beside it have {count:,} runs"
+    return f"{runs}, and {limits.where} allows {limits.cells:,}: use fewer trials."
 
 
 def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:

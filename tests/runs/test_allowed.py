@@ -98,7 +98,10 @@ def test_the_scenario_beside_counts_against_the_caps() -> None:
     assert nearest_allowed(HEAVY, limits, lambda _: (HEAVY,)) == ("trials", 100)
     many = replace(SWEEP, trials=200, grid=tuple(range(100, 500, 100)))
     twice = refusal(many, replace(DASHBOARD, cells=4000), lambda _: (many,))
-    assert "the cells of both scenarios must be at most 4,000 for the dashboard" in twice
+    assert twice == (
+        f"This study and the one beside it have {2 * many.cells:,} runs, and the dashboard allows "
+        "4,000: use fewer trials."
+    )
 
 
 def test_a_set_beside_that_follows_the_scenario_is_asked_at_every_candidate() -> None:

@@ -177,8 +177,7 @@ def run_to_the_end(shown: Shown, screen: Screen, status: DeltaGenerator) -> None
 
 
 def is_quick(shown: Shown) -> bool:
-    left = left_of(shown)
-    return left is not None and left.seconds < LIVE_SECONDS
+    return (left := left_of(shown)) is not None and left.seconds < LIVE_SECONDS
 
 
 def status_html(text: str) -> str:

@@ -42,7 +42,10 @@ def press_run() -> None:
 
 
 def beside_of(scenario: Scenario) -> Beside:
-    """Return what is run beside a scenario: the hardest case by itself only where that is quick."""
+    """Return what is run beside a scenario.
+
+    Unless somebody asks, the hardest case is run only where that is quick, and allowed beside it.
+    """
     state = st.session_state
     pair = beside(scenario, state[AGAINST], state[PIN])
     if pair.second is None or state[PANEL] in ("both", "second"):
@@ -51,8 +54,9 @@ def beside_of(scenario: Scenario) -> Beside:
         return replace(pair, second=None)
     if pair.role != HARDEST:  # somebody has asked for it
         return pair
-    too_much = refusal(pair.second, DASHBOARD) or estimate((pair.second,)).seconds > BESIDE_SECONDS
-    return replace(pair, second=None) if too_much else pair
+    allowed = not refusal(scenario, DASHBOARD, lambda _: pair.scenarios)
+    is_quick = allowed and estimate((pair.second,)).seconds <= BESIDE_SECONDS
+    return pair if is_quick else replace(pair, second=None)
 
 
 def read_only(result: Result | None) -> bool:

@@ -32,10 +32,10 @@ DASHES: dict[str, Dash] = {
 }
 
 
-def crossing_figure(curves: Sequence[Errors], start: float) -> Figure:
+def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
     """Return the measured mean excess risks over m, and `start`, that of an answer without data.
 
-    The numbers beside the names are those of the largest m, where the lines end.
+    The numbers beside the names are those of the measured point that is nearest to `m`.
     """
     lines = [
         Line(
@@ -59,19 +59,27 @@ def crossing_figure(curves: Sequence[Errors], start: float) -> Figure:
     ends, error = [float(items[0]), float(items[-1])], float(best.mean[-1])
     blank = replace(thin("always answering 0", ends[::-1], [start] * 2), away=(9, 10))
     low, high = ends_of([*lines, blank])
-    title = f"At m = {short_text(ends[1])}"
-    ladder = ladder_of(title, "excess risk", lines, [rounded(float(c.mean[-1])) for c in curves])
-    guide = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
+    at = int(np.argmin(np.abs(np.log(items / m))))
+    here = f"m = {short_text(float(items[at]))}"
+    upright = thin(here, [float(items[at])] * 2, [low, high])
+    falling = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=log_axis("Items per user m", *ends),
-                lines=[*lines, replace(guide, dash="dot", away=(-9, -9)), blank],
+                lines=[
+                    *lines,
+                    replace(falling, dash="dot", away=(-9, -9)),
+                    blank,
+                    replace(upright, dash="solid", away=(-5, 9)),
+                ],
             )
         ],
         y=log_axis("Mean excess risk", low, high),
-        ladder=ladder,
+        ladder=ladder_of(
+            f"At {here}", "excess risk", lines, [rounded(float(c.mean[at])) for c in curves]
+        ),
         alt=crossing_answer(curves, start),
     )
 

@@ -93,7 +93,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     every = [errors_of(outcomes, method) for method in METHODS]
     curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
     # An answer without data has the same error at every m.
-    figure = crossing_figure(curves, without_data(asked.at(asked.grid[-1])))
+    figure = crossing_figure(curves, without_data(asked.at(asked.grid[-1])), scenario.m)
     small = f"Smallest measured error: {words.stretches(curves)}."
     screen.show(words.QUESTIONS["crossing"], figure, small, lambda: crossing_table(curves))
     st.code(command(asked), language=None, wrap_lines=True)

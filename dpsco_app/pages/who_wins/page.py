@@ -81,8 +81,7 @@ def _draw(screen: FirstScreen, _: state.View, scenario: Scenario) -> None:
 
 @lru_cache(maxsize=100)
 def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Contest:
-    at = state.plane(name, point, state.SIZES[reading])
-    return contest.bounds_contest(point, at, reading)
+    return contest.bounds_contest(point, state.plane(name, point, state.SIZES[reading]), reading)
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
+from dpsco_app.pages.explore import runs
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import region
@@ -180,6 +181,15 @@ def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
     page.run()
     assert not is_stale(page) and result(page).complete
     assert status(page).startswith("20 runs in")
+
+
+def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "DASHBOARD", replace(DASHBOARD, cells=20))
+    for trials, panels in (("5", 2), ("6", 1)):
+        page = open_page(**TWO | {"trials": trials}, grid="500", against=None)
+        assert not page.error and len(result(page).parts) == panels
 
 
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:

@@ -146,7 +146,11 @@ def test_a_map_of_which_nothing_is_known_says_so() -> None:
 
 
 def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
-    drawn = lines(crossing_figure([FALLING, FLAT], 0.03))
+    figure = crossing_figure([FALLING, FLAT], 0.03, 90)
+    assert figure.ladder.title == "At m = 100"
+    assert [row.values for row in figure.ladder.rows] == [["0.0200"], ["0.050"]]
+    drawn = lines(figure)
+    assert drawn["m = 100"].x == [100, 100]
     for curve in (FALLING, FLAT):
         assert drawn[method_card(curve.method).name].y == pytest.approx(curve.mean)
     assert drawn["always answering 0"].y == [0.03, 0.03]
