@@ -13,10 +13,9 @@ from dpsco_app.front.titles import (
     NO_BREAK,
     data_word,
     ratio_text,
-    sampling_decides,
     settings_text,
 )
-from dpsco_app.parts.evaluations import region
+from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import baseline, geometry_name
 from dpsco_core.base.limits import DASHBOARD
@@ -25,6 +24,7 @@ from dpsco_core.fields import MEAN
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.allowed import refusal
+from dpsco_core.scenario import Scenario
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
@@ -32,10 +32,7 @@ LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
 MOST = 100.0
 NOTHING = "no measurable cost"
-USELESS = "no private answer here beats not looking at the data"
-IDLE = "no better than not looking at the data"
-EVERYTHING = "everything"
-NO_DATA = "no better than no data"
+USELESS = "no private answer beats ignoring the data"
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
@@ -73,13 +70,16 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif set(costs) == {USELESS}:
         headline = _capital(USELESS), " or ".join(wheres)
     else:
-        left, right = map(_placed, (costs[0], costs[1].replace(USELESS, IDLE)), wheres)
-        headline = (f"{_capital(left)},", right)
+        left, right = map(_placed, costs, wheres)
+        headline = (f"{_capital(left)}{';' if USELESS in costs else ','}", right)
     public = method_card(baseline(first.study.scenario.problem))
     name = inside(public.short or public.name)
-    against = f", against the {name}{' without privacy' * (first.about != 'error')}"
+    more = f", against the non-private {name}{at}"
+    if first.row is not None and set(costs) == {USELESS}:
+        blind = rounded(without_data(first.point))
+        more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
     choose = f". Choose the {name}, too, to see what privacy costs."
-    small = _whose(told, choose if bare else against * (set(costs) != {USELESS}) + at)
+    small = _whose(told, choose if bare else more)
     return Answer(headline=headline, small=small + _along(first) + _outside(first))
 
 
@@ -93,13 +93,18 @@ class _Told:
         self.price: Ratio | None = None if self.row is None else self.row.price
 
     @property
+    def point(self) -> Scenario:
+        scenario = self.study.scenario
+        return scenario if self.x is None else scenario.at(self.x)
+
+    @property
     def about(self) -> str:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def where(self) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
-            return "in the hardest case known" + " for privacy" * sampling_decides(self.study)
+            return "in the hardest case known"
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
@@ -113,8 +118,6 @@ class _Told:
 def _cost(study: Study, x: float | None, about: str) -> str:
     """Return what privacy costs at a point, or the error where there is none to compare with."""
     row = study.at(study.lead, x)
-    if study.costs_all(x):
-        return EVERYTHING
     if row is None or study.useless(x):
         return USELESS * (row is not None)
     if row.price is None:
@@ -123,9 +126,7 @@ def _cost(study: Study, x: float | None, about: str) -> str:
 
 
 def _placed(cost: str, where: str) -> str:
-    if cost in (USELESS, IDLE, EVERYTHING):
-        where = where.replace(" known", "")
-    return f"{cost} {where}" + f": {NO_DATA}" * (cost == EVERYTHING)
+    return f"{where.removesuffix(' known')} {cost}" if cost == USELESS else f"{cost} {where}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
@@ -193,7 +194,7 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     public = told.study.at(told.study.public, told.x)
     is_hard = told.study.role == "hardest"
     if not is_hard or public is None or edge is None or edge.value <= public.mean:
-        return (f"Everything {where}:", IDLE) if cost == EVERYTHING else (_capital(cost), where)
+        return _capital(cost), where
     whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(_placed(cost, where))};",
@@ -233,7 +234,7 @@ def _along(told: _Told) -> Words:
     if scenario.axis in (None, "n"):
         return ()
     ends = scenario.grid[0], scenario.grid[-1]
-    costs = [_cost(told.study, x, "").replace(USELESS, IDLE) for x in ends]
+    costs = [_cost(told.study, x, "") for x in ends]
     if not all(costs):
         return ()
     first, last = (f"{number_text(x)}: {cost}" for x, cost in zip(ends, costs, strict=True))

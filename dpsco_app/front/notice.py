@@ -68,8 +68,8 @@ HOW_TO_READ = """
   it. Its upper edge is the smallest upper bound proven for any algorithm here, its lower edge the
   largest lower bound for every algorithm of your budget. Both have explicit constants.
 - **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
-  Non-private lines may run through it, except where its edge is the **sampling floor**: sampling
-  alone then makes it, to within 1 %, and it holds without privacy, too.
+  Non-private lines may run through it, except where it says *private or not*: sampling alone then
+  makes its edge, to within 1 %. The edge is **the floor** of the table.
 - **CDP Fano**: the lower bound of Fano's inequality for concentrated differential privacy (Kamath,
   Liu and Zhang), over all data with this tail. The window's lower edge is a larger one.
 - **Dashed grey**: the error of an answer that does not look at the data.

@@ -17,7 +17,6 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.front.answer import costs_nothing, loose_ends
 from dpsco_app.front.bound_lines import (
-    bound_by,
     bound_hover,
     bound_line,
     floor_words,
@@ -95,10 +94,9 @@ class FrontPanel:
         return [area] if spans else []
 
     def _region(self) -> list[Region]:
-        name = f"{bound_by(self.scenario, dict(self.floor)[self.x])} floor"
         area = Region(
-            key=name,
-            name=name,
+            key="floor",
+            name="the floor",
             x=[place(x) for x, _ in self.floor],
             upper=[e.value for _, e in self.floor],
             look=IMPOSSIBLE,

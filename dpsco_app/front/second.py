@@ -5,9 +5,9 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
-from dpsco_app.front.study import Role
+from dpsco_app.front.study import Role, chosen_point
 from dpsco_app.parts.differences import differences
-from dpsco_app.parts.evaluations import hardest
+from dpsco_app.parts.evaluations import hardest, region
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, SYMBOL, TAIL, inside
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.base.errors import InvalidInput, require
@@ -42,12 +42,19 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
         return Beside(second=kept, role="pin")
     overlay = None if kept == scenario else kept
     if against == HARDEST:
-        return Beside(second=hardest(scenario), overlay=overlay)
+        return Beside(second=_harder(scenario), overlay=overlay)
     if against == TAIL:
         return Beside(second=with_other_tail(scenario), role="tail", overlay=overlay)
     if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
         return Beside(overlay=overlay)
     return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
+
+
+def _harder(scenario: Scenario) -> Scenario | None:
+    """Return the hardest case known, unless its floor at the chosen point is below the data's."""
+    case, x = hardest(scenario), chosen_point(scenario)
+    own, its = (dict(region(one)).get(x) for one in (scenario, case or scenario))
+    return case if own is None or its is None or its.value >= own.value else None
 
 
 def second_name(kind: str) -> str:

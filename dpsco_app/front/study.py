@@ -62,16 +62,6 @@ class Study:
         start = without_data(self.scenario if x is None else self.scenario.at(x))
         return row is not None and 0 < BETTER * start <= row.mean + row.half
 
-    def costs_all(self, x: float | None) -> bool:
-        """Whether the data tell something, and the best private answer nothing of it."""
-        private, public = self.at(self.lead, x), self.at(self.public, x)
-        edge = BETTER * without_data(self.scenario if x is None else self.scenario.at(x))
-        return (
-            private is not None
-            and public is not None
-            and public.mean + public.half < edge <= private.mean
-        )
-
     @property
     def public(self) -> str:
         """The method without privacy that prices are over; empty if it is not chosen."""

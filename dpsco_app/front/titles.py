@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from dpsco_app.front.study import Role, Study, chosen_point, compared
+from dpsco_app.front.study import Role, Study, compared
 from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, number_text
@@ -28,8 +28,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
         same = "tail" if scenario.problem == MEAN else "kind of loss and tail"
-        known = "known for privacy" if sampling_decides(study) else "known"
-        return f"The hardest case {known}, same {same}"
+        return f"The hardest case known, same {same}"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
@@ -45,8 +44,6 @@ def panel_about(study: Study) -> str:
     """Return what the hardest data are like, where they are those of the lower bounds on means."""
     if study.role != "hardest" or study.scenario.problem != MEAN:
         return ""
-    if sampling_decides(study):
-        return "other data have more sampling error and set the window’s bottom"
     return "a few records lie far out and carry the mean"
 
 
@@ -111,13 +108,6 @@ def unequal(scenario: Scenario) -> bool:
 def data_word(scenario: Scenario) -> str:
     """Return what the law is of: data, or the features of a linear model."""
     return "features" if scenario.problem in LINEAR_MODELS else "data"
-
-
-def sampling_decides(study: Study) -> bool:
-    """Whether the window's lower edge here is a bound that holds without privacy, too."""
-    x = chosen_point(study.scenario)
-    spans = [span for at, span in window(study.scenario) if at == x and span.lower is not None]
-    return any(s.lower.card.privacy == "none" for s in spans if s.lower is not None)
 
 
 def formula_names(formulas: Sequence[str]) -> list[str]:

@@ -119,7 +119,7 @@ PRESETS: tuple[Preset, ...] = (
         name="Privacy is free",
         look_for="As ε grows the private lines fall onto the grey one, adaptive clipping at about "
         "ε = 1 and simple clipping at about ε = 2: from there on the sample size, not privacy, "
-        "limits the accuracy. In the hardest case even ε = 10 has its price.",
+        "limits the accuracy.",
         scenario=replace(
             SWEEP,
             p=4,

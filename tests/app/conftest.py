@@ -7,6 +7,7 @@ from math import inf
 import pytest
 import streamlit as st
 
+from dpsco_app.live import running
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore import runs
 from dpsco_app.parts import folding
@@ -22,6 +23,12 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """
     if "folded" not in request.keywords:
         monkeypatch.setattr(folding, "is_open", lambda _: True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_has_run() -> None:
+    """Let no page know what pages of other tests have run: what is known is drawn at once."""
+    running._trials.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,9 +10,6 @@ import pytest
 
 from dpsco_app.front import links
 from dpsco_app.front.answer import (
-    EVERYTHING,
-    IDLE,
-    NO_DATA,
     NOTHING,
     UNSURE,
     USELESS,
@@ -22,13 +20,14 @@ from dpsco_app.front.answer import (
 )
 from dpsco_app.front.changes import fitted
 from dpsco_app.front.figure import front_figure
+from dpsco_app.front.second import beside
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, panel_names, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.details import numbers
 from dpsco_app.parts.differences import method_names
-from dpsco_app.parts.evaluations import hardest, region, window, without_data
-from dpsco_app.parts.options import rounded
+from dpsco_app.parts.evaluations import hardest, region, without_data
+from dpsco_app.parts.options import HARDEST, rounded
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.price import Ratio
@@ -127,18 +126,23 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = of(replace(at, offset=0.01))
     said = say(blind)
-    assert said.headline[0] == "No private answer here beats not looking at the data"
-    assert (
-        small(said).replace(NO_BREAK, " ")
-        == "Best of the private algorithms chosen: simple clipping (n = 200, d = 20, ε = 0.1)."
+    assert said.headline[0] == "No private answer beats ignoring the data"
+    row = blind.at("mean.clipped", None)
+    assert row is not None
+    assert small(said).replace(NO_BREAK, " ") == (
+        f"Best of the private algorithms chosen: simple clipping, error {rounded(row.mean)}; "
+        "ignoring the data, 0.0100 (n = 200, d = 20, ε = 0.1)."
     )
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]
     beside = say(of(SWEEP), replace(blind, role="pin"))
-    assert beside.headline[1] == f"{IDLE} in the pinned run"
+    assert beside.headline[0].endswith(";") and "against the non-private sample mean" in small(
+        beside
+    )
+    assert beside.headline[1] == f"in the pinned run {USELESS}"
     both = say(blind, replace(blind, role="pin"))
     assert both.plain.lower().count("no private") == 1
-    assert "not looking" not in say(of(replace(at, offset=0.0))).plain
+    assert USELESS not in say(of(replace(at, offset=0.0))).plain
 
 
 def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
@@ -185,10 +189,10 @@ def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() 
     assert again is not None and again.price is not None
     assert again.price.high > 10 * max(again.price.low, 0)
     both = say(level, replace(level, role="pin")).plain
-    assert both.startswith("No private answer here beats not looking at the data on Student")
+    assert both.startswith("No private answer beats ignoring the data on Student")
     assert both.endswith(" or in the pinned run")
     beside = say(of(SWEEP), replace(level, role="pin")).plain
-    assert beside.endswith(f"{IDLE} in the pinned run")
+    assert beside.endswith(f"in the pinned run {USELESS}")
 
 
 def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
@@ -213,20 +217,32 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
     studies = of(own), of(hard, "hardest")
     headline = say(*studies).plain
     figure = front_figure(studies, View())
-    lines = headline.split(", ") if ", " in headline else [headline, headline]
+    lines = re.split("[,;] ", headline)
+    lines = lines if len(lines) > 1 else [headline, headline]
     for study, panel, line in zip(studies, figure.panels, lines, strict=True):
         start = without_data(study.scenario)
         private = (study.at(m, None) for m in methods[1:])
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean + best.half < 0.95 * start
         assert ("times" in line or NOTHING in line.lower()) is better
-        assert any(t in line.lower() for t in (USELESS, IDLE, NO_DATA)) is not better
-        everything = study.costs_all(None)
-        assert (EVERYTHING in line.lower()) is everything and not (everything and better)
+        assert (USELESS in line.lower()) is not better
         assert (panel.gap is not None) is better
-    assert IDLE not in small(say(*studies))
-    by_sampling = dict(window(own))[None].lower.card.privacy == "none"
-    assert ("hardest case for privacy" in headline.replace("known ", "")) is by_sampling
+    assert USELESS not in small(say(*studies))
+
+
+@pytest.mark.parametrize(
+    ("change", "harder"),
+    [({}, True), ({"p": 3.0}, True), ({"p": 8.0}, False), ({"epsilon": 20.0}, False)],
+)
+def test_the_hardest_case_is_shown_only_where_its_floor_is_the_higher_one(
+    change: dict[str, float], *, harder: bool
+) -> None:
+    own = replace(SWEEP, **change)  # type: ignore[arg-type]
+    hard = hardest(own)
+    assert hard is not None
+    floors = [dict(region(one))[chosen_point(own)].value for one in (own, hard)]
+    assert (floors[1] >= floors[0]) is harder
+    assert beside(own, HARDEST, "").second == (hard if harder else None)
 
 
 def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:

@@ -225,7 +225,7 @@ def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
 def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     page = open_page(distribution="hypercube")
     assert "easier" not in texts(page)
-    assert HARD in texts(page) and headline(page).split(" hardest ")[0].endswith("in the")
+    assert HARD in texts(page) and headline(page).startswith("In the hardest case ")
     assert HARD not in texts(open_page())
     beside = result(open_page(against=None)).beside
     assert beside is not None and beside.scenario.distribution == "hypercube" and beside.complete
@@ -259,7 +259,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         "pure",
         "approx",
     }
-    assert "private floor" in drawn and "CDP hypercube" not in drawn
+    assert "the floor" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.front.answer import EVERYTHING, NO_DATA, NOTHING, cost_words
+from dpsco_app.front.answer import NOTHING, USELESS, cost_words
 from dpsco_app.front.notice import LIGHT_DATA
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
 from dpsco_app.pages.explore import page as explore
@@ -49,15 +49,15 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     run = result(page)
     assert run.beside is not None and run.beside.scenario.distribution == "hypercube"
     prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (run, run.beside)]
-    assert " on Student t data, " in headline(page)
-    assert headline(page).endswith(f", {EVERYTHING} in the hardest case: {NO_DATA}")
+    assert " on Student t data; " in headline(page)
+    assert headline(page).endswith(f"; in the hardest case {USELESS}")
     low, high = map(
         float, re.findall(r"(?:About )?([\d.]+)(?: to ([\d.]+))? times", headline(page))[0]
     )
     assert low <= prices[0] <= high
     assert below(page) == (
-        "Best of the private algorithms chosen: coordinate-wise, Gaussian, against the sample mean "
-        "(n = 5,000, d = 20, ε = 1)."
+        "Best of the private algorithms chosen: coordinate-wise, Gaussian, against the "
+        "non-private sample mean (n = 5,000, d = 20, ε = 1)."
     )
     (text,) = [a["text"] for a in figure(page)["layout"]["annotations"] if "×" in a["text"]]
     low, _, high = text.removeprefix("<b>×").removesuffix("</b>").partition("–")
@@ -75,7 +75,7 @@ def test_the_first_screen_has_few_words_few_lines_and_three_proven_shapes() -> N
         assert 1 <= len(lines) <= 4
         assert proven - {"answer without data"} == {
             "the window",
-            {"x": "sampling floor", "x2": "private floor"}[axis],
+            "the floor",
             "CDP Fano",
         }
     assert list(ladder(page)) == sorted(ladder(page), key=lambda name: -_end(ladder(page)[name]))
@@ -125,7 +125,7 @@ def test_a_factor_is_said_as_sure_as_the_trials_make_it(ratio: Ratio, words: str
 
 def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
     page = open_page(problem="quadratic", trials="2", grid="500", d="5")
-    assert "minimiser without privacy (" in below(page)
+    assert "non-private risk minimiser (" in below(page)
     page = open_page(methods="mean.clipped")
     assert headline(page).startswith("Error 0.") and "Choose the sample mean, too" in below(page)
     page = open_page(methods=PUBLIC)
@@ -237,7 +237,7 @@ def test_three_doors_stand_open_at_the_first_settings_until_another_page_was_see
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     page = open_page(rho="0.5", epsilon=None, delta=None, against=None)
     assert below(page).endswith("(n = 5,000, d = 20, ρ = 0.5). n = 10,000 is outside of the sweep.")
-    assert headline(page).endswith(f", {EVERYTHING} in the hardest case: {NO_DATA}")
+    assert headline(page).endswith(f"; in the hardest case {USELESS}")
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
     assert notes == {

@@ -284,7 +284,7 @@ def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.Monk
     try:
         page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
         assert result(page).complete and not page.exception
-        assert "minimiser without privacy (" in below(page)
+        assert "non-private risk minimiser (" in below(page)
     finally:
         lower_cards.cache_clear()
 

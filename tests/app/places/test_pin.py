@@ -239,7 +239,7 @@ def test_what_differs_is_said_in_words() -> None:
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     said = texts(page)
-    areas = {"the window", "private floor", "sampling floor"}  # edges are bounds with names
+    areas = {"the window", "the floor"}  # edges are bounds with names
     drawn = {t["name"] for t in figure(page)["data"] if t.get("name")}
     proven = drawn - areas - lines(page).keys() - {"answer without data"}
     floor, *_ = [e for _, e in region(chosen(page))]

@@ -15,8 +15,8 @@ from dpsco_app.figure.methods import short_names
 from dpsco_app.front.answer import USELESS, answer
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.live.running import Result
-from dpsco_app.parts.evaluations import starting_risks
-from dpsco_app.parts.options import MEASURES, NO_SET, SYMBOL, TAIL, rounded
+from dpsco_app.parts.evaluations import hardest, region, starting_risks
+from dpsco_app.parts.options import HARDEST, MEASURES, NO_SET, SYMBOL, TAIL, rounded
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.methods.guide import refusal
@@ -67,7 +67,8 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     for slug in preset.scenario.methods:
         gone = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
         assert (names[slug] in drawn) == (not gone)
-    assert (run.beside is None) == (preset.against == NO_SET or is_hardest(preset))
+    nothing = preset.against == NO_SET or is_hardest(preset) or is_harder(preset)
+    assert (run.beside is None) == nothing
     assert preset.look_for in texts(page)
     expect_one_number(page, preset)
 
@@ -75,6 +76,16 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
 def is_hardest(preset: Preset) -> bool:
     """Whether the data are the hardest case, so that nothing harder stands beside them."""
     return preset.scenario.distribution == "hypercube"
+
+
+def is_harder(preset: Preset) -> bool:
+    """Whether more is proven impossible on the data than in the hardest case for privacy."""
+    hard, x = hardest(preset.scenario), chosen_point(preset.scenario)
+    if preset.against != HARDEST or hard is None:
+        return False
+    floors = [dict(region(one)).get(x) for one in (preset.scenario, hard)]
+    own, its = (0.0 if floor is None else floor.value for floor in floors)
+    return own > its > 0
 
 
 def expect_one_number(page: AppTest, preset: Preset) -> None:
