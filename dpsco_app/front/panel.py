@@ -50,7 +50,7 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.price import Ratio
 
-MOST_NAMED = 4  # measured lines with a colour and a row of their own
+MOST_NAMED = 5  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 

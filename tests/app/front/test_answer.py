@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_app.figure.colours import METHODS
 from dpsco_app.front import links
 from dpsco_app.front.answer import (
     NOTHING,
@@ -29,7 +30,7 @@ from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region, without_data
 from dpsco_app.parts.options import HARDEST, rounded
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_core.catalogue import method_card
+from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -100,6 +101,19 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
     said = answer([own, replace(other, outcomes=worse)])
     assert [method for _, method in said.small if method] == ["mean.clipped", "mean.cwme-cdp"]
     assert " on the left and " in small(said) and len(said.headline) == 2
+
+
+def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> None:
+    methods = tuple(m for m in methods_for("mean", "item") if method_card(m).privacy != "pure")[:6]
+    study = of(Scenario(methods=methods, n=500, d=2, trials=2))
+    figure = front_figure([study], View())
+    (panel,) = figure.panels
+    lines = [line for line in panel.lines if line.key in methods]
+    named = {line.key for line in lines if line.symbol}
+    assert len(lines) == 6 and len(named) == 5 and study.lead in named
+    assert {row.key for row in figure.ladder.rows} & set(methods) == named
+    (grey,) = [line for line in lines if line.key not in named]
+    assert grey.colour == METHODS["grey"]
 
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
