@@ -139,7 +139,7 @@ def cost_words(price: Ratio, about: str) -> str:
     >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), " the error")
     'about 2.7 times the error'
     >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), " the error")
-    '1.5 to 4 times the error'
+    'between 1.5 and 4 times the error'
     >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
     'no measurable cost'
     """
@@ -149,7 +149,7 @@ def cost_words(price: Ratio, about: str) -> str:
         return f"more than {MOST:.0f} times{about}"
     ends = loose_ends(price)
     if ends is not None:
-        return f"{' to '.join(ends)} times{about}"
+        return f"between {' and '.join(ends)} times{about}"
     exact = "" if price.high <= CLOSE * price.low else "about "
     return f"{exact}{ratio_text(price.value)} times{about}"
 

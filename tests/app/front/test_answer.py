@@ -60,7 +60,7 @@ def test_the_factor_is_that_of_the_table_and_of_the_best_private_method() -> Non
     assert price.value == pytest.approx(private.min() / means["Sample mean"])
     low, high = loose_ends(price)
     assert float(low) < price.low and price.high < float(high)
-    assert said.headline == (f"{low} to {high} times the error", "on Student\xa0t data")
+    assert said.headline == (f"Between {low} and {high} times the error", "on Student\xa0t data")
     assert ("simple clipping", "mean.clipped") in said.small
 
 
@@ -178,10 +178,10 @@ def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
         price = Ratio(value=value, low=low, high=high)
         ends = loose_ends(price)
         assert ends is not None
-        assert cost_words(price, "") == f"{ends[0]} to {ends[1]} times"
+        assert cost_words(price, "") == f"between {ends[0]} and {ends[1]} times"
         assert float(ends[0]) <= max(low, 1) and high <= float(ends[1])
     assert loose_ends(Ratio(value=0.4, low=0.1, high=0.8)) is None
-    assert cost_words(Ratio(value=150.0, low=20.0, high=900.0), "") == "20 to 900 times"
+    assert cost_words(Ratio(value=150.0, low=20.0, high=900.0), "") == "between 20 and 900 times"
     assert cost_words(Ratio(value=500.0, low=200.0, high=900.0), "") == "more than 100 times"
 
 
@@ -212,7 +212,7 @@ def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() 
 def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
     open_one = Ratio(value=1.4, low=0.6, high=2.9)
     assert open_one.within_noise
-    assert cost_words(open_one, "") == "1 to 3 times"
+    assert cost_words(open_one, "") == "between 1 and 3 times"
     assert cost_words(replace(open_one, high=UNSURE), "") == NOTHING
     assert cost_words(replace(open_one, value=0.9), "") == NOTHING
 

@@ -52,7 +52,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     assert " on Student t data; " in headline(page)
     assert headline(page).endswith(f"; in the hardest case {USELESS}")
     low, high = map(
-        float, re.findall(r"(?:About )?([\d.]+)(?: to ([\d.]+))? times", headline(page))[0]
+        float, re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0]
     )
     assert low <= prices[0] <= high
     assert below(page) == (
@@ -103,7 +103,7 @@ def test_one_method_speaks_and_is_kept_while_a_slider_moves() -> None:
 def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: str) -> None:
     page = open_page(axis=axis, grid=grid)
     symbol, (first, *_, last) = {"epsilon": "ε", "p": "p"}[axis], grid.split(",")
-    cost = r"(no measurable cost|(about )?[\d.,]+( to [\d.,]+)? times)"
+    cost = r"(no measurable cost|((about|between) )?[\d.,]+( and [\d.,]+)? times)"
     assert re.search(rf"At {symbol} = {first}: {cost}; at {last}: {cost}\.$", below(page))
     assert ladder(page).keys() >= {"the window", "Adaptive clipping", "Sample mean"}
 
@@ -114,8 +114,8 @@ def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: st
         (Ratio(value=1.02, low=0.9, high=1.2), NOTHING),
         (Ratio(value=1.9, low=1.8, high=2.0), "1.9 times the error"),
         (Ratio(value=2.7, low=2.3, high=3.2), "about 2.7 times the error"),
-        (Ratio(value=2.5, low=1.65, high=3.8), "1.5 to 4 times the error"),
-        (Ratio(value=7.0, low=4.2, high=12.0), "4 to 20 times the error"),
+        (Ratio(value=2.5, low=1.65, high=3.8), "between 1.5 and 4 times the error"),
+        (Ratio(value=7.0, low=4.2, high=12.0), "between 4 and 20 times the error"),
         (Ratio(value=300.0, low=280.0, high=320.0), "more than 100 times the error"),
     ],
 )
