@@ -1,4 +1,7 @@
-"""Many small cases in one test: an item of pytest costs more than what most cases compute."""
+"""Many small cases in one test, and one in so many in the quick suite.
+
+An item of pytest costs more than what most cases compute.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,29 @@ from typing import Any
 import pytest
 
 Test = Callable[..., None]
+
+
+def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
+    """Return the cases for `parametrize`: one in so many is quick, the others are slow."""
+    marks = [pytest.mark.slow]
+    return [
+        case if i % count == 0 else pytest.param(*_values(case), marks=marks)
+        for i, case in enumerate(cases)
+    ]
+
+
+def crossed(count: int, first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
+    """Return all pairs for `parametrize`: one in so many of each row and column is quick."""
+    columns = list(second)
+    return [
+        pytest.param(a, b, marks=[pytest.mark.slow] * ((i + j) % count != 0))
+        for i, a in enumerate(first)
+        for j, b in enumerate(columns)
+    ]
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if isinstance(case, tuple) else (case,)
 
 
 def each(
