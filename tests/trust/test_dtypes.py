@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.folded import crossed
 from tests.kinds import DTYPES, extremes
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
@@ -51,8 +52,7 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
         neighbours_of(slug, dtype, seed)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("slug", READERS)
+@pytest.mark.parametrize(("slug", "dtype"), crossed(3, READERS, DTYPES))
 def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
     assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0  # eight are slow, below
 
