@@ -6,6 +6,7 @@ An item of pytest costs more than what most cases compute.
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
@@ -24,14 +25,13 @@ def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
     ]
 
 
-def crossed(count: int, first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
-    """Return all pairs for `parametrize`: one in so many of each row and column is quick."""
-    columns = list(second)
-    return [
-        pytest.param(a, b, marks=[pytest.mark.slow] * ((i + j) % count != 0))
-        for i, a in enumerate(first)
-        for j, b in enumerate(columns)
-    ]
+def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
+    """Return all pairs, or more, for `parametrize`: one in so many of each row is quick."""
+    chosen = []
+    for case in itertools.product(*(enumerate(values) for values in lists)):
+        places, values = zip(*case, strict=True)
+        chosen.append(pytest.param(*values, marks=[pytest.mark.slow] * (sum(places) % count != 0)))
+    return chosen
 
 
 def _values(case: Any) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ def test_one_case_in_so_many_is_quick_and_all_are_there() -> None:
     table = crossed(2, "abc", (1, 2))
     assert [case.values for case in table] == [(a, b) for a in "abc" for b in (1, 2)]
     assert quick(table) == [("a", 1), ("b", 2), ("c", 1)]
+    assert quick(crossed(2, "ab", (1, 2), "x")) == [("a", 1, "x"), ("b", 2, "x")]
 
 
 def test_every_case_runs_and_every_failure_is_told() -> None:

@@ -22,6 +22,7 @@ from dpsco_core.runs.cost import EVALUATION, OVERHEAD, cost, machine_speed, rele
 from dpsco_core.runs.study import cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.accepts import first_accepted
+from tests.folded import one_in
 from tests.methods.euclidean.optimisation_helpers import RISKS
 
 SMALL = Scenario(problem="logistic", n=2000, d=5, trials=3)
@@ -40,7 +41,7 @@ def refuses(scenario: Scenario) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("problem", "slug"), PAIRS)
+@pytest.mark.parametrize(("problem", "slug"), one_in(2, PAIRS))
 def test_every_method_on_every_problem_has_a_price_unless_it_refuses(
     problem: str, slug: str
 ) -> None:

@@ -52,6 +52,7 @@ LONG = (
     "Dimension bites",
     "Theory's constants",
     "Choose the radius for me",
+    "Where is the mean?",
     "The hard convex loss",
 )
 RAN: dict[str, Result] = {}  # results of the presets, by name: what they show need not be run again
