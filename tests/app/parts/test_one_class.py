@@ -18,7 +18,7 @@ from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 
-SETTINGS, BATCH, DEFAULT = 20_000, 50, 1  # in all, of a test, and tests that are not slow
+SETTINGS, BATCH, DEFAULT = 20_000, 100, 1  # in all, of a test, and tests that are not slow
 VIEWS = ("lower bounds", "upper bounds")
 D3 = {
     "n": "20000",
