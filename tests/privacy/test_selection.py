@@ -112,8 +112,9 @@ def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[
     return dict(enumerate(one)), dict(enumerate(two))
 
 
-@pytest.mark.parametrize("budget", BUDGETS[1:])
-@pytest.mark.parametrize("shares", [SINGLE, LOOKS, ((0.05, 40), (0.04, 2))])
+@pytest.mark.parametrize(
+    ("shares", "budget"), crossed(2, [SINGLE, LOOKS, ((0.05, 40), (0.04, 2))], BUDGETS[1:])
+)
 def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
     budget: tuple[float, float], shares: Shares
 ) -> None:

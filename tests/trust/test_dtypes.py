@@ -43,8 +43,7 @@ def neighbours_of(name: str, dtype: str, seed: int) -> float:
     return checks.compare(place, with_rows(base, one), with_rows(base, two), seed)
 
 
-@pytest.mark.parametrize("dtype", TELLING)
-@pytest.mark.parametrize("slug", PRIVATE)
+@pytest.mark.parametrize(("slug", "dtype"), crossed(2, PRIVATE, TELLING))
 def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
     slug: str, dtype: str
 ) -> None:

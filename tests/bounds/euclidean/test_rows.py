@@ -335,7 +335,7 @@ def scaled(at, unit=1.0, length=1.0):
     )
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
 def test_every_bound_has_the_units_of_the_risk(bound, count):
     for at in random_settings(count, 24, ("zcdp", "approx")):
