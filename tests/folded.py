@@ -1,8 +1,12 @@
-"""Many small cases in one test: an item of pytest costs more than what most cases compute."""
+"""Many small cases in one test, and one in so many in the quick suite.
+
+An item of pytest costs more than what most cases compute.
+"""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
@@ -10,6 +14,28 @@ from typing import Any
 import pytest
 
 Test = Callable[..., None]
+
+
+def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
+    """Return the cases for `parametrize`: one in so many is quick, the others are slow."""
+    marks = [pytest.mark.slow]
+    return [
+        case if i % count == 0 else pytest.param(*_values(case), marks=marks)
+        for i, case in enumerate(cases)
+    ]
+
+
+def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
+    """Return all pairs, or more, for `parametrize`: one in so many of each row is quick."""
+    chosen = []
+    for case in itertools.product(*(enumerate(values) for values in lists)):
+        places, values = zip(*case, strict=True)
+        chosen.append(pytest.param(*values, marks=[pytest.mark.slow] * (sum(places) % count != 0)))
+    return chosen
+
+
+def _values(case: Any) -> tuple[Any, ...]:
+    return case if isinstance(case, tuple) else (case,)
 
 
 def each(

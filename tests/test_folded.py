@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.folded import each
+from tests.folded import crossed, each, one_in
+
+
+def quick(cases: list[Any]) -> list[Any]:
+    """Return the values of the cases that are not slow."""
+    marked = [(c.values, c.marks) if hasattr(c, "marks") else (c, ()) for c in cases]
+    return [values for values, marks in marked if not marks]
+
+
+def test_one_case_in_so_many_is_quick_and_all_are_there() -> None:
+    single = one_in(3, "abcdefg")
+    assert len(single) == 7 and quick(single) == ["a", "d", "g"]
+    pairs = one_in(2, [("a", 1), ("b", 2), ("c", 3)])
+    assert quick(pairs) == [("a", 1), ("c", 3)] and pairs[1].values == ("b", 2)
+    table = crossed(2, "abc", (1, 2))
+    assert [case.values for case in table] == [(a, b) for a in "abc" for b in (1, 2)]
+    assert quick(table) == [("a", 1), ("b", 2), ("c", 1)]
+    assert quick(crossed(2, "ab", (1, 2), "x")) == [("a", 1, "x"), ("b", 2, "x")]
 
 
 def test_every_case_runs_and_every_failure_is_told() -> None:

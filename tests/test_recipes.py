@@ -347,7 +347,11 @@ def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) ->
         assert any(f"`{one}`" in text for one in (name, Path(name).name)), name
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+# An explicit bound is added as a rate is: only the files of the slow test differ.
+QUICK = [pytest.param(r, marks=[pytest.mark.slow] * ("explicit" in str(r))) for r in RECIPES]
+
+
+@pytest.mark.parametrize("recipe", QUICK, ids=str)
 def test_what_a_newcomer_adds_works_and_is_in_so_many_files(recipe: Recipe, tmp_path: Path) -> None:
     copy = walked(recipe, tmp_path)
     assert touched(copy) == {*recipe.files, *recipe.lines}

@@ -22,7 +22,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.scenario import Scenario
 from tests.bounds.helpers import setting
-from tests.folded import each
+from tests.folded import crossed, each
 
 # n, d, p, epsilon, delta, q; P1, P2, P3, A1', A2', A3' there.
 TABLE = (
@@ -195,8 +195,7 @@ def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
     return float(solution.fun)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-3, 0.05])
-@pytest.mark.parametrize("ratio", [0.7, 2.0])
+@pytest.mark.parametrize(("ratio", "delta"), crossed(2, [0.7, 2.0], [0.0, 1e-3, 0.05]))
 def test_no_private_answer_in_two_dimensions_is_below_the_packing_bound(ratio, delta):
     points = np.linspace(-1, 1, 17)
     y = np.array(list(product(points, repeat=2)))
@@ -216,7 +215,7 @@ def test_no_private_answer_in_two_dimensions_is_below_the_packing_bound(ratio, d
         assert proven >= (0.8 if form == "l2" else 0.6) * exact, form
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 8])
+@pytest.mark.parametrize("d", [2, 3, 5, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_distance_is_the_least_expectile_over_all_answers(d):
     """Without delta the bound is the least expectile, searched here from many starting points."""
     source = np.random.default_rng(d)

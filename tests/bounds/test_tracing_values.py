@@ -26,7 +26,7 @@ from dpsco_core.bounds.instances.tracing import (
     largest_tracing_probability,
     tracing_shape,
 )
-from tests.folded import each
+from tests.folded import crossed, each
 
 # n, d, k, epsilon, delta, q, u; T1, T2, T3 at q/4, with the pairs of Lemma A.
 APPROX = (
@@ -471,9 +471,10 @@ def plain_assouad(form, q, n, d, k, epsilon, delta):
     return total * (d * theta**2 if form == "squared" else math.sqrt(d) * theta)
 
 
-@pytest.mark.parametrize("form", ["l2", "squared", "linear"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.02, 0.7])
-@pytest.mark.parametrize("epsilon", [0.03, 1.0, 5.0])
+@pytest.mark.parametrize(
+    ("form", "delta", "epsilon"),
+    crossed(3, ["l2", "squared", "linear"], [0.0, 1e-6, 0.02, 0.7], [0.03, 1.0, 5.0]),
+)
 def test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid(
     form, delta, epsilon
 ):

@@ -32,6 +32,7 @@ from dpsco_core.methods.mean import (
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
+from tests.folded import crossed
 
 TRIALS = 40
 BETA = 0.05
@@ -191,8 +192,7 @@ def test_every_explicit_upper_bound_has_a_run():
     assert sorted(METHODS) == EXPLICIT
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("slug", EXPLICIT)
+@pytest.mark.parametrize(("slug", "name"), crossed(3, EXPLICIT, CASES))
 def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
     which, n, rho = CASES[name]
     at = which.setting(n, ZCDP(rho=rho))

@@ -35,6 +35,7 @@ from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--n", "200", "--d", "3", "--trials", "2")
+LIST = ("catalogue", "--json")
 ACCEPTANCE = (
     *("run", "--problem", "mean", "--method", "mean.clipped", "--method", "mean.cwme-cdp"),
     *("--n", "10000", "--d", "20", "--p", "3", "--epsilon", "1", "--delta", "1e-6"),
@@ -119,7 +120,7 @@ def test_a_command_waits_for_no_library_that_it_may_not_need() -> None:
 
 
 # More than a buffer holds, and less: then nothing is written before the end.
-@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("run", *SMALL)])
+@pytest.mark.parametrize("arguments", [pytest.param(LIST, marks=pytest.mark.slow), ("run", *SMALL)])
 def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
@@ -136,7 +137,7 @@ def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("bounds",)])
+@pytest.mark.parametrize("arguments", [LIST, pytest.param(("bounds",), marks=pytest.mark.slow)])
 def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w", encoding="ascii") as full:
         done = subprocess.run(

@@ -63,7 +63,18 @@ def test_a_projection_is_accurate_to_thirteen_digits(name: str, d: int) -> None:
     assert error <= projection_accuracy(constraint), label
 
 
-@pytest.mark.parametrize("name", [n for n in sets(5) if n not in ("l1.00001", "l1000.0")])
+# Of the exponents a small one and a large one; those between them are in the slow suite.
+BETWEEN = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] * (n in BETWEEN))
+        for n in sets(5)
+        if n not in ("l1.00001", "l1000.0")
+    ],
+)
 def test_a_projection_of_ten_thousand_entries_is_as_accurate(name: str) -> None:
     error, label = worst(sets(10_000)[name], 1)
     assert error <= PROJECTION, label

@@ -30,7 +30,7 @@ from dpsco_core.geometry import (
     lq_norm,
     row_norms,
 )
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.geometry.sets import ASYMMETRIC, NAMES, SYMMETRIC, D, all_sets
 
 Vector = NDArray[np.float64]
@@ -155,8 +155,7 @@ def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
     assert not constraint.contains(np.full(D, math.nan))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("q", [1.0, 1.3, 2.0, 5.0, math.inf])
+@pytest.mark.parametrize(("q", "name"), crossed(3, [1.0, 1.3, 2.0, 5.0, math.inf], NAMES))
 def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float) -> None:
     """Reached along axes, signs of few coordinates, or pairs of points; within 1 %."""
     constraint = SETS[name]

@@ -36,6 +36,7 @@ from dpsco_core.privacy.selection import (
     selection_delta,
     selection_epsilon,
 )
+from tests.folded import crossed
 
 BUDGETS = ((0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-6), (1.0, 1e-3))
 GUARDED: Shares = ((0.02, 1), (0.02, 1))
@@ -88,8 +89,7 @@ def fine_recursion(epsilon: float, rho: float, each: list[float], cells: int) ->
     return float(curve(np.array([epsilon]), each)[0])
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("shares", [SINGLE, GUARDED])
+@pytest.mark.parametrize(("shares", "budget"), crossed(2, [SINGLE, GUARDED], BUDGETS))
 def test_the_recursion_is_above_a_fine_one_and_close_to_it(
     budget: tuple[float, float], shares: Shares
 ) -> None:
@@ -112,8 +112,9 @@ def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[
     return dict(enumerate(one)), dict(enumerate(two))
 
 
-@pytest.mark.parametrize("budget", BUDGETS[1:])
-@pytest.mark.parametrize("shares", [SINGLE, LOOKS, ((0.05, 40), (0.04, 2))])
+@pytest.mark.parametrize(
+    ("shares", "budget"), crossed(2, [SINGLE, LOOKS, ((0.05, 40), (0.04, 2))], BUDGETS[1:])
+)
 def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
     budget: tuple[float, float], shares: Shares
 ) -> None:

@@ -26,6 +26,7 @@ from dpsco_core.problems import (
     Logistic,
     Quadratic,
 )
+from tests.folded import crossed, one_in
 from tests.problems.cases import (
     HARD,
     IDS,
@@ -128,14 +129,13 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
     return wrong
 
 
-@pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
+@pytest.mark.parametrize(("problem", "law"), one_in(2, PAIRS), ids=IDS)
 def test_no_large_sample_contradicts_a_constant(problem: Any, law: Any) -> None:
     made = make(problem, law)
     assert violations(made, made.constants) == set()
 
 
-@pytest.mark.parametrize("law", ORDINARY)
-@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
+@pytest.mark.parametrize(("problem", "law"), crossed(3, OPTIMISATION_PROBLEMS, ORDINARY))
 def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: Any) -> None:
     made = make(problem, law, d=1, p=2.0, margin=8.0, radius=0.9, offset=0.9)
     assert violations(made, made.constants) == set()
@@ -184,9 +184,21 @@ TOO_SMALL = [
 ]
 
 
+SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for problem in ps]
+
+
+@pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
+def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
+    """All of a problem at once, on one sample; one by one below."""
+    made = make(problem, ORDINARY[4])  # Gaussian
+    factors = {field: factor for field, factor, own in SMALLER if own is problem}
+    smaller = {field: x * getattr(made.constants, field) for field, x in factors.items()}
+    assert violations(made, replace(made.constants, **smaller), MANY) == set(factors)
+
+
 @pytest.mark.parametrize(
     ("field", "factor", "problem"),
-    [(field, factor, problem) for field, factor, problems in TOO_SMALL for problem in problems],
+    one_in(8, SMALLER),
     ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", None),
 )
 def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:

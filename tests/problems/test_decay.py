@@ -18,6 +18,7 @@ from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems import GeometricMedian, Linear, MeanEstimation
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.scenario import Scenario
+from tests.folded import one_in
 from tests.problems.cases import MODELS, PAIRS, POINTS, SIGMAS, dense, in_ball, losses, make
 from tests.problems.test_constants import violations
 
@@ -41,7 +42,7 @@ CASES = [(problem, law) for problem, law in PAIRS if allowed(problem, law)]
 IDS = [f"{problem.card.slug}-{law.card.slug}" for problem, law in CASES]
 
 
-@pytest.mark.parametrize(("problem", "law"), CASES, ids=IDS)
+@pytest.mark.parametrize(("problem", "law"), one_in(2, CASES), ids=IDS)
 def test_no_large_sample_contradicts_a_constant_where_scales_differ(problem: Any, law: Any) -> None:
     made = falling(problem, law, 1.0)
     assert violations(made, made.constants) == set()

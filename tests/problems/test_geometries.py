@@ -31,7 +31,7 @@ from dpsco_core.problems import (
     Quadratic,
 )
 from dpsco_core.problems.dual import DualConstants, dual_constants
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.problems.cases import SIGMAS, Vector, dense, losses
 
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
@@ -150,8 +150,7 @@ def test_minimisers_of_exact_risks_satisfy_the_first_order_conditions(law: str, 
 @pytest.mark.parametrize(
     "q", [0.05, 0.5, 0.55, *(pytest.param(q, marks=pytest.mark.slow) for q in (0.7, 0.95))]
 )
-@pytest.mark.parametrize("law", HARD)
-@pytest.mark.parametrize("name", SETS | LIMITS)
+@pytest.mark.parametrize(("name", "law"), crossed(2, SETS | LIMITS, HARD))
 def test_the_median_of_a_hard_instance_is_a_minimiser(name: str, law: str, q: float) -> None:
     """In 50 dimensions a pattern fills some groups more than others: see `_two_point_minimiser`."""
     for d in (10, 50):

@@ -35,6 +35,7 @@ from dpsco_core.runs.study import (
     study,
 )
 from dpsco_core.scenario import Scenario
+from tests.folded import crossed
 
 MEAN_METHODS = methods_for("mean")
 MODULE = sys.modules[Cell.__module__]  # dpsco_core.runs.study is the function
@@ -205,8 +206,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
     assert all(x is not first for slug, x in seen.items() if slug != "mean.sample")
 
 
-@pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
-@pytest.mark.parametrize("problem", RISKS)
+@pytest.mark.parametrize(("problem", "distribution"), crossed(2, RISKS, ["student-t", "hypercube"]))
 def test_all_optimisers_of_a_trial_see_the_same_records(
     monkeypatch: pytest.MonkeyPatch, problem: str, distribution: str
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.folded import crossed
 from tests.kinds import DTYPES, extremes
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
@@ -42,8 +43,7 @@ def neighbours_of(name: str, dtype: str, seed: int) -> float:
     return checks.compare(place, with_rows(base, one), with_rows(base, two), seed)
 
 
-@pytest.mark.parametrize("dtype", TELLING)
-@pytest.mark.parametrize("slug", PRIVATE)
+@pytest.mark.parametrize(("slug", "dtype"), crossed(2, PRIVATE, TELLING))
 def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
     slug: str, dtype: str
 ) -> None:
@@ -51,8 +51,7 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
         neighbours_of(slug, dtype, seed)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("slug", READERS)
+@pytest.mark.parametrize(("slug", "dtype"), crossed(3, READERS, DTYPES))
 def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
     assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0  # eight are slow, below
 

@@ -16,6 +16,7 @@ from dpsco_core.problems.base import Setting
 from tests.bounds import helpers, test_mean_bounds
 from tests.bounds.euclidean import helpers as sco_helpers
 from tests.bounds.test_independent_lq_user import Case
+from tests.folded import one_in
 from tests.trust.theory import EXPLICIT, RISKS, SHUFFLED, UPPER, disorder, random_points
 
 # Printed parameters, and schedules of a coarse grid, are nobody's minimum: the bound at them may
@@ -41,9 +42,12 @@ def in_order(points: Iterator[object], least: int) -> None:
     assert sum(compared for _, compared in compared_pairs) >= least
 
 
-def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class() -> None:
-    in_order(random_points(294, 1, ("mean",)), 2000)
-    in_order(random_points(6, 4, RISKS), 60)
+@pytest.mark.parametrize(("mean", "risks"), one_in(2, [(98, 2), (294, 6)]))
+def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class(
+    mean: int, risks: int
+) -> None:
+    in_order(random_points(mean, 1, ("mean",)), 6 * mean)
+    in_order(random_points(risks, 4, RISKS), 10 * risks)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from dpsco_core.scenario import Scenario
 
 SETTINGS = 3_000
 BATCH = 100  # settings of a test
-DEFAULT = 3  # tests that are not slow
+DEFAULT = 1  # tests that are not slow
 FIRST, MORE, ERRORS = 3, 64, 6.5
 METHODS = tuple(
     method.card

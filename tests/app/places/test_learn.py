@@ -387,7 +387,13 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
 }
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+# Long, and like a lesson that is left: all that a page does is in those.
+LONG = ("geometry", "dimension", "noise")
+
+
+@pytest.mark.parametrize(
+    "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s in LONG)) for s in SLUGS]
+)
 def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(SLUGS.index(slug) + 1)), slug)
     page = checked(page.button(key="learn_run").click().run())

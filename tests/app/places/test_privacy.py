@@ -334,7 +334,7 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
 
 def is_refused(view: View) -> bool:
     try:
-        next(iter(steps(replace(view.audit(), runs=200))))
+        next(iter(steps(replace(view.audit(), runs=40))))
     except NotApplicable:
         return True
     return False

@@ -40,7 +40,7 @@ STATES = {
 }
 PAGES = PANELS | STATES
 # In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
-QUICK = ("explore", "bounds", "users", "privacy")
+QUICK = ("explore", "bounds", "lower_bounds", "privacy")
 EVERY = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
 

@@ -21,6 +21,11 @@ name = st.session_state.get("at", "explore")
 importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 """
 PAGES = ("one_run", "who_wins", "bounds", "privacy", "lower_bounds", "users")
+# The two pages that measure a map: each in one of the tests, and in both in `make test-slow`.
+BUT_MAP, BUT_USERS = (
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == long)) for name in PAGES]
+    for long in ("who_wins", "users")
+)
 MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
 MEAN = MINE | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
 SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
@@ -68,7 +73,7 @@ def button(page: AppTest, label: str) -> bool:
     return any(b.label == label for b in page.button)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", BUT_MAP)
 def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> None:
     page = at("explore", **wanted(name), **SMALL)
     before = shown(page)
@@ -83,7 +88,7 @@ def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> No
     assert control_value(page, "d") == 5 and shown(page) == mine(page) == replace(before, d=5)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", BUT_USERS)
 def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> None:
     page = at("explore", **wanted(name), **SMALL, seed="7", tuning="theory", margin="1")
     go(page, name)
@@ -110,7 +115,7 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
     checked(page.run())
     assert mine(page) == replace(before, n=1000) and shown(page).problem == "logistic"
-    go(page, "who_wins")
+    go(page, "bounds")
     assert shown(page) == mine(page)
     go(page, "one_run")
     assert shown(page).problem == "logistic"

@@ -10,7 +10,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
-from tests.folded import each
+from tests.folded import each, one_in
 from tests.second import second_implementation_of
 
 # Explicit bounds for the class of the lower bounds: moments, not Lipschitz losses.
@@ -28,8 +28,13 @@ LIPSCHITZ_UPPER = [
 ]
 
 
-@each("at", list(random_settings(50, 31)))
-def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
+@pytest.mark.parametrize("part", one_in(3, range(3)))
+def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(part):
+    for at in list(random_settings(50, 31))[part::3]:
+        no_lower_exceeds_an_upper(at)
+
+
+def no_lower_exceeds_an_upper(at):
     private = not isinstance(at.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
         card = lower.card
@@ -49,8 +54,13 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at
             assert value <= sgd.value(at) * (1 + 1e-9), card.slug
 
 
-@each("at", list(random_settings(80, 32)))
-def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
+@pytest.mark.parametrize("part", one_in(4, range(4)))
+def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
+    for at in list(random_settings(80, 32))[part::4]:
+        no_lower_exceeds_the_centre(at)
+
+
+def no_lower_exceeds_the_centre(at):
     c = at.constants
     for lower in LOWER_SCO_BOUNDS:
         if lower.card.constant != "explicit" or lower.failures(at):

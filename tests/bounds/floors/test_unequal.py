@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -35,17 +36,21 @@ def falling(at: Setting, decay: float) -> Setting:
     return replace(at, law=replace(at.law, decay=decay))  # type: ignore[type-var]
 
 
-def plain(at: Setting, b: Vector) -> tuple[float, float]:
+def plain(at: Setting) -> Callable[[Vector], tuple[float, float]]:
     """The floors on the mean error and on the squared one for any b with largest entry 1."""
     assert at.law is not None
     n, d, scales = at.n, at.d, at.law.scales
     lam, kappa = shifts(at).information, leakage(at.budget, shifts(at))
-    a = b * scales
-    whole = lam * float(b @ b)
-    learnt = min(n * whole, 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * whole)))
-    prior = prior_information(d, at.constants.mean_gradient_bound) * float(a @ a) / d
-    root = float(a.sum()) / math.sqrt(learnt + prior)
-    return root * (1 - float(a.max()) / 2 / float(a.sum())), root**2
+    whole_prior = prior_information(d, at.constants.mean_gradient_bound)
+
+    def floors(b: Vector) -> tuple[float, float]:
+        a = b * scales
+        whole = lam * float(b @ b)
+        learnt = min(n * whole, 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * whole)))
+        root = float(a.sum()) / math.sqrt(learnt + whole_prior * float(a @ a) / d)
+        return root * (1 - float(a.max()) / 2 / float(a.sum())), root**2
+
+    return floors
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -56,16 +61,16 @@ def test_a_floor_is_its_formula_and_no_other_weights_give_much_more(
 ) -> None:
     at = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5), decay)
     assert at.law is not None
-    scales, short = at.law.scales, SHORT[type(budget)]
+    scales, short, floors = at.law.scales, SHORT[type(budget)], plain(at)
     grid = [np.minimum(1, c * scales) for c in np.geomspace(1 / scales[0], 1 / scales[-1], 400)]
     rng = np.random.default_rng(3)
     others = [rng.uniform(0, 1, 12) ** rng.uniform(0, 3) for _ in range(2000)]
     for slug, place in ((f"lower.mean.floor-{short}", 0), (f"lower.mean.floor-{short}-squared", 1)):
         value = bound(slug).value(at)
-        fine = max(plain(at, b)[place] for b in grid)
+        fine = max(floors(b)[place] for b in grid)
         assert fine * (1 - 2e-3) <= value <= fine * (1 + 1e-4)
         if place == 1:
-            assert max(plain(at, b / b.max())[1] for b in others) <= value * (1 + 0.01)
+            assert max(floors(b / b.max())[1] for b in others) <= value * (1 + 0.01)
     risk = falling(setting(law, 3000, 12, 2.5, budget, radius=1.5, problem="quadratic"), decay)
     squared = bound(f"lower.mean.floor-{short}-squared").value(at)
     assert bound(f"lower.sco-strong.floor-{short}").value(risk) == pytest.approx(squared / 2)

@@ -25,6 +25,7 @@ from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
+from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import excess, flagged
 from tests.methods.euclidean.losses import Array, sample, setting
 
@@ -130,7 +131,9 @@ def draws(audit: Audit) -> list[Callable[[int], Array]]:
     ]
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "phased, mean")) for n in AUDITS]
+)
 def test_the_claim_is_not_refuted(name: str) -> None:
     one, two = (draw(RUNS) for draw in draws(AUDITS[name]))
     assert excess(one, two, CLAIM) <= 0
@@ -183,8 +186,9 @@ def test_a_missing_clip_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert flagged(*draws(AUDITS[name]), CLAIM, runs=800)
 
 
-@pytest.mark.parametrize("fault", [half_the_noise, sensitivity_of_one_gradient])
-@pytest.mark.parametrize("name", SHARP)
+@pytest.mark.parametrize(
+    ("fault", "name"), crossed(2, [half_the_noise, sensitivity_of_one_gradient], SHARP)
+)
 def test_too_little_noise_is_flagged(
     fault: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +255,7 @@ def exact_divergence(plan: Any, n: int, radius: float, one: Pair, two: Pair, sca
 RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1.0, 0.5))
 
 
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@pytest.mark.parametrize("tuning", one_in(2, ["practical", "theory"]))
 def test_the_exact_minimiser_of_a_logistic_objective_meets_its_share(tuning: Any) -> None:
     """All pairs of extreme records beside records that say nothing; a tenth of the noise fails.
 

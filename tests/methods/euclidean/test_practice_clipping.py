@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,7 @@ def test_the_noise_of_a_step_has_its_scale(family: Any) -> None:
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
 
 
+@cache
 def mean_risk(law: str, slug: str, n: int) -> float:
     from dpsco_core.runs.study import study
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -234,7 +234,15 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
     return flagged(*draws, audit.where.budget, runs)
 
 
-@pytest.mark.parametrize("name", AUDITS)
+# Like one that is left: the same method with the other noise, or with other batches.
+LIKE = ("batched", "batched, both batches", "regularised, generalized", "noisy, averages")
+
+
+def but_like(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n in LIKE)) for n in names]
+
+
+@pytest.mark.parametrize("name", but_like(AUDITS))
 def test_the_claim_is_not_refuted(name: str) -> None:
     assert audited(AUDITS[name](), RUNS) <= 0
 
@@ -254,7 +262,7 @@ def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
         )
 
 
-@pytest.mark.parametrize("name", SHARP)
+@pytest.mark.parametrize("name", but_like(SHARP))
 def test_too_little_noise_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of it; a third where the guarantee is loose."""
     fraction_of_the_noise(monkeypatch, 1 / 3 if "generalized" in name else 1 / 2)
@@ -313,7 +321,7 @@ FAULTS = [
     no_truncation,
     a_record_in_every_batch,
     a_dual_sensitivity_in_l2,
-    the_same_in_the_full_gradients,
+    pytest.param(the_same_in_the_full_gradients, marks=pytest.mark.slow),
     features_as_they_are,
     the_whole_budget_in_every_step,
     no_clip_in_the_noisy_steps,

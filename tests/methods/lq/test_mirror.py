@@ -24,7 +24,7 @@ from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.methods.euclidean.losses import neighbours, records
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
@@ -85,7 +85,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(whole, blocks, atol=1e-13)
 
 
-@pytest.mark.parametrize(("kind", "q"), list(itertools.product(KINDS, SMALL)))
+@pytest.mark.parametrize(("kind", "q"), crossed(2, KINDS, SMALL))
 def test_a_record_that_is_anything_moves_one_batch_by_at_most_the_sensitivity(
     kind: str, q: float
 ) -> None:

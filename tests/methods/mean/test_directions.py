@@ -18,7 +18,7 @@ from dpsco_core.methods.mean.directions import (
     quantile_of_projections,
     walk_to_centre,
 )
-from tests.folded import each
+from tests.folded import each, one_in
 
 ANGLES = np.linspace(0, 2 * math.pi, 20_001)
 CIRCLE = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
@@ -113,7 +113,7 @@ def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) 
     assert v.shape == (2,)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", one_in(3, range(25)))
 @pytest.mark.parametrize("d", [1, 2])
 def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> None:
     """With r_0 the empirical one, they are inequalities without any probability."""

@@ -26,7 +26,7 @@ from dpsco_core.methods.mean import (
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_to_ball
 from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
 from dpsco_core.privacy import Ledger
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.methods.mean.checks import (
     ADVERSARIAL,
     PRIVATE,
@@ -88,8 +88,7 @@ def test_nor_where_every_other_record_is_broken(method: Any) -> None:
         check_sensitivity(method, where, x, other)
 
 
-@pytest.mark.parametrize("level", EXTREME_LEVELS)
-@pytest.mark.parametrize("i", range(5))
+@pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
 def test_nor_at_any_clip_level(level: float, i: int) -> None:
     method, where = at_level(level)[i], setting(n=6, d=3)
     for old, new in itertools.combinations(ADVERSARIAL, 2):

@@ -28,7 +28,7 @@ from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import MeanSample, pooled
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
     BUDGETS,
@@ -73,13 +73,15 @@ def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
     return moved / (2 * losses.lipschitz * step_size * m)
 
 
-@pytest.mark.parametrize("kind", SMOOTH)
-@pytest.mark.parametrize(("m", "batch"), [(1, 1), (4, 1), (4, 3), (4, 4), (4, 8)])
-@pytest.mark.parametrize("fraction", [0.01, 1.0])
+@pytest.mark.parametrize(
+    ("kind", "sizes", "fraction"),
+    crossed(2, SMOOTH, [(1, 1), (4, 1), (4, 3), (4, 4), (4, 8)], [0.01, 1.0]),
+)
 def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
-    kind: str, m: int, batch: int, fraction: float
+    kind: str, sizes: tuple[int, int], fraction: float
 ) -> None:
     """Any items, and any batches, up to the largest step size that is allowed."""
+    m, batch = sizes
     moved = chain_pull(kind, m, fraction * 2 / STEEPEST.get(kind, 1.0) / batch, batch)
     assert moved <= 1 + 1e-9
     if fraction < 1:
@@ -409,7 +411,10 @@ def too_long_steps(patch: pytest.MonkeyPatch) -> None:
             no_clipping,
             lambda: test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n("other", 4),
         ),
-        (no_clipping, lambda: test_a_user_moves_a_chain_by_at_most_two_eta_l_m("mean", 4, 1, 1.0)),
+        (
+            no_clipping,
+            lambda: test_a_user_moves_a_chain_by_at_most_two_eta_l_m("mean", (4, 1), 1.0),
+        ),
         (
             pull_of_one_item,
             lambda: test_every_phase_of_every_plan_may_be_released(UserGroupPrivacy(), "logistic"),

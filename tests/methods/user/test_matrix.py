@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.catalogue import PROBLEM_SLUGS, USER_OPTIMISERS, default_methods, methods_for
+from dpsco_core.catalogue import (
+    PROBLEM_SLUGS,
+    USER_OPTIMISERS,
+    default_methods,
+    method_card,
+    methods_for,
+)
 from dpsco_core.cli.main import main
 from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
@@ -27,8 +33,19 @@ def outcome(point: Scenario) -> Outcome:
 
 # Each problem on one law in every run, and on the other in `make test-slow`.
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [
+        # A method that serves many problems is quick on every other one.
+        pytest.param(
+            m,
+            p,
+            marks=[pytest.mark.slow] * ((i + j) % 2 and len(method_card(m).problems) > 3),
+        )
+        for i, m in enumerate(METHODS)
+        for j, p in enumerate(PROBLEMS)
+    ],
+)
 def test_a_method_runs_or_refuses_with_a_reason(method: str, problem: str, turn: int) -> None:
     turn += METHODS.index(method) + PROBLEMS.index(problem)
     distribution = ("student-t", "hypercube")[turn % 2]

@@ -22,7 +22,7 @@ from dpsco_core.privacy import (
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan, recommended_count, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import changed_members
-from tests.folded import each
+from tests.folded import crossed, each
 from tests.methods.user.checks import (
     DELTA,
     EPSILON,
@@ -275,8 +275,7 @@ def test_no_release_without_a_test_of_its_own_and_no_more_tests_than_accounted_f
     assert rng.calls == {"laplace": 3, "normal": 2}
 
 
-@pytest.mark.parametrize("inclusion", ["weights", "coins"])
-@pytest.mark.parametrize("form", ["A", "B"])
+@pytest.mark.parametrize(("form", "inclusion"), crossed(2, ["A", "B"], ["weights", "coins"]))
 def test_broken_users_change_no_outcome_but_their_own(form: str, inclusion: str) -> None:
     keep = keep_of(form, 2 / 3, inclusion)
     plan = single_test_plan(4000, EPSILON, DELTA, keep=keep)
