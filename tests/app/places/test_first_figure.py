@@ -52,7 +52,8 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     assert " on Student t data; " in headline(page)
     assert headline(page).endswith(f"; in the hardest case {USELESS}")
     low, high = map(
-        float, re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0]
+        float,
+        re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0],
     )
     assert low <= prices[0] <= high
     assert below(page) == (
