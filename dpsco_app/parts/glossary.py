@@ -372,5 +372,7 @@ def entry(term: Term) -> str:
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""
-    pages = ", ".join(PLACES[slug] for slug in term.places)
-    return f"- {sign}**{name}**: {term.meaning}{control} *Seen on {pages}.*"
+    return (
+        f"- {sign}**{name}**: {term.meaning}{control} "
+        f"*Seen on {', '.join(PLACES[slug] for slug in term.places)}.*"
+    )

@@ -80,8 +80,9 @@ def title(rows: Sequence[Row]) -> str:
         worst = "in the worst case" + f" over {losses} losses" * (losses != MEAN)
         value = f"at least {in_digits(least.value)} for every {bound_ones(least)}"
         parts.append(f"{proven}{worst} {value}")
-    none = "no theorem about a private method holds here: the values are outside their theorems"
-    text = "; ".join(parts) or none
+    text = "; ".join(parts) or (
+        "no theorem about a private method holds here: the values are outside their theorems"
+    )
     return text[0].upper() + text[1:]
 
 

@@ -1,5 +1,6 @@
 """Methods: which one to start with at the visit's scenario, and all of them in a table."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -128,13 +129,11 @@ def why(advised: Advice, start: float) -> str:
         )
     smallest = f"{own}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
-        other = named[advised.unbeaten[1]]
-        return f"{smallest}; {TRIALS} runs do not tell it apart from {other}."
-    second = others[0]
-    if errors[best] > 0:
-        times = errors[second] / errors[best]
-        return f"{smallest}, {times:.2g} times smaller than that of {named[second]}."
-    return f"{smallest}; next comes {named[second]}."
+        apart = f"{TRIALS} runs do not tell it apart from"
+        return f"{smallest}; {apart} {named[advised.unbeaten[1]]}."
+    ratio = errors[others[0]] / (errors[best] or math.nan)
+    times = "; next comes" if math.isnan(ratio) else f", {ratio:.2g} times smaller than that of"
+    return f"{smallest}{times} {named[others[0]]}."
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:
@@ -157,14 +156,21 @@ def race_figure(
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         every.append(start)
-    title = words_for(shown.problem).error_axis.removesuffix(" (log)")
     rows = [
         ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
         for rank, line in enumerate(strokes, start=1)
     ]
     return Figure(
         panels=[
-            Panel(title="", x=log_axis(title, min(every) / 1.2, max(every) * 1.4), lines=lines)
+            Panel(
+                title="",
+                x=log_axis(
+                    words_for(shown.problem).error_axis.removesuffix(" (log)"),
+                    min(every) / 1.2,
+                    max(every) * 1.4,
+                ),
+                lines=lines,
+            )
         ],
         y=Axis(title="", low=0, high=len(ordered) + 0.6, ticks=(), log=False),
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),

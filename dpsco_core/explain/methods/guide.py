@@ -57,8 +57,8 @@ def advice(
     ranked = tuple(sorted(means.items(), key=lambda pair: pair[1]))
     if not ranked:
         return Advice(ranked=(), unbeaten=(), choice="")
-    beaten = clearly_better(np.array([errors[method] for method, _ in ranked])).any(axis=0)
-    unbeaten = tuple(m for (m, _), worse in zip(ranked, beaten, strict=True) if not worse)
+    better = clearly_better(np.array([errors[method] for method, _ in ranked]))
+    unbeaten = tuple(m for i, (m, _) in enumerate(ranked) if not better[:, i].any())
     best = ranked[0][0]
     choice = next((m for m in unbeaten if m in preferred and not 0 < start <= means[m]), best)
     return Advice(ranked=ranked, unbeaten=unbeaten, choice=choice)
