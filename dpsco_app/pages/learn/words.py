@@ -24,7 +24,7 @@ INTRODUCTION = (
 DOORS = {
     "why": (
         "A story in five minutes",
-        f"{TITLE}: scroll, and the picture follows.",
+        f"{TITLE}. Scroll, and the picture follows.",
     ),
     "private-mean": (
         "A picture to play with",
