@@ -68,7 +68,7 @@ def title(rows: Sequence[Row]) -> str:
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
     upper, least, parts = leading(rows), floor(rows), []
-    proven = "proven in this table: "
+    proven = f"proven in this table: {rows[0].bound.card.quantity.replace('l2 ', '')} "
     if upper is not None:
         rate = upper.bound.card.constant == "rate"
         kind = "the smallest rate of this table is" if rate else f"{proven}at most"
@@ -89,7 +89,7 @@ def title(rows: Sequence[Row]) -> str:
 def leader(rows: Sequence[Row]) -> str:
     """Return the name of the row whose number the title begins with, as a sentence."""
     upper = leading(rows)
-    return "" if upper is None else f"Smallest: “{short(upper.bound.card)}”. "
+    return "" if upper is None else f"Smallest upper bound: “{short(upper.bound.card)}”. "
 
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:

@@ -102,7 +102,7 @@ def start_with(advised: Advice, start: float) -> str:
         return "Do not use the data here: always answering the centre of the set is better"
     why = "it has the smallest measured error of the private methods"
     if len(advised.unbeaten) > 1:
-        why = "no private method is measurably better here"
+        why = f"no private method is measurably better in {TRIALS} runs"
     return f"Start with {method_card(advised.choice).name}: {why}"
 
 

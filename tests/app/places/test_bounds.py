@@ -33,7 +33,7 @@ from tests.app.places.test_one_run import open_at
 
 BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
-TWO_LINES = 145  # letters of a headline on a laptop
+TWO_LINES = 160  # letters of a headline on a laptop
 
 
 def open_theory(**query: str) -> AppTest:
@@ -122,13 +122,14 @@ def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_bind
     rates = [r for r in holding if r.bound.card.constant == "rate"]
     proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
     best = min(proven, key=lambda r: r.value)
-    assert title.startswith(f"Proven in this table: at most {words.in_digits(best.value)}; in the ")
+    value = words.in_digits(best.value)
+    assert title.startswith(f"Proven in this table: error at most {value}; in the worst case at ")
     assert "“" not in title and f"“{words.short(best.bound.card)}”" in words.leader(drawn)
     best = min(rates, key=lambda r: r.value)
     unproven = [r for r in drawn if r not in proven]
     title, rate = words.title(unproven), words.in_digits(best.value)
     assert title.startswith(f"The smallest rate of this table is {rate}; proven: in the worst case")
-    assert words.leader(unproven) == f"Smallest: “{words.short(best.bound.card)}”. "
+    assert words.leader(unproven) == f"Smallest upper bound: “{words.short(best.bound.card)}”. "
     least = floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
     assert title.endswith(f"at least {words.in_digits(least.value)} for every zCDP algorithm")
@@ -177,7 +178,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     open_to_all = next(r for r in rows_of(MEAN, "all") if r.bound.card.name == "Sample mean")
     assert words.marked(open_to_all) == "Sample mean, not private"
     alone = [other, by_slug["lower.mean.fano-cdp"]]
-    start = "Proven in this table: at most 0.347, for these directional moments; in the "
+    start = "Proven in this table: error at most 0.347, for these directional moments; in the "
     assert words.title(alone).startswith(start)
 
 
@@ -194,7 +195,7 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     only = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
     title = words.title(only)
-    assert title.startswith("Proven in this table: in the worst case at least ")
+    assert title.startswith("Proven in this table: error in the worst case at least ")
     assert title.endswith(" for every ε-DP algorithm")
     assert words.title([]).startswith("No row of this table")
     failing = [r for r in rows_of(MEAN, "kamath") if r.here and not r.holds]

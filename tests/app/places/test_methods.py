@@ -276,13 +276,13 @@ def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
     assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
 
 
-def outcomes_of(errors: dict[str, list[float]]) -> list[Outcome]:
-    """Return outcomes of a run with other errors."""
+def outcomes_of(**errors: list[float]) -> list[Outcome]:
+    """Return outcomes of a run with other errors, by the names of estimators."""
     point = Scenario(methods=("mean.sample",), n=500, d=2, trials=1)
     (one,) = (run_cell(c) for c in cells(point))
     return [
-        replace(one, method=method, trial=i, error=error)
-        for method, values in errors.items()
+        replace(one, method=f"mean.{name}", trial=i, error=error)
+        for name, values in errors.items()
         for i, error in enumerate(values)
     ]
 
@@ -290,18 +290,20 @@ def outcomes_of(errors: dict[str, list[float]]) -> list[Outcome]:
 def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_all() -> None:
     usual = default_methods("mean")
     adaptive = [0.050, 0.052, 0.051, 0.049, 0.053]
-    known = {"mean.adaptive": adaptive, "mean.clipped": [3 * e for e in adaptive]}
-    level = known | {"mean.plan": [0.049, 0.053, 0.050, 0.048, 0.053]}  # better by luck, if at all
-    told = advice(outcomes_of(level), usual, 1.0)
+    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # better by luck, if at all
+    far, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
+    level = outcomes_of(adaptive=adaptive, clipped=far, plan=lucky)
+    told = advice(level, usual, 1.0)
     assert told.ranked[0][0] == "mean.plan" and told.choice == "mean.adaptive"
     assert told.unbeaten == ("mean.plan", "mean.adaptive")
-    better = known | {"mean.plan": [e / 2 for e in adaptive]}
-    assert advice(outcomes_of(better), usual, 1.0).choice == "mean.plan"
+    better = outcomes_of(adaptive=adaptive, clipped=far, plan=half)
+    assert advice(better, usual, 1.0).choice == "mean.plan"
     # Of several usual ones the best; one that is worse than no data is none of them.
-    both = level | {"mean.clipped": [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]}
-    assert advice(outcomes_of(both), usual, 1.0).choice == "mean.adaptive"
-    assert advice(outcomes_of(level), usual, 0.0508).choice == "mean.plan"
-    assert advice(outcomes_of({}), usual).choice == ""
+    close = [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]
+    both = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
+    assert advice(both, usual, 1.0).choice == "mean.adaptive"
+    assert advice(level, usual, 0.0508).choice == "mean.plan"
+    assert advice([], usual).choice == ""
 
 
 def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> None:
@@ -319,7 +321,7 @@ def test_the_advice_is_said_with_its_reason() -> None:
     assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: it has the smallest ")
     assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
     assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
-    assert start_with(tied, 1.0).endswith("no private method is measurably better here")
+    assert start_with(tied, 1.0).endswith("no private method is measurably better in 5 runs")
     assert "do not tell it apart from Simple clipping (0.1)" in why(tied, 1.0)
     second = replace(tied, choice=both[1])
     assert start_with(second, 1.0).startswith("Start with Simple clipping: no private method is")
