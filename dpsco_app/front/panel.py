@@ -69,7 +69,7 @@ class FrontPanel:
         self.region = self._region() if self.floor else []
         self.guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
         order = (self.lead, study.public, *self.scenario.methods)
-        self.named = [m for m in dict.fromkeys(order) if study.rows(m)][:MOST_NAMED]
+        self.named = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
         shown = [study, *([] if study.overlay is None else [study.overlay])]
         self.lines = [
             self._line(one, method, rows)

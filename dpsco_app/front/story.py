@@ -9,7 +9,7 @@ from dpsco_app.parts.options import TAIL, at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
 from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
 
-TITLE = "Why privacy stays expensive with heavy tails"
+TITLE = "Heavy tails: why privacy stays expensive in the worst case"
 INTRODUCTION = (
     "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."

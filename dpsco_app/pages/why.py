@@ -1,4 +1,4 @@
-"""Why privacy stays expensive with heavy tails: a text that scrolls past the picture."""
+"""Why privacy stays expensive in the worst case: a text that scrolls past the picture."""
 
 import streamlit as st
 

@@ -267,10 +267,11 @@ Tracing | floors
   Telling from a released answer whether a given record was used: an accurate answer lets a spy do
   it, a private one may not, and so a private answer cannot be too accurate.
 Window | floors
-  The gap between the best proven upper and lower bound, as a factor.
-Floor on these data | floors
-  What no private algorithm can do better than over all positions of the mean, even one that is
-  told the exact shape of these data.
+  The errors between the best proven lower and upper bound: the best guarantee over all data with
+  this tail is one of them.
+Floor, floor on these data | floors
+  The edge of the red region: what no private algorithm can do better than over all positions of the
+  mean, even one that is told the exact shape of these data.
 Floor near these data | floors
   What no private algorithm can do better than over all laws under which no value of a coordinate
   is more than half as likely again, or less than half as likely, as in these data.
@@ -372,5 +373,7 @@ def entry(term: Term) -> str:
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""
-    pages = ", ".join(PLACES[slug] for slug in term.places)
-    return f"- {sign}**{name}**: {term.meaning}{control} *Seen on {pages}.*"
+    return (
+        f"- {sign}**{name}**: {term.meaning}{control} "
+        f"*Seen on {', '.join(PLACES[slug] for slug in term.places)}.*"
+    )

@@ -179,13 +179,28 @@ def is_tied(
     """
     if len(errors) < 2:
         return False
-    if errors.shape[1] < 2:
-        return True
     best = int(smallest_index(errors.mean(axis=1)))
-    gaps = np.delete(errors, best, axis=0) - errors[best]
-    trials = errors.shape[1]
-    half = stdtrit(trials - 1, (1 + LEVEL) / 2) * gaps.std(axis=1, ddof=1) / math.sqrt(trials)
-    return bool((gaps.mean(axis=1) <= half).any())
+    return not np.delete(clearly_better(errors)[best], best).all()
+
+
+def clearly_better(
+    errors: Vector,  # shape (methods, trials)
+) -> NDArray[np.bool_]:
+    """Return whether a method (a row) has a smaller error than another one (a column).
+
+    It has where the 95 % interval of their paired differences is above 0.
+
+    Examples
+    --------
+    >>> clearly_better(np.array([[1.0, 1.1], [2.0, 2.1]])).tolist()
+    [[False, True], [False, False]]
+    """
+    methods, trials = errors.shape
+    if trials < 2:
+        return np.zeros((methods, methods), dtype=np.bool_)
+    gaps = errors[None] - errors[:, None]
+    half = stdtrit(trials - 1, (1 + LEVEL) / 2) * gaps.std(axis=2, ddof=1) / math.sqrt(trials)
+    return np.asarray(gaps.mean(axis=2) > half, dtype=np.bool_)
 
 
 def measured_plane(scenario: Scenario, plane: Plane, limits: Limits) -> Plane:

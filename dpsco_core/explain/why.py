@@ -1,4 +1,4 @@
-"""Why privacy stays expensive with heavy tails: the numbers of the page that tells it."""
+"""Why privacy stays expensive in the worst case: the numbers of the page that tells it."""
 
 import math
 from collections.abc import Callable

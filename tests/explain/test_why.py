@@ -1,4 +1,4 @@
-"""The numbers of the page that tells why privacy stays expensive with heavy tails."""
+"""The numbers of the page that tells why privacy stays expensive in the worst case."""
 
 from __future__ import annotations
 

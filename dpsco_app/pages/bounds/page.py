@@ -75,7 +75,8 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
         _choose_row(all_rows, chosen, start)
     spans = [] if gradients else [span for _, span in window(point)]
-    screen.say(QUESTION, words.title(in_figure), words.count_sentence(all_rows, spans))
+    small = words.leader(in_figure) + words.count_sentence(all_rows, spans)
+    screen.say(QUESTION, words.title(in_figure), small)
     if in_figure:
         figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}

@@ -30,7 +30,6 @@ MARKS = (
     "answer that ignores them; an upper bound to its right is vacuous here."
 )
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
-TWO_LINES = 160  # letters of a headline on a laptop
 
 
 def in_digits(value: float) -> str:
@@ -68,25 +67,29 @@ def title(rows: Sequence[Row]) -> str:
     """Return the takeaway of the figure."""
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
-    upper, least = leading(rows), floor(rows)
-    parts, name, its_class = [], "", ""
+    upper, least, parts = leading(rows), floor(rows), []
+    proven = f"proven in this table: {rows[0].bound.card.quantity.replace('l2 ', '')} "
     if upper is not None:
         rate = upper.bound.card.constant == "rate"
-        first = "the smallest rate of this table is" if rate else "proven in this table: at most"
-        name = f" (“{marked(upper)}”)"
+        kind = "the smallest rate of this table is" if rate else f"{proven}at most"
         its_class = marked(upper).removeprefix(short(upper.bound.card))
-        parts.append(f"{first} {in_digits(upper.value)}{name}")
+        parts.append(f"{kind} {in_digits(upper.value)}{its_class}")
+        proven = "proven: " * rate
     if least is not None:
-        kind = least.bound.card.loss_class
-        over = "in the worst case" if kind.curvature == "mean" else f"for all {kind} losses"
-        least_value = in_digits(least.value)
-        where = "" if parts else "proven in this table: "
-        parts.append(f"{where}no {bound_ones(least)} can guarantee less than {least_value} {over}")
-    none = "no theorem about a private method holds here: the values are outside their theorems"
-    text = "; ".join(parts) or none
-    if len(text) > TWO_LINES:
-        text = text.replace(name, its_class, 1)  # its name is bold in the figure
+        losses = least.bound.card.loss_class
+        worst = "in the worst case" + f" over {losses} losses" * (losses != MEAN)
+        value = f"at least {in_digits(least.value)} for every {bound_ones(least)}"
+        parts.append(f"{proven}{worst} {value}")
+    text = "; ".join(parts) or (
+        "no theorem about a private method holds here: the values are outside their theorems"
+    )
     return text[0].upper() + text[1:]
+
+
+def leader(rows: Sequence[Row]) -> str:
+    """Return the name of the row whose number the title begins with, as a sentence."""
+    upper = leading(rows)
+    return "" if upper is None else f"Smallest upper bound: “{short(upper.bound.card)}”. "
 
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:

@@ -57,12 +57,13 @@ def draw_details(shown: Shown) -> None:
     st.markdown("**What to notice**")
     for text in to_notice(scenario, STATE.current()):
         st.markdown(text)
-    _links(scenario)
+    lead = Study(scenario=scenario, outcomes=result.outcomes).lead
+    _links(scenario, lead)
     fold("Slopes", lambda: _slopes(result), "fold_slopes")
     studies = studies_of(shown)
     fold("Numbers", lambda: _numbers(studies), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
-    fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
+    fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
@@ -86,8 +87,8 @@ def _numbers(studies: list[Study]) -> None:
     st.caption(text)
 
 
-def _links(scenario: Scenario) -> None:
-    """Link to one run at the chosen point, and to the ledger of the first private method."""
+def _links(scenario: Scenario, lead: str) -> None:
+    """Link to one run at the chosen point, and to the ledger of the method that is spoken of."""
     with st.container(horizontal=True, key="view_row"):
         if scenario.problem in SCO_PROBLEMS:  # a mean has no path
             link_to(
@@ -103,9 +104,8 @@ def _links(scenario: Scenario) -> None:
             link_to(
                 "lower-bounds", "The proof, with your numbers", query=visit.query(scenario) | proof
             )
-        private = [m for m in scenario.methods if method_card(m).privacy != "none"]
         try:
-            query = privacy_query(scenario, private[0]) if private else None
+            query = privacy_query(scenario, lead) if lead else None
         except InvalidInput:  # a budget that the page Privacy has no control for
             return
         if query is not None:
@@ -113,8 +113,7 @@ def _links(scenario: Scenario) -> None:
                 "privacy",
                 "Where the budget went",
                 icon=":material/receipt_long:",
-                help=f"The ledger of one run of {method_card(private[0]).name}, on the page "
-                "Privacy.",
+                help=f"The ledger of one run of {method_card(lead).name}, on the page Privacy.",
                 query=query,
             )
 

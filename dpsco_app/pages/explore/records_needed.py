@@ -1,9 +1,12 @@
 """How many records, or which budget, a target error takes: worked out on a button."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 import streamlit as st
 
+from dpsco_app.front.study import chosen_point
 from dpsco_app.live.running import Result
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
@@ -12,7 +15,6 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.need import in_words, need
 from dpsco_core.explain.need.runs import Unknown
-from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
@@ -22,31 +24,36 @@ ANSWER = "need_answer"
 GREEK = {"epsilon": "ε", "rho": "ρ"}
 
 
-def draw_need(result: Result) -> None:
+def draw_need(result: Result, lead: str) -> None:
+    """Draw the question, which starts with the method `lead` and half of its error."""
     point = replace(result.scenario, axis=None, grid=())
     words = words_for(point.problem)
-    whom = "users" if point.m > 1 else "records"
     budget: Unknown = "epsilon" if point.rho is None else "rho"
-    names = {f"Number of {whom}": "n", f"Privacy budget {GREEK[budget]}": budget}
+    names = {
+        f"Number of {'users' if point.m > 1 else 'records'}": "n",
+        f"Privacy budget {GREEK[budget]}": budget,
+    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        private = (i for i, m in enumerate(point.methods) if method_card(m).privacy != "none")
+        _start("need_method", lead or point.methods[0], point.methods)
         method = st.selectbox(
             words.method.capitalize(),
             point.methods,
-            next(private, 0),
             format_func=lambda slug: method_card(slug).name,
             key="need_method",
+            on_change=_keep,
+            args=("need_method",),
         )
-        asked = st.selectbox("Find", names, key="need_unknown")
+        unknown = names[st.selectbox("Find", names, key="need_unknown")]
+        _start("need_error", max(LEAST, _half(result, method)))
         error = st.number_input(
             f"Target: median {words.error}",
             min_value=LEAST,
-            value=max(LEAST, _half(result, method)),
             format="%.3g",
             key="need_error",
+            on_change=_keep,
+            args=("need_error",),
         )
         pressed = st.button("Find it", icon=":material/search:", key="need_run")
-    unknown = names[asked]
     question = (point, method, unknown, error)
     if pressed:
         st.session_state[ANSWER] = question, _answer(point, method, error, unknown)
@@ -60,11 +67,21 @@ def draw_need(result: Result) -> None:
         )
 
 
+def _start(key: str, value: object, known: Sequence[object] = ()) -> None:
+    """Set a control to a value, or to the one that the visitor has chosen."""
+    chosen = st.session_state.get(f"{key}_chosen", value)
+    st.session_state[key] = chosen if not known or chosen in known else value
+
+
+def _keep(key: str) -> None:
+    st.session_state[f"{key}_chosen"] = st.session_state[key]
+
+
 def _half(result: Result, method: str) -> float:
-    """Return half of the method's first median error: a target that takes more than there is."""
-    table = summary(frame(o for o in result.outcomes if o.method == method))
-    medians = table[table["median_error"] > 0]["median_error"]
-    return float(f"{medians.iloc[0] / 2:.2g}") if len(medians) else 0.1
+    """Return half of the method's median error at the chosen point: more than there is."""
+    x = chosen_point(result.scenario)
+    errors = [o.error for o in result.outcomes if (o.method, o.x) == (method, x) and o.error > 0]
+    return float(f"{median(errors) / 2:.1g}") if errors else 0.1
 
 
 def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tuple[str, ...]:

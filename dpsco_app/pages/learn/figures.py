@@ -141,16 +141,17 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
         for key, rows in table[table["series"] != core.CUT].groupby("series", sort=False):
             look = _look(str(key), names)
             name = f"{look['name']}{where}"
-            line = Line(
-                key=f"{key}{where}",
-                x=rows["x"].tolist(),
-                y=rows[column].tolist(),
-                low=rows["q10"].tolist(),
-                high=rows["q90"].tolist(),
-                hover=[f"{name}: {rounded(y)}" for y in rows[column]],
-                **({"dash": dash} | look | {"name": name}),
+            lines.append(
+                Line(
+                    key=f"{key}{where}",
+                    x=rows["x"].tolist(),
+                    y=rows[column].tolist(),
+                    low=rows["q10"].tolist(),
+                    high=rows["q90"].tolist(),
+                    hover=[f"{name}: {rounded(y)}" for y in rows[column]],
+                    **({"dash": dash} | look | {"name": name}),
+                )
             )
-            lines.append(line)
     return lines
 
 
@@ -208,15 +209,16 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
         values = np.sort(group.to_numpy())
         above = 100 * (1 - np.arange(len(values)) / len(values))
         name = method_card(str(method)).name
-        line = Line(
-            key=str(method),
-            name=name,
-            label=name if lines else "",
-            x=values.tolist(),
-            y=above.tolist(),
-            colour=INK if lines else METHODS["grey"],
+        lines.append(
+            Line(
+                key=str(method),
+                name=name,
+                label=name if lines else "",
+                x=values.tolist(),
+                y=above.tolist(),
+                colour=INK if lines else METHODS["grey"],
+            )
         )
-        lines.append(line)
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
     across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
@@ -237,23 +239,25 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     if rows:
         counts, shares = core.running_share(rows)
         name, colour = SERIES[core.RIGHT]
-        line = Line(
-            key=core.RIGHT,
-            name=name,
-            x=counts.tolist(),
-            y=(100 * shares).tolist(),
-            colour=colour,
-            width=2.4,
+        up = (100 * shares).tolist()
+        lines.append(
+            Line(key=core.RIGHT, name=name, x=counts.tolist(), y=up, colour=colour, width=2.4)
         )
-        lines.append(line)
         regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
-        limit_text = ["no guess can be right more often:", "e^ε/(1 + e^ε)"]
-        words = [Words(lines=limit_text, colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
+        limit = "no guess can be right more often"
+        words = [Words(lines=[limit], colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
         limits = [edge("What ε allows", ceiling, ceiling)]
-    across = linear_axis("Number of guesses", 0, end)
     named = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
     return Figure(
-        panels=[Panel(title="", x=across, regions=regions, lines=lines, words=words)],
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("Number of guesses", 0, end),
+                regions=regions,
+                lines=lines,
+                words=words,
+            )
+        ],
         y=linear_axis("Right guesses so far", 45, 100, " %"),
         ladder=replace(named, rows=[*named.rows, *limits]),
         alt=title,
@@ -272,10 +276,15 @@ def densities() -> Figure:
         Line(key=name, name=name, x=percent, y=y.tolist(), colour=colour, fill=0.13)
         for name, colour, y in looks
     ]
-    across = linear_axis("Published share of yes", percent[0], percent[-1], " %")
     peaks = [f"{percent[int(np.argmax(line.y))]:.0f} %" for line in lines]
     return Figure(
-        panels=[Panel(title="", x=across, lines=lines)],
+        panels=[
+            Panel(
+                title="",
+                x=linear_axis("Published share of yes", percent[0], percent[-1], " %"),
+                lines=lines,
+            )
+        ],
         y=replace(linear_axis("How likely (density)", 0, 1.12 * float(without.max())), ticks=[]),
         ladder=ladder_of("", "likeliest", lines, peaks),
         alt=f"The two heights differ by a factor of at most {math.exp(core.GAME_EPSILON):.2g}",

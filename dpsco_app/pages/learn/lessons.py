@@ -10,10 +10,12 @@ from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import HARDEST, number_text
 from dpsco_app.parts.presets import DEFAULT, GRID_EPSILON
 from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
     BIAS,
     BLIND,
+    GAME_EPSILON,
     GAUSSIAN,
     LAST,
     PRIVATE,
@@ -49,6 +51,7 @@ class Lesson:
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
     unit: str = ""  # the unit of the number, with its space, as it follows it
     near: float = NEAR  # by which factor a number may be off to be close
+    most: float = math.inf  # the largest number that ε allows
     # how high a number stands in the figure; none where it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
     lands: str = ""  # the method, or the line of an experiment, whose trials land beside a number
@@ -113,14 +116,15 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
     else:
         ratio = prediction / measured if measured > 0 else math.inf
         percent = lesson.unit == " %"
-        close = 1 / lesson.near <= ratio <= lesson.near
+        close = 1 / lesson.near <= ratio <= lesson.near and prediction <= lesson.most
         points = abs(prediction - measured)
         exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
         off = "too high" if ratio > 1 else "too low"
         if percent:
-            off += f" by {points:.0f} percentage points"
+            off += f" by {points:.0f} percentage point{'s' * (round(points) != 1)}"
         elif 0 < ratio < math.inf:
             off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
+        off += ", and more than ε allows" * (prediction > lesson.most)
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
     before, after = answer_text(lesson, prediction), answer_text(lesson, measured)
     return Verdict(
@@ -188,6 +192,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=tuple(range(50, 101)),
         unit=" %",
         near=1.09,
+        most=100 * guess_ceiling(GAME_EPSILON),
         height=lambda _, number: number,
         lands=RIGHT,
         elsewhere=(("privacy", "The page Privacy"),),

@@ -302,6 +302,10 @@ def _hand_in(view: View) -> None:
         download("Download to print or send (HTML)", make, "dpsco-lessons.html", key="learn_report")
         link(STATE, view)
     st.caption(words.HANDING_IN)
-    label = "In one sentence: what have you learnt? Add your name if you hand it in."
-    st.text_area(label, key=STATE.key("sentence"), max_chars=MOST, height=80)
+    st.text_area(
+        "In one sentence: what have you learnt? Add your name if you hand it in.",
+        key=STATE.key("sentence"),
+        max_chars=MOST,
+        height=80,
+    )
     st.html(f"<style>{REPORT_STYLE}</style>{handed}")

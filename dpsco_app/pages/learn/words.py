@@ -24,7 +24,7 @@ INTRODUCTION = (
 DOORS = {
     "why": (
         "A story in five minutes",
-        f"{TITLE}: scroll, and the picture follows.",
+        f"{TITLE}. Scroll, and the picture follows.",
     ),
     "private-mean": (
         "A picture to play with",
@@ -84,10 +84,11 @@ WORDS: dict[str, LessonWords] = {
         before="How often is the spy right? Draw your prediction",
         why="Without noise the spy would always be right, and with ε = 1 a guess is still clearly "
         "better than a coin: privacy is a matter of degree. The promise holds against every spy, "
-        "whatever else they know. One answer moves the share by at most 1/100, its "
-        "**sensitivity**, and the size of the noise is the sensitivity divided by ε. Heavy-tailed "
-        "records have no largest size, so their sensitivity has no limit either. Hence the next "
-        "step.",
+        "whatever else they know: whoever could only toss a coin before is right with a "
+        r"probability of at most $e^{\varepsilon}/(1+e^{\varepsilon})$ after. One answer moves the "
+        "share by at most 1/100, its **sensitivity**, and the size of the noise is the sensitivity "
+        "divided by ε. Heavy-tailed records have no largest size, so their sensitivity has no "
+        "limit either. Hence the next step.",
     ),
     "clipping": LessonWords(
         title="Clipping: bias against noise",

@@ -110,10 +110,12 @@ def cost_sentence(point: Scenario, done: Work) -> str:
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
         return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
-    most = "at most " if done.at_most else ""
     assert done.passes is not None
     passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")
-    return f"{where}: {most}**{done.gradients:,} {what}**, which is {passes}; {seconds}."
+    return (
+        f"{where}: {'at most ' * done.at_most}**{done.gradients:,} {what}**, which is {passes}; "
+        f"{seconds}."
+    )
 
 
 def _bounds(slug: str, point: Scenario) -> None:
@@ -126,8 +128,11 @@ def _bounds(slug: str, point: Scenario) -> None:
     st.markdown("Values at the same settings.")
     _bound(first)
     if rest:
-        label = f"{len(rest)} more: other forms, explicit constants, as printed"
-        fold(label, lambda: _bound(*rest), f"{slug}_fold_bounds")
+        fold(
+            f"{len(rest)} more: other forms, explicit constants, as printed",
+            lambda: _bound(*rest),
+            f"{slug}_fold_bounds",
+        )
 
 
 def _bound(*evaluations: Evaluation) -> None:

@@ -1,5 +1,6 @@
 """Methods: which one to start with at the visit's scenario, and all of them in a table."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded, separated, sho
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.methods.guide import Advice, Fit, advice, comparison_point, fitting
 from dpsco_core.results.tables import frame
@@ -65,12 +66,12 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
     chosen = tuple(f.slug for f in fits if f.quick)
     shown = replace(point, methods=chosen)
     outcomes = run_here(shown) if chosen else []
-    advised, start = advice(outcomes), without_data(shown)
+    start, usual = without_data(shown), default_methods(shown.problem, shown.level)
+    advised = advice(outcomes, usual, start)
     if not advised.ranked:
         screen.say(WHICH, answer(fits), f"{fewer} {slow_ones(fits)}")
         return
-    best = advised.ranked[0][0]
-    figure = race_figure(shown, outcomes, start, best, start_with(advised, start))
+    figure = race_figure(shown, outcomes, start, advised.choice, start_with(advised, start))
     small = f"{fewer} {why(advised, start)} {slow_ones(fits)}"
     screen.show(WHICH, figure, small, lambda: frame(outcomes), setting=setting_line(shown))
     hidden = [
@@ -83,10 +84,10 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
         )
     with st.container(horizontal=True, vertical_alignment="center", key="methods_open"):
         st.button(
-            f"About {method_card(best).name}",
-            key=f"methods_open_{best}",
+            f"About {method_card(advised.choice).name}",
+            key=f"methods_open_{advised.choice}",
             on_click=STATE.change,
-            args=({"method": best},),
+            args=({"method": advised.choice},),
         )
         to_explore(shown, "Open this in Explore")
 
@@ -97,37 +98,42 @@ def start_with(advised: Advice, start: float) -> str:
     Where that is the smallest, nobody should start with a private method. Where it is 0 the truth
     was put there (offset 0), and it is no yardstick.
     """
-    best, error = advised.ranked[0]
-    if 0 < start <= error:
+    if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
-    name, tie = method_card(best).name, ", in a tie" * advised.tied
-    return f"Start with {name}: of the private methods it has the smallest measured error{tie}"
+    why = "it has the smallest measured error of the private methods"
+    if len(advised.unbeaten) > 1:
+        why = f"no private method is measurably better in {TRIALS} runs"
+    return f"Start with {method_card(advised.choice).name}: {why}"
 
 
 def why(advised: Advice, start: float) -> str:
     """Say the numbers behind the advice."""
-    (best, error), *others = advised.ranked
-    name = method_card(best).name
-    if 0 < start <= error:
-        factor = error / start
+    errors = dict(advised.ranked)
+    named = {m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()}
+    best, *others = errors
+    if 0 < start <= errors[best]:
+        factor = errors[best] / start
         much = f"{factor:.2g} times smaller than" if factor >= 1.05 else "no larger than"
         return (
-            f"That answer has error {short_text(start)}, {much} the error of {name} "
-            f"({short_text(error)}), the best of {len(advised.ranked)} private methods that were "
-            "run. A private method pays off with more records, fewer dimensions or a larger budget."
+            f"That answer has error {short_text(start)}, {much} the error of {named[best]}, the "
+            f"best of {len(errors)} private methods that were run. A private method pays off with "
+            "more records, fewer dimensions or a larger budget."
         )
     if not others:
         return "It is the only private method that was run here."
-    (second, second_error), *_ = others
-    next_one = f"{method_card(second).name} ({short_text(second_error)})"
-    smallest = (
-        f"Mean error {short_text(error)}, the smallest of {len(advised.ranked)} private methods"
-    )
-    if advised.tied:
-        return f"{smallest}; {TRIALS} runs do not tell it apart from {next_one}."
-    if error > 0:
-        return f"{smallest}, {second_error / error:.2g} times smaller than that of {next_one}."
-    return f"{smallest}; next comes {next_one}."
+    own = f"Mean error {short_text(errors[advised.choice])}"
+    if advised.choice != best:
+        return (
+            f"{own}; the smallest of {len(errors)} private methods is that of {named[best]}, and "
+            f"{TRIALS} runs do not tell the two apart."
+        )
+    smallest = f"{own}, the smallest of {len(errors)} private methods"
+    if len(advised.unbeaten) > 1:
+        apart = f"{TRIALS} runs do not tell it apart from"
+        return f"{smallest}; {apart} {named[advised.unbeaten[1]]}."
+    ratio = errors[others[0]] / (errors[best] or math.nan)
+    times = "; next comes" if math.isnan(ratio) else f", {ratio:.2g} times smaller than that of"
+    return f"{smallest}{times} {named[others[0]]}."
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:
@@ -150,14 +156,21 @@ def race_figure(
     if start > 0:
         lines.append(replace(upright(start, 0, len(ordered) + 0.5, START), away=(-9, 9)))
         every.append(start)
-    title = words_for(shown.problem).error_axis.removesuffix(" (log)")
     rows = [
         ladder_row(line, rounded(means[line.key]), rank, bold=line.key == best)
         for rank, line in enumerate(strokes, start=1)
     ]
     return Figure(
         panels=[
-            Panel(title="", x=log_axis(title, min(every) / 1.2, max(every) * 1.4), lines=lines)
+            Panel(
+                title="",
+                x=log_axis(
+                    words_for(shown.problem).error_axis.removesuffix(" (log)"),
+                    min(every) / 1.2,
+                    max(every) * 1.4,
+                ),
+                lines=lines,
+            )
         ],
         y=Axis(title="", low=0, high=len(ordered) + 0.6, ticks=(), log=False),
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),

@@ -120,28 +120,26 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
     converted = conversions(point)
     rhos = [c.rho for c in converted]
     curves, names = _curves(point.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
-    figure = compared_figure(
+    return compared_figure(
         {name: (curves.rho, getattr(curves, key)) for key, name in names.items()},
         {names[c.name]: (c.rho, c.epsilon) for c in converted},
         ("zCDP parameter ρ", "ε at the chosen δ"),
         words.title_conversions(point, converted),
         told="ρ" if point.kind == "approx" else "ε",
         across=point.kind == "approx",
-    )
-    return figure, words.said_noise(point, converted)
+    ), words.said_noise(point, converted)
 
 
 def _compose(view: View, point: Point) -> tuple[Figure, str]:
     at, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
     rows = [_composed(point, k) for k in counts]
-    figure = compared_figure(
+    return compared_figure(
         {name: (counts, [getattr(row, key) for row in rows]) for key, name in names.items()},
         {name: (at.releases, getattr(at, key)) for key, name in names.items()},
         ("Releases k", "ε of all of them"),
         words.title_composed(at),
-    )
-    return figure, ""
+    ), ""
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
@@ -149,7 +147,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
-    figure = compared_figure(
+    return compared_figure(
         {
             name: (SHUFFLED_RECORDS, [row[i].noise_multiplier for row in rows])
             for i, name in enumerate(names)
@@ -158,8 +156,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
         ("Shuffled records", "Noise over sensitivity"),
         words.title_shuffled(view.records, routes),
         told="noise",
-    )
-    return figure, ""
+    ), ""
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
@@ -169,7 +166,7 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
     one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
     quoted, here = "linear bound q(e^ε − 1)", float(np.interp(view.batch, sizes, linear))
-    figure = compared_figure(
+    return compared_figure(
         {all_of_them: (sizes, together), quoted: (sizes, linear), one: (sizes, exact)},
         {
             all_of_them: (view.batch, many),
@@ -178,10 +175,7 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
         },
         ("Records in the batch", "ε"),
         words.title_subsampled(view, point.epsilon, made, many),
-    )
-    return figure, words.said_subsampled(
-        view, made, (many, point.delta), composed(point, view.releases).exact
-    )
+    ), words.said_subsampled(view, made, (many, point.delta), composed(point, view.releases).exact)
 
 
 TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}

@@ -1,6 +1,6 @@
 """Which method to start with: every plan is asked whether it runs, and a few runs are compared."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations
@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card, methods_for, problem_class
-from dpsco_core.explain.contest import TRIALS, is_tied
+from dpsco_core.explain.contest import TRIALS, clearly_better
 from dpsco_core.explain.methods.stories import example
 from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.runs.cost import EVALUATION, release_seconds
@@ -34,19 +34,34 @@ class Advice:
 
     # the private methods that ran with their mean errors, the smallest first
     ranked: tuple[tuple[str, float], ...]
-    tied: bool  # whether the runs do not tell the first from another one
+    # those of them that the runs show no other one to be better than, in the same order
+    unbeaten: tuple[str, ...]
+    choice: str  # the one to start with; empty where none ran
 
 
-def advice(outcomes: Sequence[Outcome]) -> Advice:
-    """Return the private methods in the order of their mean errors on the same data."""
+def advice(
+    outcomes: Sequence[Outcome],
+    preferred: Collection[str] = (),
+    start: float = 0.0,  # the error of an answer without data
+) -> Advice:
+    """Return the private methods in the order of their mean errors on the same data.
+
+    A method that is preferred and unbeaten comes before the one with the smallest error, unless
+    `start` is as small as its own.
+    """
     errors: dict[str, list[float]] = {}
     for outcome in outcomes:
         if not outcome.not_applicable and method_card(outcome.method).privacy != "none":
             errors.setdefault(outcome.method, []).append(outcome.error)
     means = {method: float(np.mean(values)) for method, values in errors.items()}
     ranked = tuple(sorted(means.items(), key=lambda pair: pair[1]))
-    table = np.array([errors[method] for method, _ in ranked])
-    return Advice(ranked=ranked, tied=len(ranked) > 1 and is_tied(table))
+    if not ranked:
+        return Advice(ranked=(), unbeaten=(), choice="")
+    better = clearly_better(np.array([errors[method] for method, _ in ranked]))
+    unbeaten = tuple(m for i, (m, _) in enumerate(ranked) if not better[:, i].any())
+    best = ranked[0][0]
+    choice = next((m for m in unbeaten if m in preferred and not 0 < start <= means[m]), best)
+    return Advice(ranked=ranked, unbeaten=unbeaten, choice=choice)
 
 
 @dataclass(frozen=True, kw_only=True)

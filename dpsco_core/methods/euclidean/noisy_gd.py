@@ -102,7 +102,7 @@ class NoisyGradientDescent(FrameworkMethod):
         example=LOGISTIC | {"methods": ("sco.erm", "sco.noisy-gd", "sco.clipped")},
     )
     stage = Stage(free_steps=True)
-    colour = "gold"
+    colour = "magenta"
     symbol = "square-open"
     dashed = True
 

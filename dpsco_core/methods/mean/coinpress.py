@@ -102,7 +102,7 @@ class CoinPress(PrivateMethod):
         ),
         example=REFERENCES,
     )
-    colour = "brown"
+    colour = "magenta"
     symbol = "cross"
     dashed = True
 

@@ -133,7 +133,7 @@ class RescaledClipping(PrivateMethod):
     )
     # Enough records for a look.
     stage = Stage(records=128, small=SmallRun(fields={"mode": "single"}))
-    colour = "violet"
+    colour = "green"
     symbol = "diamond"
     dashed = True
 

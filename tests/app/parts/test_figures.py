@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import pytest
@@ -12,8 +13,9 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import WIDE, Theme
 from dpsco_app.figure.values import Axis, Figure, Gap, Ladder, LadderRow, Line, Panel
 from dpsco_app.parts.options import number_text
+from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_core.base.cards import Level
-from dpsco_core.catalogue import PROBLEM_SLUGS, methods_for
+from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, method_card, methods_for
 from dpsco_core.fields.field import series
 
 
@@ -25,6 +27,27 @@ def test_every_method_has_a_look_of_its_own_among_those_of_its_problem() -> None
                 (methods.colour_of(m), methods.symbol_of(m), methods.is_dashed(m)) for m in slugs
             }
             assert len(looks) == len(slugs), (problem, level)
+
+
+def families(slugs: Sequence[str]) -> dict[methods.Pair, set[str]]:
+    """Return the private methods of each hue; the variants of one method count once."""
+    hues: dict[methods.Pair, set[str]] = {}
+    for card in map(method_card, slugs):
+        if card.privacy != "none":
+            hues.setdefault(methods.colour_of(card.slug), set()).add(card.name.split(",")[0])
+    return hues
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_what_a_preset_compares_differs_in_its_hue(preset: Preset) -> None:
+    assert all(len(names) == 1 for names in families(preset.scenario.methods).values())
+
+
+def test_the_best_estimators_of_means_differ_in_their_hues() -> None:
+    """Those that adapt to the data: one of them is what the page on methods advises."""
+    best = [m for m in methods_for("mean", "item") if method_card(m).private_radius]
+    hues = families([*default_methods("mean"), *best, "mean.coinpress"])
+    assert len(best) >= 3 and all(len(names) == 1 for names in hues.values())
 
 
 def contrast(colour: str, page: str) -> float:

@@ -38,6 +38,13 @@ def symbols(latex: str) -> set[str]:
     return greek | set(re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", bare)))
 
 
+def test_the_areas_of_the_figure_are_explained_as_it_draws_them() -> None:
+    """The window holds errors, and no factor; the floor is the edge of what is red."""
+    meanings = {term.name: term.meaning for term in GLOSSARY}
+    assert meanings["Window"].startswith("The errors between the best proven lower and upper bound")
+    assert meanings["Floor, floor on these data"].startswith("The edge of the red region")
+
+
 def test_symbols_of_a_formula_are_its_letters() -> None:
     assert symbols(r"\frac{L^2}\rho\text{ if }q'>\sigma_0") == {"L", "rho", "q", "sigma"}
 

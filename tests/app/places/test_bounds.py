@@ -33,6 +33,7 @@ from tests.app.places.test_one_run import open_at
 
 BASE = BASES["bounds"]
 MEAN = Scenario(methods=("mean.sample",))
+TWO_LINES = 160  # letters of a headline on a laptop
 
 
 def open_theory(**query: str) -> AppTest:
@@ -104,13 +105,13 @@ def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) ->
         for key in TABLE_KEYS:
             drawn = comparable(rows_of(point, key), words_for(problem).quantity)
             title = words.title(drawn)
-            assert len(title) <= words.TWO_LINES
+            assert len(title) <= TWO_LINES
             upper, least = leading(drawn), floor(drawn)
             for row in (upper, least):
                 assert row is None or words.in_digits(row.value) in title
 
 
-def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
+def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
     drawn = comparable(rows_of(MEAN, "kamath"), "l2 error")
     title = words.title(drawn)
     holding = [
@@ -121,15 +122,18 @@ def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_bi
     rates = [r for r in holding if r.bound.card.constant == "rate"]
     proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
     best = min(proven, key=lambda r: r.value)
-    assert title.startswith(f"Proven in this table: at most {words.in_digits(best.value)} (“")
-    assert words.short(best.bound.card) in title
+    value = words.in_digits(best.value)
+    assert title.startswith(f"Proven in this table: error at most {value}; in the worst case at ")
+    assert "“" not in title and f"“{words.short(best.bound.card)}”" in words.leader(drawn)
     best = min(rates, key=lambda r: r.value)
-    title = words.title([r for r in drawn if r not in proven])
-    assert title.startswith("The smallest rate of this table is ")
-    assert words.in_digits(best.value) in title and words.short(best.bound.card) in title
+    unproven = [r for r in drawn if r not in proven]
+    title, rate = words.title(unproven), words.in_digits(best.value)
+    assert title.startswith(f"The smallest rate of this table is {rate}; proven: in the worst case")
+    assert words.leader(unproven) == f"Smallest upper bound: “{words.short(best.bound.card)}”. "
     least = floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
-    assert f"no zCDP algorithm can guarantee less than {words.in_digits(least.value)}" in title
+    assert title.endswith(f"at least {words.in_digits(least.value)} for every zCDP algorithm")
+    assert words.leader([least]) == ""
     assert "no row" not in title.lower()
 
 
@@ -174,7 +178,7 @@ def test_what_leads_is_of_the_class_of_the_floor_or_names_its_own() -> None:
     open_to_all = next(r for r in rows_of(MEAN, "all") if r.bound.card.name == "Sample mean")
     assert words.marked(open_to_all) == "Sample mean, not private"
     alone = [other, by_slug["lower.mean.fano-cdp"]]
-    start = "Proven in this table: at most 0.347, for these directional moments; no "
+    start = "Proven in this table: error at most 0.347, for these directional moments; in the "
     assert words.title(alone).startswith(start)
 
 
@@ -190,8 +194,9 @@ def test_the_table_has_whom_a_bound_binds_its_class_and_its_statement() -> None:
 
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     only = [r for r in rows_of(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
-    start = "Proven in this table: no ε-DP algorithm can guarantee less"
-    assert words.title(only).startswith(start)
+    title = words.title(only)
+    assert title.startswith("Proven in this table: error in the worst case at least ")
+    assert title.endswith(" for every ε-DP algorithm")
     assert words.title([]).startswith("No row of this table")
     failing = [r for r in rows_of(MEAN, "kamath") if r.here and not r.holds]
     assert "No theorem about a private method holds" in words.title(failing)
@@ -299,7 +304,8 @@ def test_the_page_draws_the_table_of_its_address() -> None:
     assert not set(frame["Bound"][: len(here)]) & set(frame["Bound"][len(here) :])
     assert formula(fano.bound.card.latex) in texts(page)
     assert words.in_digits(fano.value) in texts(page)
-    assert below(page).startswith(f"{sum(r.holds for r in here)} of {len(here)} ")
+    counted = f"{sum(r.holds for r in here)} of {len(here)} "
+    assert below(page).startswith(words.leader(drawn) + counted)
     assert headline(page) == words.title(drawn)
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label == "Open in Explore"]
     assert "epsilon=2" in link.query_string and "bound=lower.mean.fano-cdp" in link.query_string

@@ -81,6 +81,15 @@ def finding_of(answer: str | float) -> LessonFinding:
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
         (BY_SLUG["epsilon"], 60, 70.0, False, "Too low by 10 percentage points."),
+        (BY_SLUG["epsilon"], 73, 71.6, True, "Close, too high by 1 percentage point."),
+        # Above e/(1 + e) no guess can be, however near it is to what was measured.
+        (
+            BY_SLUG["epsilon"],
+            74,
+            73.1,
+            False,
+            "Too high by 1 percentage point, and more than ε allows.",
+        ),
     ],
 )
 def test_a_prediction_is_compared_with_what_was_measured(

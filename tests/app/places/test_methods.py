@@ -34,6 +34,7 @@ from dpsco_core.catalogue import (
     BOUNDS,
     METHOD_SLUGS,
     METHODS,
+    default_methods,
     method_card,
     methods_for,
 )
@@ -41,7 +42,7 @@ from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting, nearest
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
-from dpsco_core.runs.study import cells, run_cell
+from dpsco_core.runs.study import Outcome, cells, run_cell
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, html, ladder, press, texts
 from tests.app.places.test_one_run import open_at
@@ -195,11 +196,11 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
     running = [f.slug for f in fitting(point) if f.quick]
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
-    advised = advice(outcomes)
+    advised = advice(outcomes, default_methods("mean"), 1.0)
     assert headline(page) == start_with(advised, 1.0)
     assert why(advised, 1.0) in below(page)
     assert "What do you estimate?" in texts(page)  # the guide
-    best = method_card(advised.ranked[0][0]).name
+    best = method_card(advised.choice).name
     rows = ladder(page)
     assert [name for name in rows if name in {method_card(m).name for m, _ in advised.ranked}] == [
         method_card(m).name for m, _ in advised.ranked
@@ -275,20 +276,63 @@ def test_where_a_scenario_is_too_large_a_smaller_one_is_measured_and_said(
     assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
 
 
+def outcomes_of(**errors: list[float]) -> list[Outcome]:
+    """Return outcomes of a run with other errors, by the names of estimators."""
+    point = Scenario(methods=("mean.sample",), n=500, d=2, trials=1)
+    (one,) = (run_cell(c) for c in cells(point))
+    return [
+        replace(one, method=f"mean.{name}", trial=i, error=error)
+        for name, values in errors.items()
+        for i, error in enumerate(values)
+    ]
+
+
+def test_in_a_tie_the_best_of_the_usual_methods_is_advised_and_else_the_best_of_all() -> None:
+    usual = default_methods("mean")
+    adaptive = [0.050, 0.052, 0.051, 0.049, 0.053]
+    lucky = [0.049, 0.053, 0.050, 0.048, 0.053]  # better by luck, if at all
+    far, half = [3 * e for e in adaptive], [e / 2 for e in adaptive]
+    level = outcomes_of(adaptive=adaptive, clipped=far, plan=lucky)
+    told = advice(level, usual, 1.0)
+    assert told.ranked[0][0] == "mean.plan" and told.choice == "mean.adaptive"
+    assert told.unbeaten == ("mean.plan", "mean.adaptive")
+    better = outcomes_of(adaptive=adaptive, clipped=far, plan=half)
+    assert advice(better, usual, 1.0).choice == "mean.plan"
+    # Of several usual ones the best; one that is worse than no data is none of them.
+    close = [0.0525, 0.0525, 0.0520, 0.0505, 0.0530]
+    both = outcomes_of(adaptive=adaptive, clipped=close, plan=lucky)
+    assert advice(both, usual, 1.0).choice == "mean.adaptive"
+    assert advice(level, usual, 0.0508).choice == "mean.plan"
+    assert advice([], usual).choice == ""
+
+
+def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> None:
+    for query in ({}, {"n": "500"}):
+        assert headline(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
+    usual = "|".join(method_card(m).name for m in default_methods("mean"))
+    assert re.match(f"Start with ({usual}): no private method", headline(open_algorithms(d="1")))
+
+
 def test_the_advice_is_said_with_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
-    clear, tied = Advice(ranked=ranked, tied=False), Advice(ranked=ranked, tied=True)
-    assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: ")
+    both = ("mean.adaptive", "mean.clipped")
+    clear = Advice(ranked=ranked, unbeaten=both[:1], choice=both[0])
+    tied = replace(clear, unbeaten=both)
+    assert start_with(clear, 1.0).startswith("Start with Adaptive clipping: it has the smallest ")
     assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
     assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
-    assert start_with(tied, 1.0).endswith("in a tie")
-    assert "do not tell it apart from Simple clipping" in why(tied, 1.0)
+    assert start_with(tied, 1.0).endswith("no private method is measurably better in 5 runs")
+    assert "do not tell it apart from Simple clipping (0.1)" in why(tied, 1.0)
+    second = replace(tied, choice=both[1])
+    assert start_with(second, 1.0).startswith("Start with Simple clipping: no private method is")
+    assert why(second, 1.0).startswith("Mean error 0.1; the smallest of 2 private methods is that ")
+    assert "of Adaptive clipping (0.05), and 5 runs do not tell the two apart" in why(second, 1.0)
     assert start_with(clear, 0.04).startswith("Do not use the data here")
     without = why(clear, 0.04)
     assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
     assert "no larger than the error of" in why(clear, 0.05)
     assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
-    assert "the only private method" in why(Advice(ranked=ranked[:1], tied=False), 1.0)
+    assert "the only private method" in why(replace(clear, ranked=ranked[:1]), 1.0)
 
 
 def test_what_takes_longer_is_named_and_not_run() -> None:

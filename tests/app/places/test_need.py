@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 import pytest
 
+from dpsco_app.front.study import Study
 from dpsco_app.pages.explore import records_needed
-from tests.app.pages import open_page, texts
+from tests.app.pages import chosen, open_page, result, texts
 
 SMALL = {"methods": "mean.sample,mean.clipped", "trials": "3", "d": "2", "n": "500"}
 
@@ -48,6 +50,28 @@ def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_wh
     said = texts(page)
     assert "no (ε, δ)-DP algorithm can guarantee" in said or "no algorithm can guarantee" in said
     assert "In the worst case over all distributions with these moments in every coordinate" in said
+
+
+def test_it_asks_at_first_how_the_method_of_the_headline_would_halve_its_error() -> None:
+    """What the visitor has chosen stays, where another method leads."""
+    several = SMALL | {"methods": "mean.sample,mean.clipped,mean.adaptive", "grid": "500,5000"}
+    page = open_page(**several | {"n": "5000"})
+    study = Study(scenario=chosen(page), outcomes=result(page).outcomes)
+    assert study.lead == page.selectbox(key="need_method").value == "mean.adaptive"
+    at = [o.error for o in study.outcomes if (o.method, o.x) == (study.lead, 5000)]
+    assert page.number_input(key="need_error").value == pytest.approx(median(at) / 2, rel=0.3)
+    page.selectbox(key="need_method").set_value("mean.clipped").run()
+    other = [o.error for o in study.outcomes if (o.method, o.x) == ("mean.clipped", 5000)]
+    target = page.number_input(key="need_error")
+    assert target.value == pytest.approx(median(other) / 2, rel=0.3)
+    target.set_value(0.2).run()
+    page.selectbox(key="need_method").set_value("mean.adaptive").run()
+    page.run()
+    assert not page.exception and page.number_input(key="need_error").value == 0.2
+    assert page.selectbox(key="need_method").value == "mean.adaptive"
+    page.selectbox(key="need_method").set_value("mean.clipped").run()
+    page.run()
+    assert page.selectbox(key="need_method").value == "mean.clipped"
 
 
 def test_a_budget_is_found_in_the_kind_that_the_scenario_has() -> None:

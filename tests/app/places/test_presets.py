@@ -11,7 +11,7 @@ import plotly.io as pio
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.figure.methods import short_names
+from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.front.answer import USELESS, answer
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.live.running import Result
@@ -78,6 +78,9 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     for slug in preset.scenario.methods:
         gone = slug in refused or (preset.measure == MEASURES[1] and slug == "mean.sample")
         assert (names[slug] in drawn) == (not gone)
+        lines = [t for t in figure(page)["data"] if t.get("name") == names[slug]]
+        hues = {t["line"]["color"] for t in lines if t.get("line", {}).get("width")}
+        assert gone or hues <= set(colour_of(slug)), "a line without its colour has no name either"
     nothing = preset.against == NO_SET or is_hardest(preset) or is_harder(preset)
     assert (run.beside is None) == nothing
     assert preset.look_for in texts(page)

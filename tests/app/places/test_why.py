@@ -1,4 +1,4 @@
-"""Why privacy stays expensive with heavy tails: the steps, their numbers, the way there and on."""
+"""Why privacy stays expensive in the worst case: the steps, their numbers, the way there and on."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ def test_the_step_of_the_light_tail_says_what_the_title_of_the_story_says() -> N
     assert light.later < heavy.later and light.halving < 4 <= round(heavy.halving, 1)
     first, second = step.text
     assert first.endswith("<b>privacy stays expensive</b>.") and "privacy stays expensive" in TITLE
+    assert first.split(". ")[-1].startswith("In the worst case") and "in the worst case" in TITLE
     assert f"{light.halving:.1f} times the records" in first
     assert f"At p = 2 it takes {heavy.halving:.1f} times, too." in first
     assert f"{light.later:.2f} here, and {heavy.later:.2f} at p = 2." in second

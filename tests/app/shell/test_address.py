@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import View as Privacy
@@ -212,11 +213,13 @@ def test_the_default_page_has_an_empty_address() -> None:
 
 
 def test_the_ledger_of_a_run_is_a_link_away() -> None:
-    page = open_page(methods="mean.sample,mean.cwme-cdp", d="5", epsilon="2")
+    page = open_page(methods="mean.sample,mean.clipped,mean.adaptive", d="5", epsilon="2")
+    study = Study(scenario=result(page).scenario, outcomes=result(page).outcomes)
+    assert study.lead == "mean.adaptive" != study.scenario.methods[1]  # not the first private one
     links = {link.proto.label: link.proto for link in page.get("page_link")}
     query = dict(parse_qsl(links["Where the budget went"].query_string.lstrip("?")))
     assert "part" not in query and Privacy().part == "ledger"
-    assert query["method"] == "mean.cwme-cdp"
+    assert query["method"] == study.lead
     assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
     page = open_page(methods="mean.sample")
     assert "Where the budget went" not in {link.proto.label for link in page.get("page_link")}
