@@ -104,14 +104,14 @@ def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> No
 
 
 def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> None:
-    methods = tuple(m for m in methods_for("mean", "item") if method_card(m).privacy != "pure")[:6]
-    study = of(Scenario(methods=methods, n=500, d=2, trials=2))
+    six = tuple(m for m in methods_for("mean", "item") if method_card(m).privacy != "pure")[:6]
+    study = of(Scenario(methods=six, n=500, d=2, trials=2))
     figure = front_figure([study], View())
     (panel,) = figure.panels
-    lines = [line for line in panel.lines if line.key in methods]
+    lines = [line for line in panel.lines if line.key in six]
     named = {line.key for line in lines if line.symbol}
     assert len(lines) == 6 and len(named) == 5 and study.lead in named
-    assert {row.key for row in figure.ladder.rows} & set(methods) == named
+    assert {row.key for row in figure.ladder.rows} & set(six) == named
     (grey,) = [line for line in lines if line.key not in named]
     assert grey.colour == METHODS["grey"]
 
