@@ -236,7 +236,7 @@ def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
     try:
         with serving(tmp_path, port=port) as (_, process):
             page.goto(f"http://localhost:{port}/?{query}")
-            expect(page.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+            expect(page.get_by_role("button", name="Cancel")).to_be_visible(timeout=60_000)
             address = page.url
             process.kill()
             process.wait(30)
@@ -248,7 +248,7 @@ def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
             for part in ("n=20000", "seed=77", "p=2.5", "trials=150"):
                 assert part in page.url
             assert page.locator("[data-testid=stException]").count() == 0
-            expect(page.locator(".st-key-sentence")).to_contain_text("has error", timeout=60_000)
+            expect(page.locator(".head h2")).to_contain_text("times the error", timeout=60_000)
     finally:
         del os.environ["DPSCO_STUDY"]
     with Store(results) as store:
