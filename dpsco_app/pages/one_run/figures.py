@@ -66,7 +66,7 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     if clipped is None or exact is None or clipped.final * MUCH > exact.final:
         return ""
     return (
-        f" In this run clipping helps even without noise: what would be released has "
+        f"In this run clipping helps even without noise: what would be released has "
         f"{short_text(clipped.final, 2)} with it, {short_text(exact.final, 2)} without. It weakens "
         "the few largest gradients, which make the steps overshoot."
     )

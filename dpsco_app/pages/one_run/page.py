@@ -135,12 +135,11 @@ def _path(
         radius = factor * anatomy.clipped_plan(point)[1]
         at = f"R = {short_text(radius, 2)}"
         title, whose_radius = f"At {at}, {inside(title)}", ""
-    helps = figures.clipping_helps(runs.get("clipped"), runs.get("exact"))
 
     def tell(parts: anatomy.ErrorParts | None) -> None:
         alone = method != CLIPPED or scenario.trials == 1
         average = "" if parts is None or alone else figures.on_average(parts, radius)
-        screen.say(QUESTION, title + average, NOT_PRIVATE + whose_radius + helps)
+        screen.say(QUESTION, title + average, NOT_PRIVATE + whose_radius)
 
     tell(parts)
     relative = (
@@ -180,6 +179,8 @@ def _path(
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
+    # Below the picture, which stays in its place while the radius is dragged.
+    st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
     return tuple(runs), player is not None, tell
 
 

@@ -388,19 +388,22 @@ def test_the_headline_tells_what_this_run_loses_from_what_noise_makes_on_average
 
 def test_the_headline_ends_with_the_means_of_the_figure_below_it() -> None:
     """At every radius; of several trials, and of the method whose radius it is."""
-    point = replace(POINT, problem="linear", trials=3)
+    point = replace(POINT, problem="huber", trials=3)
     _, chosen = clipped_plan(point)
     parts = error_parts(point, trials=3)
-    endings = set()
-    for factor in (FACTORS[2], 1.0):
-        page = open_anatomy(problem="linear", trials="3", radius=repr(factor))
+    endings, heads, helps = set(), set(), []
+    for factor in (FACTORS[-1], 1.0):
+        page = open_anatomy(problem="huber", trials="3", radius=repr(factor))
         average = on_average(parts, factor * chosen).replace("\xa0", " ")
         assert headline(page) == player(page)["title"] + average
         assert percent(parts.at(factor * chosen)[-1] / sum(parts.at(factor * chosen))) in average
         checked(page.run())  # with the parts that the last run of the page has kept
         assert headline(page) == player(page)["title"] + average
         endings.add(average)
-    assert len(endings) == 2
+        heads.add(below(page))
+        helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))
+    # What stands between headline and picture is the same at every radius: nothing jumps.
+    assert len(endings) == 2 and len(heads) == 1 and helps == [True, False]
     alone = open_anatomy(problem="linear")
     assert headline(alone) == player(alone)["title"]
     other = open_anatomy(problem="linear", methods="sco.phased-sgd", trials="3")
