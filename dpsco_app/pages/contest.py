@@ -43,7 +43,7 @@ ABOUT: dict[Reading, str] = {
 }
 
 
-IDLE = "no better than not looking at the data"
+IDLE, BLIND = "no better than not looking at the data", "an answer without data"
 
 
 def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
@@ -66,15 +66,22 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     if best < 0:
         what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
         return f"{what} at {here}"
-    name, share = method_card(contest.methods[best]).name, 100 * contest.share(best)
-    if contest.shown[row, column] == len(contest.methods):
-        least = f"no chosen method beats not looking at the data; {name} comes nearest"
-        return f"At {here}, {least}"
+    name, idle = method_card(contest.methods[best]).name, len(contest.methods)
+    if contest.shown[row, column] == idle:
+        return f"At {here}, no method of this map beats {BLIND}; {name} comes nearest"
     least = f"The smallest {SMALLEST[reading]} at {here}: {name}"
     if not contest.known.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
-    return f"{least}, {tie} on {share:.0f} % of the map"
+    whole = "coloured cells" if contest.share(idle) else "map"
+    return f"{least}, {tie} on {best_on(contest, best)} of the {whole}"
+
+
+def best_on(contest: Contest, method: int) -> str:
+    """Return on what share of the map a method is best; of its coloured cells, if some are grey."""
+    every = range(len(contest.methods))
+    coloured = sum(map(contest.share, every)) if contest.share(len(every)) else 1.0
+    return f"{100 * contest.share(method) / (coloured or 1.0):.0f} %"
 
 
 def value_text(value: float, *, holds: bool) -> str:
@@ -100,14 +107,10 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
-    shown = contest.shown
-
     def says(row: int, column: int) -> str:
         values = zip(names, texts(row, column), strict=True)
-        lines = [where(plane, row, column), *map(" ".join, values)]
-        if shown[row, column] == len(names):
-            lines.append(IDLE)
-        return "<br>".join(lines)
+        idle = [IDLE] if contest.shown[row, column] == len(names) else []
+        return "<br>".join([where(plane, row, column), *map(" ".join, values), *idle])
 
     cells = Cells(
         x=list(plane.x),
@@ -116,8 +119,8 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
             *((name, colour_of(m)) for name, m in zip(names, contest.methods, strict=True)),
             (IDLE, PALE),
         ],
-        shows=shown.tolist(),
-        hatched=(contest.ties & contest.known & (shown < len(names))).tolist(),
+        shows=contest.shown.tolist(),
+        hatched=(contest.ties & contest.known & (contest.shown < len(names))).tolist(),
         hover=[[says(i, j) for j in range(len(plane.x))] for i in range(len(plane.y))],
         chosen=(float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))),
     )
@@ -131,23 +134,25 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
 
 def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
     at = nearest_cell(contest.plane, point)
-    values = contest.values[:, *at]
+    best = np.where(contest.holds[:, *at], contest.values[:, *at], np.inf)
     names = short_names(contest.methods)
-    order = np.argsort(np.where(contest.holds[:, *at], values, np.inf), kind="stable")
-    rows = [(contest.methods[k], names[contest.methods[k]], texts(*at)[k], int(k)) for k in order]
+    rows = [
+        (contest.methods[k], names[contest.methods[k]], texts(*at)[k], best_on(contest, int(k)))
+        for k in np.argsort(best, kind="stable")
+    ]
     if contest.start is not None and contest.share(len(names)):
-        start = rounded(float(contest.start[at]))
-        rows.append(("idle", "an answer without data", start, len(names)))
+        grey = f"{100 * contest.share(len(names)):.0f} % of all"
+        rows.append(("idle", BLIND, rounded(float(contest.start[at])), grey))
     listed = [
         LadderRow(
             key=key,
             name=f"■ {name}",
             colour=QUIET if key == "idle" else colour_of(key),
-            values=[value, f"{100 * contest.share(k):.0f} %"],
+            values=[value, share],
             end=-float(i),  # below the axis: in this order, and without leaders
             swatch="none",
         )
-        for i, (key, name, value, k) in enumerate(rows)
+        for i, (key, name, value, share) in enumerate(rows)
     ]
     return Ladder(
         title=f"At {where(contest.plane, *at)}", columns=["value", "best on"], rows=listed
@@ -161,7 +166,7 @@ def contest_table(contest: Contest) -> pd.DataFrame:
     columns: dict[str, object] = {
         SYMBOL[contest.plane.x_axis]: x.ravel(),
         SYMBOL[contest.plane.y_axis]: y.ravel(),
-        "Best": [names[i] if i >= 0 else "none" for i in contest.smallest.ravel()],
+        "Best": [[*names, BLIND, "none"][i] for i in contest.shown.ravel()],
         "Tied": contest.ties.ravel(),
     }
     for k, name in enumerate(names):
@@ -199,8 +204,10 @@ def draw_contest(
         # A coarse map is whole, and drawn at once; of one that grows, now and then.
         if whole or pace.due():
             draw()
-            share = float(contest.known.mean())
-            status.progress(share, f"{int(contest.known.sum())} of {contest.known.size} cells")
+            status.progress(
+                float(contest.known.mean()),
+                f"{int(contest.known.sum())} of {contest.known.size} cells",
+            )
         contest, whole = later, False
     status.empty()
     figure = draw(lambda key: move_point(key, contest.plane, limits or {}))

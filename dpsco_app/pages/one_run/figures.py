@@ -20,6 +20,7 @@ from dpsco_core.explain.methods.cancelling import Cancelling, cancelling
 
 SHOWN_ERROR = 3.0  # times the least error: what is higher leaves the figure
 MUCH = 1.3  # a ratio of risks that is worth a headline
+SEEN = 5e-3  # a share of the error that is worth a word
 
 
 # -- the run ------------------------------------------------------------------------------------
@@ -29,8 +30,10 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     """Return what the paths show: whether noise or clipping costs more."""
     start = float(private.risks[0])
     if private.final >= start:
-        ended = f"{short_text(private.final, 2)} after {short_text(start, 2)}"
-        return f"The run ends no better than it started: {ended}"
+        return (
+            "The run ends no better than it started: "
+            f"{short_text(private.final, 2)} after {short_text(start, 2)}"
+        )
     gain = f"The run divides the risk by {start / private.final:.2g}"
     if exact is None or exact.final <= 0:
         return gain
@@ -44,11 +47,18 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
         return f"{gain}: neither noise nor clipping costs much here"
     # Costs add up, as in the figure of the four parts.
     if private.final - clipped.final >= clipped.final - exact.final:
-        return f"In this run noise costs most: without it the risk would end {_lower(noise)}"
-    return (
-        "In this run clipping costs most: of two runs without noise, the unclipped one ends "
-        f"{_lower(clipping)}"
+        return f"Without noise the risk of this run would end {_lower(noise)}"
+    return f"Of two runs without noise, the unclipped one would end {_lower(clipping)}"
+
+
+def on_average(parts: ErrorParts, radius: float) -> str:
+    """Return what noise and clipping make of the mean error, to follow what they do in one run."""
+    _, bias, _, noise = (float(part) for part in np.divide(parts.at(radius), sum(parts.at(radius))))
+    ending = f"; on average noise makes {percent(noise)} of the error" + (
+        f" and clipping {percent(bias)}" * (bias > SEEN)
+        + f", and clipping reduces it by {percent(-bias)}" * (bias < -SEEN)
     )
+    return ending.replace(" %", "\xa0%")
 
 
 def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
@@ -56,7 +66,7 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     if clipped is None or exact is None or clipped.final * MUCH > exact.final:
         return ""
     return (
-        f" Here clipping helps even without noise: what would be released has "
+        f"In this run clipping helps even without noise: what would be released has "
         f"{short_text(clipped.final, 2)} with it, {short_text(exact.final, 2)} without. It weakens "
         "the few largest gradients, which make the steps overshoot."
     )
@@ -69,15 +79,20 @@ def _lower(ratio: float) -> str:
 
 def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
     """Return the excess risk along each run, a run and a step a row; the answer comes last."""
-    rows = []
-    for line in lines:
-        steps = line.path.steps.tolist()
-        rows += [
-            (line.name, step, risk, "the iterate")
-            for step, risk in zip(steps, line.path.risks.tolist(), strict=True)
-        ]
-        rows.append((line.name, steps[-1], line.path.final, "the answer"))
-    return pd.DataFrame(rows, columns=["Run", "Steps done", "Excess risk", "Of"])
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "Run": line.name,
+                    "Steps done": [*line.path.steps, line.path.steps[-1]],
+                    "Excess risk": [*line.path.risks, line.path.final],
+                    "Of": [*["the iterate"] * len(line.path.steps), "the answer"],
+                }
+            )
+            for line in lines
+        ],
+        ignore_index=True,
+    )
 
 
 # -- the parts of the error ---------------------------------------------------------------------
@@ -112,14 +127,17 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
     bottom = max(-float(base[-1].max()), -top) * 1.05
     whole = Line(key="whole", name="whole error", x=x, y=total.tolist(), colour=INK, width=2.4)
     zero = Line(key="zero", name="0", x=[x[0], x[-1]], y=[0, 0], colour=INK, kind="guide", width=1)
-    here = upright(radius, bottom, top, f"R = {short_text(radius, 2)}")
     return Figure(
         panels=[
             Panel(
                 title="",
                 x=log_axis("Clip radius R", x[0], x[-1]),
                 regions=regions,
-                lines=[zero, whole, here],
+                lines=[
+                    zero,
+                    whole,
+                    upright(radius, bottom, top, f"R = {short_text(radius, 2)}"),
+                ],
             )
         ],
         y=linear_axis("Mean excess population risk", bottom, top),
@@ -144,12 +162,17 @@ def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
             )
         )
         end += thick
-    whole = short_text(sum(parts.at(radius)), 2)
-    row = LadderRow(
-        key="whole", name="whole error", colour=INK, values=[whole], end=min(end, top), bold=True
+    rows.append(
+        LadderRow(
+            key="whole",
+            name="whole error",
+            colour=INK,
+            values=[short_text(sum(parts.at(radius)), 2)],
+            end=min(end, top),
+            bold=True,
+        )
     )
-    title = f"At R = {short_text(radius, 2)}"
-    return Ladder(title=title, columns=["mean excess risk"], rows=[*rows, row])
+    return Ladder(title=f"At R = {short_text(radius, 2)}", columns=["mean excess risk"], rows=rows)
 
 
 def parts_title(parts: ErrorParts, radius: float) -> str:
@@ -176,12 +199,13 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     total = sum(values)
     if total <= 0:
         return sentence + "."
-    shares = {PART_NAMES[name]: value / total for name, value in zip(PARTS, values, strict=True)}
-    ordered = sorted(shares.items(), key=lambda item: -item[1])
-    clauses = [f"{name} makes **{percent(s)}**" for name, s in ordered if s > 5e-3]
-    clauses += [f"{name} reduces it by **{percent(-s)}**" for name, s in ordered if s < -5e-3]
-    if clauses:
-        clauses[0] += f" of the mean error over many samples (**{short_text(total, 2)}**)"
+    shares = ((value / total, PART_NAMES[n]) for n, value in zip(PARTS, values, strict=True))
+    clauses = [
+        f"{name} {'makes' if s > 0 else 'reduces it by'} **{percent(abs(s))}**"
+        for s, name in sorted(shares, reverse=True)
+        if abs(s) > SEEN
+    ]
+    clauses[0] += f" of the mean error (**{short_text(total, 2)}**)"
     return f"{sentence}; " + ", ".join(clauses) + "."
 
 

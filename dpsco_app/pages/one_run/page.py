@@ -1,6 +1,6 @@
 """One run: one run taken apart, to see what clipping and noise do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +38,7 @@ LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
 FEW_STEPS = 100  # fewer show little of how noise grows
 PLAYER = "one_run_player"
-RADIUS = STATE.key("radius")
+RADIUS, PARTS = STATE.key("radius"), "one_run_parts_of"
 by_query = partial(
     st.cache_data, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
@@ -69,16 +69,22 @@ def page() -> None:
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
-    runs, played = _path(scenario, point, screen, factor)
+    # Kept from the last run of the script, so that a headline is written once while R is dragged.
+    whose = f"{point.to_query()} {scenario.trials}"
+    before = st.session_state.get(PARTS, {}).get(whose)
+    runs, played, tell = _path(scenario, point, screen, factor, before)
     if runs:
         _noise_part(point, scenario.methods[0])
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
+    st.session_state[PARTS] = {whose: parts}
+    if before is None:
+        tell(parts)
     if runs:
         (method,), trials = scenario.methods, scenario.trials
         draw_page_files(
             "one_run",
-            lambda: anatomy_script(point, method, trials, parts=parts, factor=factor),
+            lambda: anatomy_script(point, method, trials, parts=bool(parts), factor=factor),
         )
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
@@ -102,28 +108,40 @@ def _single(scenario: Scenario, view: View) -> Scenario:
 
 
 def _path(
-    scenario: Scenario, point: Scenario, screen: FirstScreen, factor: float
-) -> tuple[Sequence[str], bool]:
-    """Draw the run; return which runs are shown, and whether they are played."""
+    scenario: Scenario,
+    point: Scenario,
+    screen: FirstScreen,
+    factor: float,
+    parts: anatomy.ErrorParts | None,
+) -> tuple[Sequence[str], bool, Callable[[anatomy.ErrorParts | None], None]]:
+    """Draw the run; return which runs are shown, whether they are played, and what tells of them.
+
+    That one writes the headline, with what the `parts` of the mean error say where they are known.
+    """
     (method,) = scenario.methods
     try:
         runs = _runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
-        return (), False
+        return (), False, lambda _: None
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
-    at, name = "", method_card(method).name
+    at, name, radius = "", method_card(method).name, 0.0
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
+        radius = factor * anatomy.clipped_plan(point)[1]
+        at = f"R = {short_text(radius, 2)}"
         title, whose_radius = f"At {at}, {inside(title)}", ""
-    beside = "The runs without noise are shown to compare; they are not private."
-    helps = figures.clipping_helps(runs.get("clipped"), runs.get("exact"))
-    screen.say(QUESTION, title, beside + whose_radius + helps)
+
+    def tell(parts: anatomy.ErrorParts | None) -> None:
+        alone = method != CLIPPED or scenario.trials == 1
+        average = "" if parts is None or alone else figures.on_average(parts, radius)
+        screen.say(QUESTION, title + average, NOT_PRIVATE + whose_radius)
+
+    tell(parts)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
@@ -161,7 +179,9 @@ def _path(
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
-    return tuple(runs), player is not None
+    # Below the picture, which stays in its place while the radius is dragged.
+    st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
+    return tuple(runs), player is not None, tell
 
 
 def _noise_part(point: Scenario, method: str) -> None:
@@ -170,8 +190,8 @@ def _noise_part(point: Scenario, method: str) -> None:
     if not isinstance(plan, CorrelatedPlan):
         return
     own = plan.phases[-1].descent.steps
-    figure = figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed))
-    FirstScreen("one_run_noise").show_below(figure, height=360)
+    noise = cancelling(max(own, FEW_STEPS), point.seed)
+    FirstScreen("one_run_noise").show_below(figures.noise_figure(noise), height=360)
     st.caption(figures.noise_sentence(own))
 
 
@@ -192,13 +212,15 @@ def _change(refusal: Refusal) -> None:
         STATE.change({"method": new[0]})
 
 
-def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
-    """Draw the parts of the error, and the radius unless it is `dragged`; return if they are."""
+def _radius_part(
+    scenario: Scenario, point: Scenario, *, dragged: bool
+) -> anatomy.ErrorParts | None:
+    """Draw the parts of the error, and the radius unless it is `dragged`; return them."""
     try:
         _, chosen = anatomy.clipped_plan(point)
     except NotApplicable as refused:
         _refuse(CLIPPED, refused, "radius")
-        return False
+        return None
     if not dragged:
         slider(
             STATE,
@@ -212,21 +234,22 @@ def _radius_part(scenario: Scenario, point: Scenario, *, dragged: bool) -> bool:
             "The chosen radius follows from the setting, never from the data.",
         )
     radius = st.session_state[RADIUS] * chosen
-    with st.container(key="one_run_sentence"):
-        sentence = st.empty()
+    sentence = st.container(key="one_run_sentence").empty()
     second = FirstScreen("one_run_parts")
     parts = _parts(point, scenario.trials, second.controls)
     sentence.markdown(figures.radius_sentence(_norms(point), parts, radius))
     if parts is None:
-        return False
-    figure = figures.parts_figure(parts, radius)
-    setting = setting_line(replace(scenario, axis=None, grid=()))
-    second.show_below(figure, lambda: figures.parts_table(parts), setting=setting)
+        return None
+    second.show_below(
+        figures.parts_figure(parts, radius),
+        lambda: figures.parts_table(parts),
+        setting=setting_line(replace(scenario, axis=None, grid=())),
+    )
     st.caption(
         f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
         "same steps at every radius."
     )
-    return True
+    return parts
 
 
 def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
@@ -250,6 +273,7 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.Error
 
 
 QUESTION = "One run: what do clipping and noise do to it?"
+NOT_PRIVATE = "The runs without noise are shown to compare; they are not private."
 INTRODUCTION = (
     "Every record votes with a **gradient**: the direction in which it would like the parameter to "
     "move. A few records shout very loudly. To hide any single one, a private run **clips** loud "

@@ -13,6 +13,7 @@ from dpsco_app.figure.values import Dash, Figure, Line, Panel
 from dpsco_app.pages.first_screen import ladder_of, log_axis, thin
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
+    best_at,
     crossing_answer,
     frontier_answer,
 )
@@ -61,7 +62,6 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
     low, high = ends_of([*lines, blank])
     at = int(np.argmin(np.abs(np.log(items / m))))
     here = f"m = {short_text(float(items[at]))}"
-    upright = thin(here, [float(items[at])] * 2, [low, high])
     falling = thin("1/m", [ends[1], ends[1] / 100], [error, 100 * error])
     return Figure(
         panels=[
@@ -72,7 +72,9 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
                     *lines,
                     replace(falling, dash="dot", away=(-9, -9)),
                     blank,
-                    replace(upright, dash="solid", away=(-5, 9)),
+                    replace(
+                        thin(here, [float(items[at])] * 2, [low, high]), dash="solid", away=(-5, 9)
+                    ),
                 ],
             )
         ],
@@ -87,6 +89,7 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
 def frontier_figure(
     needs: Mapping[str, Sequence[float]],
     here: Mapping[str, float],
+    runs: float,  # the least users with which the printed one runs
     most: float,  # 1/(delta m)
     at: UserLevel,
 ) -> Figure:
@@ -117,7 +120,6 @@ def frontier_figure(
     low, high = ends_of([*lines, point])
     border = thin("n = 1/(δm)", [EPSILONS[-1], EPSILONS[0]], [most, most])
     values = [number_text(here[need.slug]) for need in NEEDS]
-    ladder = ladder_of(f"At ε = {at.epsilon:g}", "users needed", lines, values)
     return Figure(
         panels=[
             Panel(
@@ -127,8 +129,8 @@ def frontier_figure(
             )
         ],
         y=log_axis("Least number of users n", low, high),
-        ladder=ladder,
-        alt=frontier_answer(here, at.epsilon),
+        ladder=ladder_of(f"At ε = {at.epsilon:g}", "users needed", lines, values),
+        alt=frontier_answer(here, runs, at.epsilon),
     )
 
 
@@ -142,8 +144,9 @@ def ends_of(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
-    """Return the measured errors, a method and an m a row."""
-    parts = [
+    """Return the measured errors, a method and an m a row, and which is the smallest at its m."""
+    best = best_at(curves)
+    parts = (
         pd.DataFrame(
             {
                 "Method": method_card(c.method).name,
@@ -152,8 +155,11 @@ def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
                 "Standard error": c.standard_error,
                 "RMS distance": c.distance,
                 "Trials": c.risks.shape[1],
+                "Smallest": [
+                    ("in a tie" if tied else "yes") * (which == k) for which, tied in best
+                ],
             }
         )
-        for c in curves
-    ]
+        for k, c in enumerate(curves)
+    )
     return pd.concat(parts, ignore_index=True)

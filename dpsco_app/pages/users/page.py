@@ -27,6 +27,7 @@ from dpsco_app.pages.users.state import (
     mean_over_items,
 )
 from dpsco_app.parts.evaluations import without_data
+from dpsco_app.parts.options import rounded, short_text
 from dpsco_app.parts.page import draw_parts, to_explore
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import draw_views, link_to
@@ -90,12 +91,15 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     outcomes = run_here(asked)
     for method, why in {o.method: o.not_applicable for o in outcomes if o.not_applicable}.items():
         st.info(f"{method_card(method).name} cannot run at some of these points: {why}")
-    every = [errors_of(outcomes, method) for method in METHODS]
+    every = (errors_of(outcomes, method) for method in METHODS)
     curves = [c for c in every if not math.isnan(float(c.risks.sum()))]
     # An answer without data has the same error at every m.
-    figure = crossing_figure(curves, without_data(asked.at(asked.grid[-1])), scenario.m)
-    small = f"Smallest measured error: {words.stretches(curves)}."
-    screen.show(words.QUESTIONS["crossing"], figure, small, lambda: crossing_table(curves))
+    screen.show(
+        words.QUESTIONS["crossing"],
+        crossing_figure(curves, without_data(asked.at(asked.grid[-1])), scenario.m),
+        f"The smallest error of the methods: {words.stretches(curves)}.",
+        lambda: crossing_table(curves),
+    )
     st.code(command(asked), language=None, wrap_lines=True)
     mean = mean_over_items(visit.mine())
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
@@ -108,11 +112,11 @@ def _map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
     screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
     stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(scenario))])
-    small = words.of_map(without_data(_cells(scenario)[0].point), scenario) if measured else ""
+    start = rounded(without_data(_cells(scenario)[0].point))
     draw_contest(
         screen,
         words.QUESTIONS["map"],
-        small,
+        words.OF_MAP.format(start=start, trials=scenario.trials) if measured else "",
         stages,
         scenario,
         view.basis,
@@ -135,11 +139,13 @@ def _measured(scenario: Scenario) -> Iterator[Contest]:
     """Yield the map of measured risks, from the chosen point outwards."""
     plane = measured_through(scenario.n, scenario.m)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
+    start: dict[tuple[int, int], float] = {}
     for i, j in contest_cells(plane, nearest_cell(plane, scenario)):
         todo = _cells(replace(scenario, n=int(plane.y[i]), m=int(plane.x[j])))
         todo[0].point.validate(DASHBOARD)
         outcomes[i, j] = [cached_cell(cell) for cell in todo]
-        yield measured_contest(plane, MEASURED, outcomes)
+        start[i, j] = without_data(todo[0].point)
+        yield measured_contest(plane, MEASURED, outcomes, start)
 
 
 @_kept()
@@ -153,9 +159,15 @@ def _feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     at = level(scenario)
     needs, most = _frontier(at.with_users(2)), most_users(at)
     here, runs, shortfall = _here(at)
-    figure = frontier_figure(needs, here, most, at)
-    small = words.frontier_small(here, runs, most, shortfall, at)
-    screen.show(words.QUESTIONS["feasibility"], figure, small)
+    screen.show(
+        words.QUESTIONS["feasibility"],
+        frontier_figure(needs, here, runs, most, at),
+        words.frontier_small(here, runs, most, at),
+    )
+    st.markdown(
+        f"Batches of the published size would be up to {short_text(shortfall, 2)} times as many "
+        "users as a phase has: every step takes all of them instead."
+    )
     link_to("bounds", "How many gradients each takes", {"table": "lowy-gradients"})
 
 

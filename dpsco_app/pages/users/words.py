@@ -6,13 +6,12 @@ from itertools import groupby
 
 import numpy as np
 
-from dpsco_app.parts.options import inside, number_text, rounded, short_text
+from dpsco_app.parts.options import inside, number_text, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Reading, is_tied
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import NEEDS
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.scenario import Scenario
 
 QUESTIONS = {
     "crossing": "Which method is best with how many items per user?",
@@ -26,8 +25,8 @@ LOOK_AT = {
     "leave out those that do not, and add noise as small as the users' scatter, 1/√m: the "
     "risk then falls as 1/m. The loss is half the squared distance from a record, the data "
     "are the sign hypercube of the lower bounds, all methods see the same data at the same "
-    "(ε, δ), and bars are two standard errors. A tie: the 95 % interval of the paired differences "
-    "holds 0.",
+    "(ε, δ), and bars are two standard errors. In a tie: the 95 % interval of the paired "
+    "differences holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
     "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
@@ -51,13 +50,10 @@ LOOK_AT_MAP: dict[Reading, str] = {
 }
 
 
-def of_map(start: float, scenario: Scenario) -> str:
-    """Say what an answer without data errs on the data of the map, and which runs these are."""
-    return (
-        f"Always answering 0 has an error of {rounded(start)} on the data of this point. “When a "
-        f"filter pays” averages {scenario.trials} runs, and the map {TRIALS}: the first ones are "
-        "the same. "
-    )
+OF_MAP = (
+    "Always answering 0 has an error of {start} on the data of this point. “When a filter pays” "
+    f"averages {{trials}} runs, and the map {TRIALS}: the first ones are the same. "
+)
 
 
 NEED_NAMES = {
@@ -87,30 +83,35 @@ SYMBOLS = r"""
 
 
 def crossing_answer(curves: Sequence[Errors], start: float) -> str:
-    """Return which method is best at last, from where on, and from where on it pays to look."""
-    best = [which for which, _ in best_at(curves)]
-    least = np.min([c.mean for c in curves], axis=0)
+    """Return up to which m nothing beats an answer without data, and what is best from there on."""
+    items, best = curves[0].items, [which for which, _ in best_at(curves)]
+    beats = np.min([c.mean for c in curves], axis=0) < start
     since, useful = (
         max((i + 1 for i, here in enumerate(holds) if not here), default=0)
-        for holds in ([which == best[-1] for which in best], least < start)
+        for holds in ([which == best[-1] for which in best], beats)
     )
-    items, name = curves[0].items, inside(method_card(curves[best[-1]].method).name)
-    beats = f"from m = {short_text(items[useful])} on" if useful < len(items) else "at no m"
-    return (
-        f"From m = {short_text(items[since])} items per user on, the best method is {name}; "
-        f"{beats}, the best one beats always answering 0"
+    name = inside(method_card(curves[best[-1]].method).name)
+    name += " are" if name.endswith("s") else " is"
+    first, last = max(since, useful), items[useful - 1]
+    nothing = "hardly anything" if beats[:useful].any() else "nothing"
+    below = (
+        f"Up to m = {short_text(last)} item{'s' if last > 1 else ''} per user, {nothing} beats "
+        "always answering 0"
+        if useful
+        else "Always answering 0 is never best"
     )
+    ends = {0: f"at every m, {name} best", len(items): f"{name} nearest"}
+    above = ends.get(first) or f"from m = {short_text(items[first])} on, {name} best"
+    return f"{below}; {above}"
 
 
 def stretches(curves: Sequence[Errors]) -> str:
-    """Say over which of the measured m each method has the smallest mean error, and in a tie."""
-    items, best = curves[0].items, best_at(curves)
-    ranges = []
-    for (which, tied), group in groupby(range(len(items)), best.__getitem__):
-        at = [short_text(items[j]) for j in group]
-        name = method_card(curves[which].method).name + ", in a tie," * tied
-        ranges.append(f"{name} at m = {at[0]}" + (f" to {at[-1]}" if len(at) > 1 else ""))
-    return "; ".join(ranges)
+    """Say up to which of the measured m each method has the smallest mean error."""
+    items, best = curves[0].items, [which for which, _ in best_at(curves)]
+    ends = [max(group) for _, group in groupby(range(len(items)), best.__getitem__)]
+    names = [inside(method_card(curves[best[end]].method).name) for end in ends]
+    texts = [f"{n} up to m = {short_text(items[e])}" for n, e in zip(names, ends, strict=True)]
+    return ", then ".join([*texts[:-1], names[-1]])
 
 
 def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
@@ -122,28 +123,26 @@ def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
     return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 
-def frontier_answer(needs: Mapping[str, float], epsilon: float) -> str:
-    return (
-        f"At ε = {epsilon:g}, {number_text(needs['step-calibrated'])} users are enough "
-        f"for filtered gradients; their printed theorem needs {number_text(needs['theorem-c1'])}"
+def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> str:
+    """Return from how many users on a filter can run; `runs` are those of the printed one."""
+    least, printed = (number_text(needs[slug]) for slug in ("step-calibrated", "theorem-c1"))
+    return f"At ε = {epsilon:g}, filtered gradients can run from {least} users on; " + (
+        f"their published theorem asks for {printed}"
+        if math.isfinite(runs)
+        else "as published, with no number of users"
     )
 
 
-def frontier_small(
-    needs: Mapping[str, float], runs: float, most: float, shortfall: float, at: UserLevel
-) -> str:
+def frontier_small(needs: Mapping[str, float], runs: float, most: float, at: UserLevel) -> str:
     """Say which of the algorithms can run at the chosen point, and why the printed one cannot."""
     able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= at.n]
     first = f"{at.n:,} users are " + (
         f"enough for {'; '.join(able)}." if able else "too few for all of these."
     )
     second = (
-        f"Filtered gradients as printed run from n = {number_text(runs)} on."
+        f"As published, filtered gradients run from n = {number_text(runs)} on."
         if math.isfinite(runs)
-        else "As printed, filtered gradients run at no n: their theorem needs δ < 1/(nm) too, and "
-        f"so n < {short_text(most)} here."
+        else f"The published theorems ask for n ≥ {number_text(needs['theorem-c1'])} (privacy) and "
+        f"for δ < 1/(nm), so n < {short_text(most)} (accuracy)."
     )
-    return (
-        f"{first} {second} The batches that it prints would be up to {short_text(shortfall, 2)} "
-        "times as many users as a phase has: every step takes all of them instead."
-    )
+    return f"{first} {second}"

@@ -15,6 +15,7 @@ from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
 from dpsco_app.pages.one_run.figures import (
     clipping_helps,
     noise_figure,
+    on_average,
     parts_figure,
     parts_title,
     path_title,
@@ -22,6 +23,7 @@ from dpsco_app.pages.one_run.figures import (
     radius_sentence,
 )
 from dpsco_app.pages.one_run.state import STATE
+from dpsco_app.parts import controls
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import short_text
 from dpsco_app.parts.touch.picture import picture_data
@@ -39,7 +41,7 @@ from dpsco_core.explain.anatomy import (
 )
 from dpsco_core.explain.methods.cancelling import cancelling
 from dpsco_core.problems import SCO_PROBLEMS
-from tests.app.pages import BASES, annotations, below, checked, trace_names
+from tests.app.pages import BASES, annotations, below, checked, headline, trace_names
 from tests.explain.error_parts import error_parts
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
@@ -221,7 +223,7 @@ def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> 
     assert "**50 %** of the gradients are clipped" in text
     assert "clipping bias reduces it by **20 %**" in text
     small = replace(parts, **{name: getattr(parts, name) / 1e5 for name in PARTS})
-    assert "many samples (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
+    assert "of the mean error (**2.5·10⁻⁵**)" in radius_sentence(np.array([1.0, 3.0]), small, 2.0)
 
 
 def test_what_hangs_below_zero_is_not_cut() -> None:
@@ -344,12 +346,11 @@ def test_it_is_said_where_clipping_helps_without_noise() -> None:
 
 def test_titles_name_what_costs_most() -> None:
     noisy = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
-    assert noisy.startswith("In this run noise costs most")
-    assert "10 times lower" in path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
+    assert noisy == "Without noise the risk of this run would end 10 times lower"
     clipped = path_title(path(1, 0.1), path(1, 0.09), path(1, 0.01))
-    assert clipped.startswith("In this run clipping costs most")
+    assert clipped == "Of two runs without noise, the unclipped one would end 9 times lower"
     # Clipping has the larger ratio, 5 against 2, and noise the larger part of what is lost.
-    assert "noise costs most" in path_title(path(1, 0.1), path(1, 0.05), path(1, 0.01))
+    assert "2 times lower" in path_title(path(1, 0.1), path(1, 0.05), path(1, 0.01))
     exact = path_title(path(1, 0.1), None, path(1, 1e-17))
     assert (
         exact == "The run divides the risk by 10; without privacy it would end at the best possible"
@@ -365,6 +366,58 @@ def test_titles_name_what_costs_most() -> None:
         assert title.startswith(f"Radius {short_text(best, 2)} is best") and lost in title
         assert parts_title(parts, best).endswith("the one that is shown, is best")
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
+
+
+def test_the_headline_tells_what_this_run_loses_from_what_noise_makes_on_average() -> None:
+    ones = np.ones(3)
+    parts = ErrorParts(
+        radii=np.array([1.0, 2.0, 4.0]),
+        optimisation=ones,
+        bias=np.array([2.0, -1.0, 0.001]),
+        sampling=5 * ones,
+        noise=np.array([2.0, 5.0, 14.0]),
+        chosen=2.0,
+    )
+    endings = [on_average(parts, radius).replace("\xa0", " ") for radius in parts.radii]
+    assert endings == [
+        "; on average noise makes 20 % of the error and clipping 20 %",
+        "; on average noise makes 50 % of the error, and clipping reduces it by 10 %",
+        "; on average noise makes 70 % of the error",
+    ]
+
+
+def test_the_headline_ends_with_the_means_of_the_figure_below_it() -> None:
+    """At every radius; of several trials, and of the method whose radius it is."""
+    point = replace(POINT, problem="huber", trials=3)
+    _, chosen = clipped_plan(point)
+    parts = error_parts(point, trials=3)
+    endings, heads, helps = set(), set(), []
+    for factor in (FACTORS[-1], 1.0):
+        page = open_anatomy(problem="huber", trials="3", radius=repr(factor))
+        average = on_average(parts, factor * chosen).replace("\xa0", " ")
+        assert headline(page) == player(page)["title"] + average
+        assert percent(parts.at(factor * chosen)[-1] / sum(parts.at(factor * chosen))) in average
+        checked(page.run())  # with the parts that the last run of the page has kept
+        assert headline(page) == player(page)["title"] + average
+        endings.add(average)
+        heads.add(below(page))
+        helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))
+    # What stands between headline and picture is the same at every radius: nothing jumps.
+    assert len(endings) == 2 and len(heads) == 1 and helps == [True, False]
+    alone = open_anatomy(problem="linear")
+    assert headline(alone) == player(alone)["title"]
+    other = open_anatomy(problem="linear", methods="sco.phased-sgd", trials="3")
+    assert headline(other) == player(other)["title"]
+
+
+def test_parts_that_the_page_has_kept_are_those_of_its_settings() -> None:
+    page = open_anatomy(problem="linear", trials="2")
+    before = headline(page)
+    page.select_slider(key=controls.PREFIX + "n").set_value(1000)
+    checked(page.run())
+    moved = replace(POINT, problem="linear", trials=2, n=1000)
+    ending = on_average(error_parts(moved, trials=2), clipped_plan(moved)[1]).replace("\xa0", " ")
+    assert headline(page).endswith(ending) and not before.endswith(ending)
 
 
 def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:

@@ -17,7 +17,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.live.running import cached_cell
-from dpsco_app.pages.contest import contest_figure, winner
+from dpsco_app.pages.contest import contest_figure, contest_table, nearest_cell, winner
 from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.users import page as users_page
 from dpsco_app.pages.users.figures import (
@@ -29,16 +29,18 @@ from dpsco_app.pages.users.page import METHODS, _cells, _measured
 from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level, mean_over_items
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
+    OF_MAP,
     QUESTIONS,
     crossing_answer,
+    frontier_answer,
     frontier_small,
-    of_map,
     stretches,
 )
 from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded
 from dpsco_app.shell import visit
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import DASHBOARD, LIBRARY
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import BOUNDS, method_card, problem_card
@@ -52,16 +54,22 @@ from dpsco_core.explain.users.crossing import (
     crossing_scenario,
     errors_of,
 )
-from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, frontier
+from dpsco_core.explain.users.frontier import (
+    EPSILONS,
+    NEEDS,
+    frontier,
+    printed_accelerated_run,
+)
 from dpsco_core.explain.users.regions import (
     BOUNDED,
+    GROUPS,
     MEASURED,
     MEASURED_ITEMS,
     MEASURED_USERS,
     bounds_map,
     measured_through,
 )
-from dpsco_core.runs.study import Cell, Outcome, study
+from dpsco_core.runs.study import Cell, Outcome, planned, study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import below, checked, headline, html, texts
 from tests.app.places.test_one_run import open_at, values
@@ -112,7 +120,7 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     assert cell.point.distribution == "hypercube"
     first = next(_measured(SCENARIO))
     assert (first.shown == first.smallest).all()
-    small = of_map(without_data(cell.point), SCENARIO)
+    small = OF_MAP.format(start=rounded(without_data(cell.point)), trials=SCENARIO.trials)
     assert f"an error of {rounded(without_data(cell.point))}" in small
     assert f"averages {SCENARIO.trials} runs, and the map {TRIALS}" in small
 
@@ -124,11 +132,50 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     assert small.strip() in below(open_at("users", part="map"))
 
 
+def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> None:
+    """The chosen point comes first, and with one item per user nothing helps there."""
+    at = replace(SCENARIO, n=1000, m=1, d=2)
+    first = next(_measured(at))
+    row, column = nearest_cell(first.plane, at)
+    assert first.start is not None
+    assert first.start[row, column] == without_data(_cells(at)[0].point)
+    assert first.values[:, row, column].min() > first.start[row, column]
+    assert first.shown[row, column] == len(MEASURED)
+    said = winner(first, at, "measured").replace("\xa0", " ")
+    assert said.startswith("At m = 1, n = 1,000, no method of this map beats an answer without")
+    best = contest_table(first)["Best"].to_numpy().reshape(first.smallest.shape)
+    assert best[row, column] == "an answer without data"
+
+
+def test_the_share_in_the_headline_is_of_what_is_left_to_the_methods() -> None:
+    (bounds,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
+    least = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
+    at = nearest_cell(bounds.plane, SCENARIO)
+    some = replace(
+        bounds, start=np.where(np.arange(least.shape[1]) < 9, 0.0, np.full_like(least, 9))
+    )
+    best, left = int(some.smallest[at]), (some.shown >= 0) & (some.shown < len(some.methods))
+    assert some.shown[at] == best and 0 < left.sum() < left.size
+    share = f"{100 * (some.shown[left] == best).mean():.0f} %"
+    assert share != f"{100 * some.share(best):.0f} %"
+    assert winner(some, SCENARIO, "measured").endswith(f"as on {share} of the coloured cells")
+    rows = contest_figure(some, SCENARIO, "measured").ladder.rows
+    assert rows[0].values[1] == share
+    shares = [float(row.values[1].removesuffix(" %")) for row in rows[:-1]]
+    assert sum(shares) == pytest.approx(100, abs=2)
+    assert rows[-1].values[1] == f"{100 * some.share(len(some.methods)):.0f} % of all"
+    none = replace(bounds, start=np.zeros_like(least))
+    assert [row.values[1] for row in contest_figure(none, SCENARIO, "measured").ladder.rows] == [
+        *["0 %"] * len(none.methods),
+        f"{100 * none.share(len(none.methods)):.0f} % of all",
+    ]
+
+
 def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_m() -> None:
     at = replace(SCENARIO, n=700, m=20, d=2)
     first = next(_measured(at))
     assert (700 in first.plane.y, 20 in first.plane.x) == (True, True)
-    assert "at m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
+    assert "At m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
     swept = list(study(replace(crossing_scenario(n=700, d=2, methods=METHODS), grid=(20.0,))))
     ones = [
         np.mean([o.error for o in swept if o.method == m and o.trial < TRIALS]) for m in MEASURED
@@ -158,23 +205,69 @@ def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
     guide = drawn["1/m"]
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
-    assert crossing_answer([FALLING, FLAT], 0.03) == (
-        "From m = 100 items per user on, the best method is filtered gradients; "
-        "from m = 100 on, the best one beats always answering 0"
-    )
-    never, always = (crossing_answer([FALLING, FLAT], start) for start in (1e-4, 9.0))
-    assert never.endswith("at no m, the best one beats always answering 0")
-    assert "; from m = 1 on, the best one" in always
-    assert crossing_answer([FLAT], 1.0).startswith("From m = 1 items per user on, the best method")
     # The title's methods and the map's are compared by the same mean errors.
-    assert stretches([FALLING, FLAT]) == (
-        "Clipped user gradients, in a tie, at m = 1 to 10; "
-        "Filtered gradients, in a tie, at m = 100 to 1,000"
+    assert (
+        stretches([FALLING, FLAT]) == "clipped user gradients up to m = 10, then filtered gradients"
     )
+    assert stretches([FLAT]) == "clipped user gradients"
+    tied = ["", "", "in a tie", "in a tie", "in a tie", "in a tie", "", ""]
+    assert crossing_table([FALLING, FLAT])["Smallest"].tolist() == tied
     clear = [replace(c, risks=c.mean[:, None] * [0.99, 1.0, 1.01]) for c in (FALLING, FLAT)]
-    assert stretches(clear) == (
-        "Clipped user gradients at m = 1 to 10; Filtered gradients at m = 100 to 1,000"
-    )
+    expected = [text.replace("in a tie", "yes") for text in tied]
+    assert crossing_table(clear)["Smallest"].tolist() == expected
+
+
+STEADY, DIP = made(GROUPS, [0.5, 0.4, 0.03, 0.02]), made(GROUPS, [0.5, 0.01, 0.5, 0.01])
+
+
+@pytest.mark.parametrize(
+    ("curves", "start", "said"),
+    [
+        (
+            [FALLING, FLAT],
+            0.03,
+            "Up to m = 10 items per user, nothing beats always answering 0; from m = 100 on, "
+            "filtered gradients are best",
+        ),
+        (  # the best method is another one where something first beats 0
+            [FALLING, FLAT],
+            0.06,
+            "Always answering 0 is never best; from m = 100 on, filtered gradients are best",
+        ),
+        (
+            [FALLING, STEADY],
+            1.0,
+            "Always answering 0 is never best; from m = 10 on, filtered gradients are best",
+        ),
+        (
+            [STEADY],
+            0.45,
+            "Up to m = 1 item per user, nothing beats always answering 0; from m = 10 on, filtered "
+            "SGD is best",
+        ),
+        (
+            [FALLING, FLAT],
+            1e-4,
+            "Up to m = 1,000 items per user, nothing beats always answering 0; filtered gradients "
+            "are nearest",
+        ),
+        (
+            [DIP],
+            0.1,
+            "Up to m = 100 items per user, hardly anything beats always answering 0; from "
+            "m = 1,000 on, filtered SGD is best",
+        ),
+        (
+            [FLAT],
+            1.0,
+            "Always answering 0 is never best; at every m, clipped user gradients are best",
+        ),
+    ],
+)
+def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
+    curves: list[Errors], start: float, said: str
+) -> None:
+    assert crossing_answer(curves, start) == said
 
 
 def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
@@ -191,7 +284,7 @@ def test_the_frontier_holds_every_need() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
     needs = frontier(LEVEL)
     here = {need.slug: need.least(LEVEL) for need in NEEDS}
-    figure = frontier_figure(needs, here, 1e4, LEVEL)
+    figure = frontier_figure(needs, here, math.inf, 1e4, LEVEL)
     drawn = lines(figure)
     for need in NEEDS:
         assert drawn[NEED_NAMES[need.slug]].y == pytest.approx(needs[need.slug])
@@ -201,11 +294,37 @@ def test_the_frontier_holds_every_need() -> None:
         NEED_NAMES["step-calibrated"]
     ] == f"{here['step-calibrated']:,.0f}"
     assert len(numbers_of(figure)) == len(EPSILONS)
-    said = frontier_small(here, math.inf, 1e4, 1200, LEVEL)
-    assert "at no n" in said and NEED_NAMES["step-calibrated"] in said
-    assert "Theorem C.1" not in said
-    few = frontier_small(here, 256_310, 1e4, 1200, replace(LEVEL, n=500, epsilon=0.1))
-    assert "256,310" in few
+    said = frontier_small(here, math.inf, 1e4, LEVEL)
+    assert NEED_NAMES["step-calibrated"] in said and "Theorem C.1" not in said
+    # Both conditions, which no n meets.
+    assert f"n ≥ {here['theorem-c1']:,.0f} (privacy)" in said
+    assert "δ < 1/(nm), so n < 10,000 (accuracy)" in said
+    few = frontier_small(here, 256_310, 1e4, replace(LEVEL, n=500, epsilon=0.1))
+    assert "256,310" in few and "(accuracy)" not in few
+
+
+def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets() -> None:
+    here = {need.slug: need.least(LEVEL) for need in NEEDS}
+    never, once = (frontier_answer(here, runs, 1.0) for runs in (math.inf, 256_310))
+    least = f"At ε = 1, filtered gradients can run from {here['step-calibrated']:,.0f} users on; "
+    assert never == f"{least}as published, with no number of users"
+    assert once == f"{least}their published theorem asks for {here['theorem-c1']:,.0f}"
+    assert math.isinf(printed_accelerated_run(LEVEL))
+    page = open_users(part="feasibility", m="2")
+    at = replace(LEVEL, n=2000, d=2, m=2)
+    assert f"n = {printed_accelerated_run(at):,.0f} on" in below(page)
+    assert "as published" not in headline(page)
+    assert "Batches of the published size would be up to" in texts(page)
+
+
+def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
+    least = int(next(need for need in NEEDS if need.slug == "step-calibrated").least(LEVEL))
+    point = Scenario(
+        problem="quadratic", distribution="hypercube", methods=(FILTERED,), m=LEVEL.m, d=LEVEL.d
+    )
+    assert planned(replace(point, n=least, epsilon=1.0, delta=1e-6), FILTERED)
+    with pytest.raises(NotApplicable, match=f"it needs {least}"):
+        planned(replace(point, n=least - 1, epsilon=1.0, delta=1e-6), FILTERED)
 
 
 def test_the_counts_of_gradients_are_a_link_away_in_their_table() -> None:
@@ -290,9 +409,9 @@ def test_values_between_the_options_are_kept() -> None:
 
 def test_a_slider_moves_the_figure() -> None:
     page = open_users(part="feasibility")
-    before = [c.proto.alt for c in page.get("plotly_chart")]
+    before = [c.proto.spec for c in page.get("plotly_chart")]
     page.select_slider(key=controls.PREFIX + "m").set_value(10_000)
-    after = [c.proto.alt for c in checked(page.run()).get("plotly_chart")]
+    after = [c.proto.spec for c in checked(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
     assert len(before) == len(after) == 1 and before != after
 
@@ -304,7 +423,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     def quick(cell: Any) -> Outcome:
         asked.append(cell)
         rank = BOUNDED.index(cell.method)
-        error = 1 + rank + 0.01 * cell.trial  # the first is best everywhere, by far
+        error = 1e-9 * (1 + rank + 0.01 * cell.trial)  # the first is best everywhere, by far
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=error, seconds=0.0, spent=None
         )

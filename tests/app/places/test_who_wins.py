@@ -110,7 +110,7 @@ def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> Non
     assert ((expected.shown == len(expected.methods)) == useless).all()
     rows = contest_figure(expected, BASE, "measured").ladder.rows
     assert rows[-1].name == "■ an answer without data"
-    assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} %"]
+    assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} % of all"]
 
 
 def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
@@ -124,7 +124,7 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     assert f"as on {100 * (expected.smallest == best).mean():.0f} % of the map" in said
     start = np.full_like(expected.values[0], expected.values[best][at])
     tied = replace(expected, ties=np.ones_like(expected.ties), start=start)
-    assert "no chosen method beats not looking at the data" in winner(tied, BASE, "measured")
+    assert "no method of this map beats an answer without data" in winner(tied, BASE, "measured")
     tied = replace(tied, start=2 * start)
     assert "measured error" in winner(tied, BASE, "measured")
     assert "in a tie, best on" in winner(tied, BASE, "measured")
