@@ -138,8 +138,11 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
     for index in range(rows.count()):
         files = rows.nth(index)
         files.locator("summary").click()
-        expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
-        for kind in ("PNG", "SVG", "HTML", "CSV"):
+        expect(files.get_by_role("button", name="HTML", exact=True)).to_be_visible(timeout=20_000)
+        played = slug == "one-run" and index == 0  # a run is no picture: it moves
+        if not played:
+            expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible()
+        for kind in ("HTML", "CSV") if played else ("PNG", "SVG", "HTML", "CSV"):
             if kind == "CSV" and not files.get_by_role("button", name=kind, exact=True).count():
                 continue
             name, content = saved(page, files, kind)

@@ -57,7 +57,7 @@ DRAW["{0}"]()
 
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
-    page = AppTest.from_string(SCRIPT.format(name.replace("_", "-")), default_timeout=60)
+    page = AppTest.from_string(SCRIPT.format(name.replace("_", "-")), default_timeout=240)
     base = visit.query(BASES[name]) if name in BASES else {}
     for key, value in (base | query).items():
         page.query_params[key] = value
