@@ -187,11 +187,13 @@ def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None
     runs += [outcome("mean.cwme-cdp", t, 0.1 + 0.01 * t) for t in range(5)]
     runs += [outcome("mean.iterative", t, math.nan, "too few") for t in range(5)]
     advised = advice(runs)
-    assert [m for m, _ in advised.ranked] == ["mean.cwme-cdp", "mean.clipped"] and not advised.tied
+    assert [m for m, _ in advised.ranked] == ["mean.cwme-cdp", "mean.clipped"]
+    assert advised.unbeaten == ("mean.cwme-cdp",) and advised.choice == "mean.cwme-cdp"
     assert advised.ranked[0][1] == pytest.approx(0.12)
     close = [outcome("mean.adaptive", t, 0.12 + 0.02 * (-1) ** t) for t in range(5)]
-    assert advice(runs + close).tied
-    assert advice(runs[:5]).ranked == () and not advice(runs[:5]).tied
+    tied = advice(runs + close, preferred=("mean.adaptive",))
+    assert {"mean.adaptive", "mean.cwme-cdp"} == {*tied.unbeaten} and tied.choice == "mean.adaptive"
+    assert advice(runs[:5]).ranked == advice(runs[:5]).unbeaten == ()
 
 
 # -- the command line ---------------------------------------------------------------------------
