@@ -32,7 +32,7 @@ LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
 MOST = 100.0
 NOTHING = "no measurable cost"
-USELESS = "no private answer beats ignoring the data"
+USELESS = "ignoring the data does as well"
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
