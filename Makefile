@@ -29,7 +29,7 @@ app: $(VENV)/.app ## open the dashboard in the browser (installs it once)
 
 test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that is not slow
 	@mkdir -p build; $(BIN)/mypy > build/mypy.txt 2>&1 & types=$$!; \
-	$(PYTEST) -n $(WORKERS) --dist loadfile --durations 20 --durations-min 3 --doctest-modules dpsco_core dpsco_app tests; \
+	$(PYTEST) -n $(WORKERS) --dist worksteal --durations 20 --durations-min 3 --doctest-modules dpsco_core dpsco_app tests; \
 	tests=$$?; wait $$types; types=$$?; [ $$types = 0 ] || cat build/mypy.txt; exit $$((tests ? tests : types))
 
 test-slow: $(VENV)/.test chromium ## the slow tests only

@@ -48,32 +48,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Folders whose tests share a server or an engine, which one worker starts: each goes to one.
-SHARED = ("tests/browser/", "tests/site/")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest in one piece: several workers then end at about one time."""
-    first = (*SHARED, "tests/test_", "tests/app/places/")
-    items.sort(key=lambda item: [not item.nodeid.startswith(name) for name in first])
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each file to one worker, in the order of the tests, and what shares a server, too."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from xdist.scheduler import LoadFileScheduling
-
-    class Together(LoadFileScheduling):  # type: ignore[misc,unused-ignore]
-        def _split_scope(self, nodeid: str) -> str:
-            shared = [name for name in SHARED if nodeid.startswith(name)]
-            return shared[0] if shared else nodeid.partition("::")[0]
-
-    config.option.loadscopereorder = False
-    return Together(config, log)
-
-
 def pytest_collection_finish() -> None:
     """Leave what was collected out of every later search: a tenth of the whole run."""
     gc.freeze()

@@ -44,6 +44,14 @@ PAGES = {
 }
 
 
+# The first part of each page, and what begins with no figure or is drawn as it runs.
+QUICK = ("learn", "geometry", "users?n=2000&d=2&trials=2", "methods", "errata", "bounds")
+QUICK += ("lower-bounds", "lower-bounds?part=prove&hard=data", "privacy", "privacy?part=audit")
+QUICK += ("learn?lesson=users", "methods?method=user.accelerated", "who-wins?reading=rates")
+EVERY = [
+    pytest.param(*case, id=case[0], marks=[] if case[0] in QUICK else pytest.mark.slow)
+    for case in PAGES.items()
+]
 ANOTHER = """address => {
   history.pushState({}, "", address)
   dispatchEvent(new PopStateEvent("popstate"))
@@ -73,7 +81,7 @@ def move_to(page: Page, dashboard: str, address: str) -> None:
         page.goto(f"{dashboard}/{address}")
 
 
-@pytest.mark.parametrize(("address", "name"), PAGES.items(), ids=list(PAGES))
+@pytest.mark.parametrize(("address", "name"), EVERY)
 def test_a_page_has_its_figure_on_the_first_screen_and_ends(
     page: Page, dashboard: str, ready: Ready, address: str, name: str
 ) -> None:

@@ -127,7 +127,7 @@ def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> No
     ("width", "scheme"),
     [
         (1400, "light"),
-        (390, "dark"),
+        pytest.param(390, "dark", marks=pytest.mark.slow),
         pytest.param(1400, "dark", marks=pytest.mark.slow),
         pytest.param(390, "light", marks=pytest.mark.slow),
     ],

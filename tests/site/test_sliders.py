@@ -23,7 +23,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
-        (1280, "light"),
+        pytest.param(1280, "light", marks=pytest.mark.slow),
         (390, "dark"),
         pytest.param(1280, "dark", marks=pytest.mark.slow),
         pytest.param(390, "light", marks=pytest.mark.slow),

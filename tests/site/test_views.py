@@ -16,12 +16,12 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario
 from tests.site.conftest import axe, state, tab_of
 
-SCREENS = [
-    (1400, "light"),
-    (390, "dark"),
-    pytest.param(1400, "dark", marks=pytest.mark.slow),
-    pytest.param(390, "light", marks=pytest.mark.slow),
-]
+SCREENS = [(w, s) for w in (1400, 390) for s in ("light", "dark")]
+
+
+def screens(quick: tuple[int, str]) -> list[Any]:
+    """Return all kinds of screens, all but one for the slow tests: the pages share them out."""
+    return [pytest.param(*one, marks=[] if one == quick else pytest.mark.slow) for one in SCREENS]
 
 
 def drag(page: Page, scenario: Scenario) -> None:
@@ -63,7 +63,7 @@ def squares(page: Page) -> list[float]:
     return [float(bar.get_attribute("data-square") or "") for bar in bars]
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), screens((390, "dark")))
 def test_the_prepared_picture_answers_a_drag_as_the_library_does(
     browser: Browser, live: str, width: int, scheme: Any
 ) -> None:
@@ -81,7 +81,7 @@ def test_the_prepared_picture_answers_a_drag_as_the_library_does(
         expect(page.locator("canvas.records")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(("width", "scheme"), screens((1400, "light")))
 def test_the_story_goes_through_all_its_steps_by_keyboard(
     browser: Browser, live: str, width: int, scheme: Any
 ) -> None:
