@@ -11,8 +11,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 unexport CDPATH MYPYPATH PIP_PREFIX PIP_TARGET PIP_USER
 unexport PYTEST_ADDOPTS PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_PLUGINS
 unexport PYTHONDEVMODE PYTHONDONTWRITEBYTECODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
-# One more than two cores: a test in Chromium waits more than it computes.
-WORKERS = 3
+# As many as there are cores on the smallest machine: more only wait for each other.
+WORKERS = 2
 # In UTF-8, whatever the language: a library of the browser tests reads its own files in the locale's.
 PYTEST := PYTHONUTF8=1 $(ONE_THREAD) $(BIN)/python -m pytest
 
