@@ -105,9 +105,12 @@ def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
     line = 0.75 * SMALL_PHONE["height"]  # where a step is read, below the picture
     for number in (9, 2, 6, 8, 4, 1):
         steps.nth(number - 1).click()
-        page.wait_for_timeout(1500)  # it scrolls
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
-        section = page.locator("section.here").bounding_box()
+        boxes = [None, page.locator("section.here").bounding_box()]
+        while boxes[-1] != boxes[-2] and len(boxes) < 30:  # it scrolls
+            page.wait_for_timeout(250)
+            boxes.append(page.locator("section.here").bounding_box())
+        section = boxes[-1]
         assert section is not None
         assert section["y"] < line < section["y"] + section["height"]
     # By hand, from the first step to the end of the page at once.

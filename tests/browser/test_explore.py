@@ -230,7 +230,6 @@ def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
     expect(figure(page, "compact")).to_contain_text("Privacy budget", timeout=30_000)
     expect(status(page)).to_have_text(re.compile("320 runs in "), timeout=30_000)
     ready(page)
-    page.wait_for_timeout(3000)  # who goes back at once has not heard of the address
     page.go_back()
     expect(status(page)).to_have_text(re.compile("40 runs in "), timeout=20_000)
     expect(figure(page, "compact")).to_contain_text("Records n")
