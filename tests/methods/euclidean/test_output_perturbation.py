@@ -58,7 +58,7 @@ def solutions(sample: Any, plan: Any, centre: Any) -> list[Any]:
 def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
     problem: str, seeds: int
 ) -> None:
-    """Features far, near, broken and opposite, in every phase; a lost factor 2 of L is found."""
+    """Features far, near, broken and opposite, in every phase; a lost factor 4 of L is found."""
     at = point(problem)
     plan = OutputPerturbation().plan(at.setting)
     rng, reached = np.random.default_rng(5), 0.0
@@ -79,7 +79,7 @@ def test_no_record_moves_what_the_solver_returns_further_than_the_ledger_says(
                     assert moves[phase] <= allowed, (phase, one, two, y)
                     assert not any(m for j, m in enumerate(moves) if j != phase)
                     reached = max(reached, moves[phase] / allowed)
-    assert reached > 0.1, reached
+    assert reached > 0.25, reached
 
 
 @each("problem", SOLVED)
