@@ -95,9 +95,9 @@ class Scenario(Fields):
         user = any(catalogue.method_card(slug).level == "user" for slug in self.methods)
         return "user" if user or self.m > 1 else "item"
 
-    def at(self, x: float) -> Scenario:
-        """Return the single point at the value `x` of the axis."""
-        if self.axis is None:
+    def at(self, x: float | None) -> Scenario:
+        """Return the single point at the value `x` of the axis, which is None without an axis."""
+        if self.axis is None or x is None:
             return self
         value: Any = int(x) if is_whole(self.axis) else float(x)
         return replace(self, axis=None, grid=(), **{self.axis: value})

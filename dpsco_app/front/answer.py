@@ -24,7 +24,6 @@ from dpsco_core.fields import MEAN
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.allowed import refusal
-from dpsco_core.scenario import Scenario
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
@@ -74,13 +73,14 @@ def answer(studies: Sequence[Study]) -> Answer:
         headline = (f"{_capital(left)}{';' if USELESS in costs else ','}", right)
     public = method_card(baseline(first.study.scenario.problem))
     name = inside(public.short or public.name)
-    more = f", against the non-private {name}{at}"
-    if first.row is not None and set(costs) == {USELESS}:
-        blind = rounded(without_data(first.point))
+    if bare:
+        more = f". Choose the {name}, too, to see what privacy costs."
+    elif first.row is not None and set(costs) == {USELESS}:
+        blind = rounded(without_data(first.study.scenario.at(first.x)))
         more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
-    choose = f". Choose the {name}, too, to see what privacy costs."
-    small = _whose(told, choose if bare else more)
-    return Answer(headline=headline, small=small + _along(first) + _outside(first))
+    else:
+        more = f", against the non-private {name}{at}"
+    return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
 
 
 class _Told:
@@ -91,11 +91,6 @@ class _Told:
         self.x = chosen_point(study.scenario)
         self.row: Measurement | None = study.at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
-
-    @property
-    def point(self) -> Scenario:
-        scenario = self.study.scenario
-        return scenario if self.x is None else scenario.at(self.x)
 
     @property
     def about(self) -> str:

@@ -72,7 +72,7 @@ HOW_TO_READ = """
   makes its edge, to within 1 %. The edge is **the floor** of the table.
 - **CDP Fano**: the lower bound of Fano's inequality for concentrated differential privacy (Kamath,
   Liu and Zhang), over all data with this tail. The window's lower edge is a larger one.
-- **Dashed grey**: the error of an answer that does not look at the data.
+- **Dashed grey**: the error of an answer that ignores the data.
 - **×**: the error of the best private algorithm over the error without privacy, at the chosen
   point: the price of privacy.
 - **Bounds** draws more: each method's own proven bound, every lower bound by name, rates (dashed,

@@ -50,6 +50,7 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
     return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
 
 
+@lru_cache(maxsize=256)
 def _harder(scenario: Scenario) -> Scenario | None:
     """Return the hardest case known, unless its floor at the chosen point is below the data's."""
     case, x = hardest(scenario), chosen_point(scenario)

@@ -59,8 +59,8 @@ class Study:
     def useless(self, x: float | None) -> bool:
         """Whether the trials leave the best private answer no better than one without data."""
         row = self.at(self.lead, x)
-        start = without_data(self.scenario if x is None else self.scenario.at(x))
-        return row is not None and 0 < BETTER * start <= row.mean + row.half
+        edge = BETTER * without_data(self.scenario.at(x))
+        return row is not None and 0 < edge <= row.mean + row.half
 
     @property
     def public(self) -> str:

@@ -42,9 +42,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 def panel_about(study: Study) -> str:
     """Return what the hardest data are like, where they are those of the lower bounds on means."""
-    if study.role != "hardest" or study.scenario.problem != MEAN:
-        return ""
-    return "a few records lie far out and carry the mean"
+    hardest = study.role == "hardest" and study.scenario.problem == MEAN
+    return "a few records lie far out and carry the mean" if hardest else ""
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:
@@ -129,7 +128,7 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
     >>> settings_text(Scenario(), None).replace(NO_BREAK, " ")
     'n = 10,000, d = 20, ε = 1'
     """
-    point = scenario if x is None else scenario.at(x)
+    point = scenario.at(x)
     budget = "epsilon" if point.rho is None else "rho"
     names = ["n", *(["m"] if point.level == "user" else []), "d", budget]
     texts = [f"{SYMBOL[name]} = {number_text(getattr(point, name))}" for name in names]

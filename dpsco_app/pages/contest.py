@@ -43,7 +43,7 @@ ABOUT: dict[Reading, str] = {
 }
 
 
-IDLE, BLIND = "no better than not looking at the data", "an answer without data"
+IDLE, BLIND = "no better than ignoring the data", "an answer without data"
 
 
 def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:

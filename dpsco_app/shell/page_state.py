@@ -166,8 +166,8 @@ class PageState(Address[V]):
             others = {k: v for k, v in every.items() if k not in self.known}
             st.query_params.from_dict({**others, **query})
         before = urlencode(st.session_state.get(f"{self.name}_written", query))
-        left = st.session_state.get(f"{self.name}_addresses", {})
-        late = {k: v for k, v in left.items() if now - v[0] < UNHEARD_SECONDS}
+        addresses = st.session_state.get(f"{self.name}_addresses", {})
+        late = {k: v for k, v in addresses.items() if now - v[0] < UNHEARD_SECONDS}
         late[before] = now, st.session_state.pop(f"{self.name}_opening", False)
         st.session_state[f"{self.name}_addresses"] = late
         st.session_state[f"{self.name}_written"] = query

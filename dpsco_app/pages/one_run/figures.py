@@ -79,20 +79,15 @@ def _lower(ratio: float) -> str:
 
 def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
     """Return the excess risk along each run, a run and a step a row; the answer comes last."""
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "Run": line.name,
-                    "Steps done": [*line.path.steps, line.path.steps[-1]],
-                    "Excess risk": [*line.path.risks, line.path.final],
-                    "Of": [*["the iterate"] * len(line.path.steps), "the answer"],
-                }
-            )
-            for line in lines
-        ],
-        ignore_index=True,
-    )
+    rows = []
+    for line in lines:
+        steps = line.path.steps.tolist()
+        rows += [
+            (line.name, step, risk, "the iterate")
+            for step, risk in zip(steps, line.path.risks.tolist(), strict=True)
+        ]
+        rows.append((line.name, steps[-1], line.path.final, "the answer"))
+    return pd.DataFrame(rows, columns=["Run", "Steps done", "Excess risk", "Of"])
 
 
 # -- the parts of the error ---------------------------------------------------------------------

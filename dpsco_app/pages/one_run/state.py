@@ -26,12 +26,8 @@ class View(PageView):
     def validate(self) -> Self:
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
-        require(
-            0 < self.radius < 1e6,
-            "radius",
-            f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}",
-            to_text(self.radius),
-        )
+        must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"
+        require(0 < self.radius < 1e6, "radius", must, to_text(self.radius))
         return replace(self, radius=min(max(self.radius, FACTORS[0]), FACTORS[-1]))
 
 
@@ -43,11 +39,8 @@ def fit(scenario: Scenario) -> Scenario:
 
 def offered(scenario: Scenario) -> tuple[str, ...]:
     """Return the methods of a scenario of which one run can be taken apart."""
-    return tuple(
-        c.slug
-        for c in map(method_card, scenario.methods)
-        if c.privacy != "none" and c.level == "item"
-    )
+    cards = (method_card(m) for m in scenario.methods)
+    return tuple(c.slug for c in cards if c.privacy != "none" and c.level == "item")
 
 
 def chosen(scenario: Scenario, view: View) -> str:

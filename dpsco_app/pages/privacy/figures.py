@@ -142,7 +142,9 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
         width=3,
         hover=[f"after {n:,.0f} runs: ε ≥ {e:.3f}" for n, e in zip(runs, best, strict=True)],
     )
-    refuted = ["<b>above the claim: refuted</b>"]
+    words = Words(
+        lines=["<b>above the claim: refuted</b>"], colour=IMPOSSIBLE.ink, want=(0.02, 0.97)
+    )
     claimed = LadderRow(
         key="claim",
         name="the claim",
@@ -151,6 +153,7 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
         end=claim,
         swatch="edge",
     )
+    proven = ladder_row(line, f"{best[-1]:.2f}", best[-1])
     at = f" at δ = {number_text(result.delta)}" if result.delta else ""
     return Figure(
         panels=[
@@ -159,15 +162,11 @@ def audit_figure(task: Audit, result: Found, alt: str) -> Figure:
                 x=log_axis("Runs of the mechanism, half on each neighbour", *ends),
                 regions=[beyond],
                 lines=[line],
-                words=[Words(lines=refuted, colour=IMPOSSIBLE.ink, want=(0.02, 0.97))],
+                words=[words],
             )
         ],
         y=linear_axis(f"What the runs prove of ε{at}", 0, high),
-        ladder=Ladder(
-            title="What is known",
-            columns=["ε"],
-            rows=[claimed, ladder_row(line, f"{best[-1]:.2f}", best[-1])],
-        ),
+        ladder=Ladder(title="What is known", columns=["ε"], rows=[claimed, proven]),
         alt=alt,
     )
 
@@ -208,39 +207,37 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
 
 def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
     """Return the entries of a ledger, those that are alike in one row; no column is empty."""
-    return pd.DataFrame(
-        {
-            "Released": [r.label for r in rows],
-            "Times": [r.count for r in rows],
-            "Mechanism": [r.mechanism for r in rows],
-            "Looks at": [r.records for r in rows],
-            "Sensitivity": [r.sensitivity for r in rows],
-            "Noise scale": [r.noise for r in rows],
-            "Coordinates": [r.size for r in rows],
-            "Disjoint blocks": [r.disjoint_blocks for r in rows],
-            "ρ each": [r.rho or None for r in rows],
-            "ε each": [r.epsilon or None for r in rows],
-            "δ each": [r.delta or None for r in rows],
-            "Share %": [100 * r.share for r in rows],
-            "Flawed": ["yes" if r.flawed else "no" for r in rows],
-        }
-    ).dropna(axis="columns", how="all")
+    columns = {
+        "Released": [r.label for r in rows],
+        "Times": [r.count for r in rows],
+        "Mechanism": [r.mechanism for r in rows],
+        "Looks at": [r.records for r in rows],
+        "Sensitivity": [r.sensitivity for r in rows],
+        "Noise scale": [r.noise for r in rows],
+        "Coordinates": [r.size for r in rows],
+        "Disjoint blocks": [r.disjoint_blocks for r in rows],
+        "ρ each": [r.rho or None for r in rows],
+        "ε each": [r.epsilon or None for r in rows],
+        "δ each": [r.delta or None for r in rows],
+        "Share %": [100 * r.share for r in rows],
+        "Flawed": ["yes" if r.flawed else "no" for r in rows],
+    }
+    return pd.DataFrame(columns).dropna(axis="columns", how="all")
 
 
 def audit_table(result: Found) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Runs": [e.runs for e in result.evidence],
-            "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
-            "Claimed ε": result.claimed_epsilon,
-            "δ": result.delta,
-            "Tested runs on each": [e.tested for e in result.evidence],
-            "Record against": [e.against for e in result.evidence],
-            "Hits": [e.hits for e in result.evidence],
-            "False hits": [e.false_hits for e in result.evidence],
-            "Confidence of this look": [e.confidence for e in result.evidence],
-        }
-    )
+    columns = {
+        "Runs": [e.runs for e in result.evidence],
+        "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
+        "Claimed ε": result.claimed_epsilon,
+        "δ": result.delta,
+        "Tested runs on each": [e.tested for e in result.evidence],
+        "Record against": [e.against for e in result.evidence],
+        "Hits": [e.hits for e in result.evidence],
+        "False hits": [e.false_hits for e in result.evidence],
+        "Confidence of this look": [e.confidence for e in result.evidence],
+    }
+    return pd.DataFrame(columns)
 
 
 def samples_table(samples: Samples) -> pd.DataFrame:

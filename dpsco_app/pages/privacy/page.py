@@ -120,26 +120,28 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
     converted = conversions(point)
     rhos = [c.rho for c in converted]
     curves, names = _curves(point.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
-    return compared_figure(
+    figure = compared_figure(
         {name: (curves.rho, getattr(curves, key)) for key, name in names.items()},
         {names[c.name]: (c.rho, c.epsilon) for c in converted},
         ("zCDP parameter ρ", "ε at the chosen δ"),
         words.title_conversions(point, converted),
         told="ρ" if point.kind == "approx" else "ε",
         across=point.kind == "approx",
-    ), words.said_noise(point, converted)
+    )
+    return figure, words.said_noise(point, converted)
 
 
 def _compose(view: View, point: Point) -> tuple[Figure, str]:
     at, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
     rows = [_composed(point, k) for k in counts]
-    return compared_figure(
+    figure = compared_figure(
         {name: (counts, [getattr(row, key) for row in rows]) for key, name in names.items()},
         {name: (at.releases, getattr(at, key)) for key, name in names.items()},
         ("Releases k", "ε of all of them"),
         words.title_composed(at),
-    ), ""
+    )
+    return figure, ""
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
@@ -147,7 +149,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
     names = words.ROUTE_NAMES.values()
-    return compared_figure(
+    figure = compared_figure(
         {
             name: (SHUFFLED_RECORDS, [row[i].noise_multiplier for row in rows])
             for i, name in enumerate(names)
@@ -156,7 +158,8 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
         ("Shuffled records", "Noise over sensitivity"),
         words.title_shuffled(view.records, routes),
         told="noise",
-    ), ""
+    )
+    return figure, ""
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
@@ -166,7 +169,7 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
     one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
     quoted, here = "linear bound q(e^ε − 1)", float(np.interp(view.batch, sizes, linear))
-    return compared_figure(
+    figure = compared_figure(
         {all_of_them: (sizes, together), quoted: (sizes, linear), one: (sizes, exact)},
         {
             all_of_them: (view.batch, many),
@@ -175,7 +178,10 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
         },
         ("Records in the batch", "ε"),
         words.title_subsampled(view, point.epsilon, made, many),
-    ), words.said_subsampled(view, made, (many, point.delta), composed(point, view.releases).exact)
+    )
+    return figure, words.said_subsampled(
+        view, made, (many, point.delta), composed(point, view.releases).exact
+    )
 
 
 TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}

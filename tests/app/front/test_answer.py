@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -249,9 +250,9 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
     [({}, True), ({"p": 3.0}, True), ({"p": 8.0}, False), ({"epsilon": 20.0}, False)],
 )
 def test_the_hardest_case_is_shown_only_where_its_floor_is_the_higher_one(
-    change: dict[str, float], *, harder: bool
+    change: dict[str, Any], *, harder: bool
 ) -> None:
-    own = replace(SWEEP, **change)  # type: ignore[arg-type]
+    own = replace(SWEEP, **change)
     hard = hardest(own)
     assert hard is not None
     floors = [dict(region(one))[chosen_point(own)].value for one in (own, hard)]
