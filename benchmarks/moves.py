@@ -2,7 +2,7 @@
 
 `python -m benchmarks.moves [MOST]` opens Explore without a browser, and counts one move to a place
 whose runs are stored and whose bounds are new, and the same move again, where its bounds are known.
-No cell runs in either, and the page is drawn twice: with what is old and with what is stored.
+No cell runs in either, and the page runs once.
 Printed are the calls, entries of Python functions of dpsco_core and dpsco_app (comprehensions and
 each resumption of a generator among them), and how many different functions they entered. With MOST
 come the functions that were entered most often.

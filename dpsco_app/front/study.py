@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -19,12 +19,12 @@ BETTER = 0.95  # share of an error above which two digits may not show a differe
 MIDDLE = 1.0  # the middle of the axis that a single point has
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A scenario with what has been measured of it so far."""
 
     scenario: Scenario
-    outcomes: Sequence[Outcome] = ()
+    outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
 

@@ -86,14 +86,7 @@ class Result:
         return Result(scenario, outcomes)
 
 
-_point = lru_cache(maxsize=1000)(Scenario.to_query)
-
-
-@st.cache_data(
-    max_entries=KEPT_CELLS,
-    show_spinner=False,
-    hash_funcs={Cell: lambda c: f"{_point(c.point)} {c.method} {c.x} {c.trial}"},
-)
+@lru_cache(maxsize=KEPT_CELLS)
 def cached_cell(cell: Cell) -> Outcome:
     """Return the outcome of a cell, from the cache if any session has run it before."""
     return run_cell(cell)

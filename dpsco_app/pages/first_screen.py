@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.head import head
+from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line
 from dpsco_app.parts import export
@@ -50,7 +51,8 @@ class FirstScreen:
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1
-        self.place.draw(figure, shown, f"{self.name}_{self.kind}_{self.count}", on_click)
+        key = f"{self.name}_{self.kind}_{self.count}"
+        self.place.draw(plotly(figure, shown), figure.alt, key, on_click)
         if figure.ladder.rows:
             self.ladder.html(ladder_table(figure, shown))
 

@@ -8,9 +8,7 @@ from typing import Any
 from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import SIZES, Theme
-from dpsco_app.figure.values import Figure
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
 from dpsco_app.shell import teaching, window
@@ -31,23 +29,23 @@ class Place:
 
     def draw(
         self,
-        figure: Figure,
-        shown: Theme,
+        charts: Mapping[str, Any],  # in Plotly's form
+        alt: str,
         key: str,  # another one for every figure of one run of the page
         on_click: Callable[[str], None] | None = None,
     ) -> None:
         """Draw a figure; `on_click` is told the key whose selection holds the chosen point."""
-        charts = plotly(figure, shown)
         options: dict[str, Any] = {}
         if on_click is not None:
-            charts["layout"] |= {"clickmode": "event+select", "dragmode": False}
+            clicks = {"clickmode": "event+select", "dragmode": False}
+            charts = {**charts, "layout": charts["layout"] | clicks}
             options = {"on_select": partial(on_click, key), "selection_mode": "points"}
         after = self._inside.plotly_chart(
             Plain(charts),
             key=key,
             width="stretch",
             theme=None,
-            alt=figure.alt.strip() or "The first runs are under way",
+            alt=alt.strip() or "The first runs are under way",
             config=CONFIG,
             **options,
         )

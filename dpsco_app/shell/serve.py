@@ -8,10 +8,8 @@ from pathlib import Path
 
 from streamlit.web import cli
 
-from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.answer import answer
-from dpsco_app.front.figure import front_figure
+from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.live.stored import ENVIRONMENT, served
@@ -59,10 +57,9 @@ def warm_up() -> None:
     """Run one trial of the first page's panels, and draw them, to load what loads on first use."""
     scenario = replace(DEFAULT.scenario, trials=1)
     own, hard = Study(scenario=scenario), hardest(scenario)
-    studies = [own] if hard is None else [own, Study(scenario=hard, role="hardest")]
-    for study in studies:
+    bare = (own,) if hard is None else (own, Study(scenario=hard, role="hardest"))
+    for study in bare:
         cost(study.scenario)
-    studies = [replace(s, outcomes=[run_cell(c) for c in cells(s.scenario)]) for s in studies]
-    answer(studies)
-    plotly(front_figure(studies, View()), Theme())
+    studies = tuple(replace(s, outcomes=tuple(map(run_cell, cells(s.scenario)))) for s in bare)
+    front_screen(studies, studies, View(), Theme())
     summary(frame(studies[0].outcomes))  # the tables below

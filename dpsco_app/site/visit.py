@@ -12,16 +12,13 @@ from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from dpsco_app.figure.head import head
-from dpsco_app.figure.render import plotly
-from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front import links
-from dpsco_app.front.answer import QUESTION, answer
+from dpsco_app.front.answer import QUESTION
 from dpsco_app.front.changes import changed, none_chosen
-from dpsco_app.front.figure import front_figure
 from dpsco_app.front.picture import WHY, fit
-from dpsco_app.front.second import beside, overlays
+from dpsco_app.front.screen import front_screen
+from dpsco_app.front.second import alike, beside, overlays
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.differences import apart
@@ -47,8 +44,6 @@ WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last 
 KEPT_CELLS = 20_000
 PAGE = replace(DASHBOARD, where=LIMITS)
 OF_VIEW = ("against", "measure", "panel")
-# What decides the data of a panel, beside its sizes and its budget.
-SAME_DATA = ("problem", "distribution", "geometry")
 
 
 class Visit:
@@ -146,8 +141,8 @@ class Visit:
     def _measured(self, part: Study) -> Study:
         """Return a panel with what has run of it."""
         over = None if part.overlay is None else self._measured(part.overlay)
-        outcomes = [self.known[c] for c in cells(part.scenario) if c in self.known]
-        return replace(part, outcomes=outcomes, overlay=over)
+        outcomes = (self.known[c] for c in cells(part.scenario) if c in self.known)
+        return replace(part, outcomes=tuple(outcomes), overlay=over)
 
     def _studies(self) -> tuple[list[Study], list[Study], bool]:
         """Return the panels, those that the answer is about, and whether these are older."""
@@ -170,19 +165,19 @@ class Visit:
         studies, told, stale = self._studies()
         several = theme.size.several and self.view.panel != "second"
         only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
-        reply = answer(told)
-        figure = front_figure(studies, self.view, reply.plain, only, faded=stale)
-        made = {
-            "head": head(QUESTION, reply.headline, reply.small, theme, before=stale),
-            "figure": _plain(plotly(figure, theme)),
-            "alt": figure.alt.strip() or QUESTION,
-            "table": ladder_table(figure, theme),
+        panels, spoken_of = tuple(studies), tuple(told)
+        made = front_screen(panels, spoken_of, self.view, theme, only, before=stale)
+        values = {
+            "head": made.head,
+            "figure": _plain(made.charts),
+            "alt": made.answer.plain.strip() or QUESTION,
+            "table": made.table,
             "panels": panel_switch(self.scenario, studies, self.view, several=theme.size.several),
             "notes": notes(self.scenario, self.view, told),
         }
         now = time.monotonic()
         self._next = now + max(DRAW_EVERY_SECONDS, WORK_TO_DRAWING * (now - began))
-        return made | self._around(theme, self.wrong, self.status(), done=not self.todo)
+        return values | self._around(theme, self.wrong, self.status(), done=not self.todo)
 
     def picture(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows where it shows the picture, as plain values."""
@@ -231,8 +226,7 @@ class Visit:
 def _moved(study: Study, old: Sequence[Study]) -> Study:
     """Return a panel of the present settings with what was measured before, if it fits."""
     for one in old:
-        alike = all(getattr(one.scenario, f) == getattr(study.scenario, f) for f in SAME_DATA)
-        if one.role == study.role and alike:
+        if one.role == study.role and alike(one.scenario, study.scenario):
             return replace(study, outcomes=one.outcomes)
     return study
 

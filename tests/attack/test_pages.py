@@ -62,7 +62,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
     monkeypatch.setattr(running, "run_cell", instead)
     monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
     yield cells
-    running.cached_cell.clear()
+    running.cached_cell.cache_clear()
     running._trials.cache_clear()
 
 

@@ -500,13 +500,13 @@ def test_the_server_runs_the_entry_of_the_checkout() -> None:
 def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
     server = importlib.import_module("dpsco_app.shell.serve")
     drawn: list[list[int]] = []
-    made = server.front_figure
+    made = server.front_screen
 
-    def front_figure(studies: list[Any], asked: Any) -> Any:
+    def front_screen(studies: tuple[Any, ...], *others: Any) -> Any:
         drawn.append([len(study.outcomes) for study in studies])
-        return made(studies, asked)
+        return made(studies, *others)
 
-    monkeypatch.setattr(server, "front_figure", front_figure)
+    monkeypatch.setattr(server, "front_screen", front_screen)
     server.warm_up()
     first = server.DEFAULT.scenario
     cells = len(first.methods) * len(first.grid)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,13 @@ ABOUT_SLOPES = (
 )
 
 
-def draw_details(shown: Shown) -> None:
+def draw_details(shown: Shown, lead: str) -> None:
     """Draw all that is not on the first screen; what folds away is made when it is opened."""
     result, scenario = shown.result, shown.result.scenario
     _refusals(result)
     st.markdown("**What to notice**")
     for text in to_notice(scenario, STATE.current()):
         st.markdown(text)
-    lead = Study(scenario=scenario, outcomes=result.outcomes).lead
     _links(scenario, lead)
     fold("Slopes", lambda: _slopes(result), "fold_slopes")
     studies = studies_of(shown)
@@ -68,7 +68,7 @@ def draw_details(shown: Shown) -> None:
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
-def _numbers(studies: list[Study]) -> None:
+def _numbers(studies: Sequence[Study]) -> None:
     covered = False
     for i, study in enumerate(studies):
         if len(studies) > 1:

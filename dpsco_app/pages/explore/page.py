@@ -8,11 +8,8 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.figure.head import head
-from dpsco_app.figure.table import ladder_table
-from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.changes import none_chosen
-from dpsco_app.front.figure import front_figure
+from dpsco_app.front.screen import FrontScreen, front_screen
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.live.running import DRAW_EVERY_SECONDS, Pace, figure_pace, run, so_far
 from dpsco_app.live.turns import TURNS
@@ -65,22 +62,21 @@ class Screen:
         self.table = st.empty()
         self.count = 0
 
-    def draw(self, shown: Shown) -> Answer:
+    def draw(self, shown: Shown) -> FrontScreen:
         """Draw what there is; the browser changes the figure that is there, which is quicker."""
         studies = studies_of(shown)
         # What was measured before a change is told with its own settings.
-        reply = answer(studies_of(replace(shown, stale=False)) if shown.stale else studies)
-        html = head(QUESTION, reply.headline, reply.small, self.shown_with, before=shown.stale)
-        self.head.html(html)
+        told = studies_of(replace(shown, stale=False)) if shown.stale else studies
         # Where there is room for one panel: the ladder has both.
         one = len(studies) - 1 if st.session_state[PANEL] == "second" else 0
         only = None if self.shown_with.size.several else one
-        view = STATE.current()
-        figure = front_figure(studies, view, reply.plain, only, faded=shown.stale)
+        view, before = STATE.current(), shown.stale
+        made = front_screen(studies, told, view, self.shown_with, only, before=before)
         self.count += 1
-        self.figure.draw(figure, self.shown_with, f"explore_{self.count}")
-        self.table.html(ladder_table(figure, self.shown_with))
-        return reply
+        self.head.html(made.head)
+        self.figure.draw(made.charts, made.answer.plain, f"explore_{self.count}")
+        self.table.html(made.table)
+        return made
 
 
 def page() -> None:
@@ -115,14 +111,14 @@ def page() -> None:
         return
     draw_doors(now)
     screen = Screen(shown)
-    reply = screen.draw(shown)
+    made = screen.draw(shown)
     TURNS.drawn()
     if screen.is_phone:
         with st.container(horizontal=True, vertical_alignment="center", key="phone_row"):
             draw_settings()
             draw_presets()
             draw_run(scenario, running=shown.running)
-    draw_foot(shown, reply, phone=screen.is_phone)
+    draw_foot(shown, made.answer, phone=screen.is_phone)
     draw_hand(shown)
     draw_focus(FIGURE)
     draw_sidebar(now)
@@ -139,7 +135,7 @@ def page() -> None:
         press_run()  # a move in the meantime stops this run of the page here
         st.rerun()
     TURNS.give_way()
-    draw_details(shown)
+    draw_details(shown, made.lead)
 
 
 def draw_sidebar(now: Scenario) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpsco_app.figure.theme import SIZES
-from dpsco_app.front.second import Beside, beside, overlays
+from dpsco_app.front.second import Beside, alike, beside, overlays
 from dpsco_app.front.study import Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
@@ -31,8 +31,6 @@ from dpsco_core.scenario import Scenario
 OPENED = "opened_study"  # key of the scenario that was opened from a file
 # A hardest case that is predicted to take longer is run only where somebody asks for its panel.
 BESIDE_SECONDS = 1.5
-# What decides the data of a panel, beside its sizes and its budget.
-SAME_DATA = ("problem", "distribution", "geometry")
 
 
 def press_run() -> None:
@@ -131,25 +129,25 @@ def shown_of(result: Result, scenario: Scenario | None, others: Beside | None) -
     )
 
 
-def studies_of(shown: Shown) -> list[Study]:
+def studies_of(shown: Shown) -> tuple[Study, ...]:
     """Return the panels: what has been measured, between the bounds of the present settings."""
     result, live = shown.result, shown.live
     over = result.overlay
+    pinned = None if over is None else Study(scenario=over.scenario, outcomes=tuple(over.outcomes))
     first = Study(
         scenario=live,
-        outcomes=result.outcomes,
+        outcomes=tuple(result.outcomes),
         role="hardest" if is_hard(live) and hardest(live) is None else "own",
-        overlay=None if over is None else Study(scenario=over.scenario, outcomes=over.outcomes),
+        overlay=pinned,
     )
     pair = beside(live, st.session_state[AGAINST], st.session_state[PIN])
     if result.beside is None or pair.second is None or st.session_state[PANEL] == "first":
-        return [first]
+        return (first,)
     old = result.beside.scenario
-    alike = all(getattr(old, name) == getattr(pair.second, name) for name in SAME_DATA)
-    scenario = pair.second if alike and overlays(old, pair.second) else old
-    second = Study(scenario=scenario, outcomes=result.beside.outcomes, role=pair.role)
+    scenario = pair.second if alike(old, pair.second) else old
+    second = Study(scenario=scenario, outcomes=tuple(result.beside.outcomes), role=pair.role)
     alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
-    return [second] if alone else [first, second]
+    return (second,) if alone else (first, second)
 
 
 def proven_slugs(scenario: Scenario) -> list[str]:

@@ -7,20 +7,17 @@ import sys
 
 SCRIPT = """
 import sys
-from dpsco_app.figure.render import plotly
 from dpsco_app.figure.theme import WIDE, Theme
-from dpsco_app.front.answer import answer
-from dpsco_app.front.figure import front_figure
+from dpsco_app.front.screen import front_screen
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 methods = ("mean.sample", "mean.clipped")
 scenario = Scenario(methods=methods, axis="n", grid=(500, 1000), trials=2, n=1000)
-one = Study(scenario=scenario, outcomes=list(study(scenario)))
-said = answer([one])
-drawn = plotly(front_figure([one], View(), said.plain), Theme(dark=False, size=WIDE))
-assert said.headline[0] and len(drawn["data"]) > 5
+one = Study(scenario=scenario, outcomes=tuple(study(scenario)))
+screen = front_screen((one,), (one,), View(), Theme(dark=False, size=WIDE))
+assert screen.answer.headline[0] and len(screen.charts["data"]) > 5
 print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
 """
 

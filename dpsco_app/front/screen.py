@@ -1,0 +1,55 @@
+"""The first screen of the front page: its head, its figure and the figure's table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from dpsco_app.figure.head import head
+from dpsco_app.figure.render import plotly
+from dpsco_app.figure.table import ladder_table
+from dpsco_app.figure.theme import Theme
+from dpsco_app.figure.values import Figure
+from dpsco_app.front.answer import QUESTION, Answer, answer
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontScreen:
+    """What follows a run."""
+
+    lead: str  # the private method that is spoken of; "" without one
+    answer: Answer
+    head: str  # HTML
+    figure: Figure
+    charts: Mapping[str, Any]  # the figure in Plotly's form
+    table: str  # HTML
+
+
+@lru_cache(maxsize=50)
+def front_screen(
+    studies: tuple[Study, ...],
+    told: tuple[Study, ...],
+    view: View,
+    theme: Theme,
+    only: int | None = None,
+    *,
+    before: bool = False,
+) -> FrontScreen:
+    """Return what is shown of panels; see `front_figure` for `only`.
+
+    The answer is about `told`: other panels than those of the figure where `before` says that the
+    settings have changed since the run.
+    """
+    reply = answer(told)
+    figure = front_figure(studies, view, reply.plain, only, faded=before)
+    return FrontScreen(
+        lead=told[0].lead,
+        answer=reply,
+        head=head(QUESTION, reply.headline, reply.small, theme, before=before),
+        figure=figure,
+        charts=plotly(figure, theme),
+        table=ladder_table(figure, theme),
+    )
