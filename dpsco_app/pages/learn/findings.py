@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from dpsco_app.parts.error_parts import PART_NAMES, percents
-from dpsco_app.parts.options import inside, number_text, separated, short_text
+from dpsco_app.parts.options import at_most, inside, number_text, separated, short_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
@@ -124,12 +124,12 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     share = 100 * average(evidence.table, RIGHT)
     rows = evidence.table[evidence.table["series"] == RIGHT]
     guesses = int((rows["x"] * rows["trials"]).sum())
-    ceiling = 100 * guess_ceiling(GAME_EPSILON)
+    ceiling = guess_ceiling(GAME_EPSILON)
     return LessonFinding(
         answer=share,
-        headline=f"The spy is right in {share:.0f} % of the cases; ε allows {ceiling:.0f} %",
+        headline=f"The spy is right in {share:.0f} % of the cases; ε allows {100 * ceiling:.0f} %",
         said=f"Of {guesses:,} guesses **{share:.1f} %** were right. ε = {GAME_EPSILON:g} allows "
-        f"{ceiling:.1f} % at most, whatever the noise.",
+        f"at most {at_most(ceiling)}, whatever the noise.",
     )
 
 
