@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,7 +17,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from dpsco_app.front.links import query, read
 from dpsco_app.site.visit import Visit
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.cli.main import main
+from dpsco_core.runs.study import Outcome, cells, run_cell
+from dpsco_core.scenario import Scenario
 from tests.site.conftest import axe, numbers, state
 from tests.site.test_views import drag
 
@@ -21,6 +29,38 @@ WORDS = (
     *("run", "--method", "mean.sample", "--method", "mean.clipped", "--n", "1000", "--d", "5"),
     *("--axis", "n", "--grid", "500,1000", "--trials", "4", "--tail", "2", "--json"),
 )
+RUN = """
+import json
+from dpsco_core.runs.study import cells, run_cell
+from dpsco_core.scenario import Scenario
+made = [run_cell(next(cells(Scenario.from_json(q)))) for q in json.loads(queries)]
+json.dumps([o.error for o in made])
+"""
+# What takes memory and is needed by few methods, or by none.
+NOT_AT_ONCE = ("scipy.spatial", "scipy.interpolate", "scipy.optimize._highspy", "scipy.stats")
+SETS = ({}, {"geometry": "l1"}, {"geometry": "lq", "q": 1.5}, {"geometry": "lq", "q": 3.0})
+BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.5})
+ITEMS = (1, 50)
+
+
+def candidates(slug: str) -> Iterator[Scenario]:
+    base = Scenario(methods=(slug,), n=2000, d=5, trials=1, seed=3)
+    problems = method_card(slug).problems
+    for problem, more, budget, m in itertools.product(problems, SETS, BUDGETS, ITEMS):
+        yield replace(base, problem=problem, m=m, **more, **budget)
+
+
+@cache
+def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
+    """Return a small scenario that a method runs in, and what it gives here."""
+    for scenario in candidates(slug):
+        try:
+            outcome = run_cell(next(cells(scenario.validate())))
+        except ValueError:  # not a scenario: another set, budget or number of items
+            continue
+        if math.isfinite(outcome.error):
+            return scenario, outcome
+    pytest.fail(f"{slug} ran in none of the scenarios")
 
 
 def native(*words: str) -> Any:
@@ -56,6 +96,24 @@ def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> N
         assert row["slug"] == own["slug"]
         known = own["value"]
         assert row["value"] == (None if known is None else pytest.approx(known, rel=1e-10))
+
+
+def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: str) -> None:
+    at_the_link(tab, live)
+    engine = tab.workers[-1]
+    modules = engine.evaluate("python.runPython('import sys; \" \".join(sys.modules)')").split()
+    assert "scipy.optimize._zeros_py" in modules
+    assert not set(NOT_AT_ONCE) & set(modules)
+    asked = [outcome_of(slug) for slug in METHOD_SLUGS]
+    queries = json.dumps([scenario.to_json() for scenario, _ in asked])
+    engine.evaluate("queries => python.globals.set('queries', queries)", queries)
+    errors = json.loads(engine.evaluate("run => python.runPython(run)", RUN))
+    wrong = {
+        slug: (error, outcome.error)
+        for slug, error, (_, outcome) in zip(METHOD_SLUGS, errors, asked, strict=True)
+        if error != pytest.approx(outcome.error, rel=1e-10, abs=1e-14)
+    }
+    assert len(errors) >= 35 and wrong == {}
 
 
 def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(

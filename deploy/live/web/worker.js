@@ -29,7 +29,7 @@ const start = async ({ packages, lock }) => {
     content.transfer?.(0) // gives its memory back at once
   }
   const zip = bytes("dpsco.zip"), wheels = packages.map((name) => bytes(`${name}.whl`))
-  python = await loadPyodide({ indexURL: "./engine/" })
+  python = globalThis.python = await loadPyodide({ indexURL: "./engine/" }) // the console may ask it
   say("step", "packages")
   // Not loadPackage, which starts every extension module: here that is done when one is imported.
   for (const wheel of wheels) unpack(await wheel, "wheel")
