@@ -15,31 +15,19 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
-from dpsco_core.bounds.instances.hardest import best_spike_probability, hardest_signs
-from dpsco_core.bounds.instances.tracing import (
-    CONCENTRATED,
-    Form,
-    approximate_leakage,
-    concentrated_leakage,
-    hardest_tracing,
-)
+from dpsco_core.bounds.instances.hardest import hardest_prior
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
 from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
-from dpsco_core.data import Distribution, Hypercube, Tracing
+from dpsco_core.data import Distribution
 from dpsco_core.data.base import ScaledLaw, Unit
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods import euclidean, lq, mean
 from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.user import USER_ESTIMATORS, USER_OPTIMISERS
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
-from dpsco_core.problems import (
-    OPTIMISATION_PROBLEMS,
-    Linear,
-    MeanEstimation,
-    Problem,
-)
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems import OPTIMISATION_PROBLEMS, MeanEstimation, Problem
 from dpsco_core.problems.linear_models import LinearModelProblem
 
 ESTIMATORS: tuple[type[Method], ...] = (
@@ -308,12 +296,12 @@ def make_instance(
     order = kind.feature_order(moment_order)
     probability: float | None = None
     own: dict[str, Any]
-    if family is Tracing:
-        probability, shape = _hardest_tracing(kind, n, d, budget, order, radius)
-        own = {"spike_probability": probability, "shape": shape, "spread": CONCENTRATED}
-    elif family.has_prior:
-        probability = _hardest(kind, family is Hypercube, n, d, budget, order, radius)
-        own = {"spike_probability": probability}
+    if family.has_prior:
+        form = kind.card.loss_class.form
+        own = hardest_prior(
+            family, form, n, d, order, budget, math.inf if form == "linear" else radius
+        )
+        probability = own["spike_probability"]
     else:
         even, first = kind.mean_parts(geometry, d, offset, radius)
         own = {"margin": margin, "offset": even * math.sqrt(d), "peak": first}
@@ -329,33 +317,3 @@ def make_instance(
     law = family(d=d, moment_order=order, **own)
     made = kind.on_law(law, offset=offset, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)
-
-
-def _hardest(
-    problem: Any, cube: bool, n: int, d: int, budget: Budget, moment_order: float, radius: float
-) -> float:
-    form: Form = "l2" if problem is MeanEstimation else "linear"
-    if problem.card.loss_class.strongly_convex:
-        form = "squared"
-    cap = math.inf if form == "linear" else radius
-    if cube:
-        return hardest_signs(form, n, d, moment_order, budget, cap)
-    pure = isinstance(budget, PureDP)
-    strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
-    kind = f"fano-{'pure' if pure else 'cdp'}"
-    kind += {"l2": "", "squared": "-squared", "linear": "-convex"}[form]
-    return best_spike_probability(kind, n, d, moment_order, strength, cap)[0]
-
-
-def _hardest_tracing(
-    problem: Any, n: int, d: int, budget: Budget, moment_order: float, radius: float
-) -> tuple[float, float]:
-    if isinstance(budget, ZCDP):
-        leakage = concentrated_leakage(budget.rho)
-    else:
-        delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
-        leakage = approximate_leakage(budget.epsilon, delta, d, CONCENTRATED)
-    form: Form = "l2" if problem is MeanEstimation else "squared"
-    if problem is Linear:
-        form, radius = "linear", math.inf
-    return hardest_tracing(form, n, d, moment_order, leakage, radius)

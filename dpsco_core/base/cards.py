@@ -260,6 +260,11 @@ class ProblemCard(Card):
     # features fill the space, which those of a hard instance do not
     loss_class: LossClass
 
+    @property
+    def quantity(self) -> Quantity:
+        """What the bounds on it bound."""
+        return "l2 error" if self.loss_class.form == "l2" else "excess risk"
+
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Curvature = Literal["mean", "linear", "convex", "strongly convex"]
+Form = Literal["l2", "squared", "linear"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,16 @@ class LossClass:
     @property
     def strongly_convex(self) -> bool:
         return self.curvature == "strongly convex"
+
+    @property
+    def form(self) -> Form:
+        """What a hard instance is hardest for: an error, its square, or the risk of linear losses.
+
+        A risk that is not strongly convex has the bounds of the linear one.
+        """
+        if self.curvature == "mean":
+            return "l2"
+        return "squared" if self.strongly_convex else "linear"
 
     def bends_as(self, other: LossClass) -> bool:
         """Whether a loss with the curvature of this class has that of `other`."""

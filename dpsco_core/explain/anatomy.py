@@ -174,7 +174,7 @@ def clipped_plan(point: Scenario) -> tuple[Descent, float]:
 
 def method_descent(point: Scenario, method: str) -> Descent | None:
     """Return the steps of an optimiser that descends along full gradients; None for any other."""
-    plan = make_method(method, point.calibration, point.tuning).plan(point.setting)
+    plan = planned(point, method)
     return plan.descent if isinstance(plan, FrameworkPlan) else None
 
 

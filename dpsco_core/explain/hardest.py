@@ -92,8 +92,7 @@ def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
 
 def _binding(scenario: Scenario) -> list[Bound]:
     """Return the lower bounds that are proven on the data of a scenario and bind its budget."""
-    quantity = "l2 error" if scenario.problem == "mean" else "excess risk"
-    proven = ("lower", "explicit", "expectation", quantity)
+    proven = ("lower", "explicit", "expectation", problem_card(scenario.problem).quantity)
     known = [
         b
         for b in bounds_for(scenario.problem, scenario.level)

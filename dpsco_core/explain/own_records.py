@@ -20,7 +20,7 @@ from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.runs.study import own_setting
+from dpsco_core.runs.study import planned
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
 MEAN = MeanEstimation.card.slug
@@ -140,7 +140,7 @@ def _release(
 ) -> OwnRelease:
     method = make_method(slug, point.calibration, point.tuning)
     try:
-        plan = method.plan(own_setting(point, slug))
+        plan = planned(point, slug)
     except NotApplicable as refusal:
         return OwnRelease(method=slug, refusal=str(refusal))
     release = released(method, records, plan, Ledger(point.budget), rng)

@@ -100,9 +100,8 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     if notion == "zcdp":
         point = replace(point, epsilon=None, delta=None, rho=point.setting.rho)
     where = of_class(point.setting)
-    loss = problem_card(point.problem).loss_class
-    quantity = "l2 error" if point.problem == "mean" else "excess risk"
-    comparable = ("explicit", "expectation", quantity)
+    problem = problem_card(point.problem)
+    loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
     wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
     # On the l2 ball what is made for other norms is no better than its Euclidean form.
     fitting = [

@@ -15,11 +15,11 @@ import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import Limits, streamed
-from dpsco_core.catalogue import distribution_class, make_method, method_class, problem_class
+from dpsco_core.catalogue import distribution_class, method_class, problem_class
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.samples.users import fits
 from dpsco_core.runs.memory import memory_problem
-from dpsco_core.runs.study import canonical, own_setting
+from dpsco_core.runs.study import canonical, own_setting, planned
 from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
@@ -118,8 +118,7 @@ def _passes(point: Scenario, slug: str, *, exact: bool = True) -> float:
 def _asked_passes(point: Scenario, slug: str) -> float:
     """As `_passes`, from the method's plan; kept for later calls."""
     try:
-        method = make_method(slug, point.calibration, point.tuning)
-        return method.plan(own_setting(point, slug)).passes
+        return planned(point, slug).passes
     except NotApplicable:
         return 0
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SU_2023, ZHAO_2024
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
@@ -27,7 +28,6 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
 from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
-from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.privacy.budget import ApproxDP

@@ -20,6 +20,7 @@ from dpsco_core.base.cards import (
     BoundCard,
     Privacy,
 )
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
@@ -29,7 +30,6 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
 from dpsco_core.bounds.instances.prior import prior_within
-from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.letters import BINOMIAL, LOWER, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean import lower_priors as priors

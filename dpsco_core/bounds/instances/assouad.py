@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.spikes import spike_exponent
-from dpsco_core.bounds.instances.tracing import Form
 
 _FINEST = 0.004  # below this epsilon several records are taken together as one
 

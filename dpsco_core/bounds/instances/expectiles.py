@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.groups import (
     Falling,
@@ -25,7 +26,6 @@ from dpsco_core.bounds.instances.groups import (
     log_expm1,
     some_counts,
 )
-from dpsco_core.bounds.instances.tracing import Form
 
 EXACT = 400  # up to this dimension the sums of signs are exact, above it Gaussian majorants
 _RHOS, _LEVELS, _CUBES = 501, 1200, 120

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
-from dpsco_core.bounds.instances.tracing import SHAPES, Form, median_gain
+from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
 
 _SPREADS = np.geomspace(1e-4, 1.0, 300)  # r, of the prior of `biased_signs`
 

@@ -6,9 +6,17 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances import assouad, hypercube, packing, rate_distortion, spikes
-from dpsco_core.bounds.instances.tracing import Form
-from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
+from dpsco_core.bounds.instances.tracing import (
+    CONCENTRATED,
+    approximate_leakage,
+    concentrated_leakage,
+    hardest_tracing,
+)
+from dpsco_core.data.hard import HardInstance, Hypercube, Spike
+from dpsco_core.data.tracing import Tracing
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 
 
 def largest_spike_probability(
@@ -157,3 +165,58 @@ def _on_signs(
     yield packing.packing(form, q, n, d, order, *level), q
     q = assouad.best(form, n, order, *level, largest)
     yield assouad.assouad(form, q, n, d, order, *level), q
+
+
+def hardest_prior(
+    family: type[HardInstance],
+    form: Form,
+    n: int,
+    d: int,
+    moment_order: float,
+    budget: Budget,
+    mean_bound: float = math.inf,
+) -> dict[str, float]:
+    """Return the prior of a hard instance at which the sharpest bound proven on it is largest.
+
+    Of the bounds those count that bind every algorithm of the budget; see `hardest_signs` for the
+    parameters. The keys are fields of the law, `spike_probability` among them.
+    """
+    return _PRIORS[family](form, n, d, moment_order, budget, mean_bound)
+
+
+def _packing(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, float]:
+    """Fano's bound, the concentrated one unless the budget is pure."""
+    pure = isinstance(budget, PureDP)
+    strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
+    kind = f"fano-{'pure' if pure else 'cdp'}"
+    kind += {"l2": "", "squared": "-squared", "linear": "-convex"}[form]
+    p, _ = best_spike_probability(kind, n, d, moment_order, strength, mean_bound)
+    return {"spike_probability": p}
+
+
+def _signs(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, float]:
+    p = hardest_signs(form, n, d, moment_order, budget, mean_bound)
+    return {"spike_probability": p}
+
+
+def _biased_signs(
+    form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
+) -> dict[str, float]:
+    if isinstance(budget, ZCDP):
+        leakage = concentrated_leakage(budget.rho)
+    else:
+        delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
+        leakage = approximate_leakage(budget.epsilon, delta, d, CONCENTRATED)
+    p, shape = hardest_tracing(form, n, d, moment_order, leakage, mean_bound)
+    return {"spike_probability": p, "shape": shape, "spread": CONCENTRATED}
+
+
+_PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
+    Spike: _packing,
+    Hypercube: _signs,
+    Tracing: _biased_signs,
+}

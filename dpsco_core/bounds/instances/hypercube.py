@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import (
     Floats,
     expectation,
@@ -24,7 +25,6 @@ from dpsco_core.bounds.instances.binomial import (
 )
 from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import check_point, mean_scale, spike_exponent
-from dpsco_core.bounds.instances.tracing import Form
 
 
 def entropy_inverse(deficit: Floats) -> Floats:

@@ -10,11 +10,11 @@ from functools import lru_cache
 import numpy as np
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise
 from dpsco_core.bounds.instances.expectiles import distances, products
 from dpsco_core.bounds.instances.groups import Falling
 from dpsco_core.bounds.instances.spikes import spike_exponent
-from dpsco_core.bounds.instances.tracing import Form
 
 
 def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:

@@ -15,16 +15,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.spikes import spike_exponent
 
-Form = Literal["l2", "squared", "linear"]
 FULL = 1.0  # the spread under (epsilon, delta)-DP, the best one where delta is small
 # The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
 # data of the catalogue have it, so that both notions' bounds bind them.

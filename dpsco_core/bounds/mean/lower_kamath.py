@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Quantity
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import (
@@ -24,7 +25,6 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
 from dpsco_core.bounds.instances.hardest import FORMS, At, Best, largest_spike_probability
 from dpsco_core.bounds.instances.prior import ZCDP_CLASS
-from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.bounds.mean.lower_priors import D_TWO, at_best, over_prior
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure

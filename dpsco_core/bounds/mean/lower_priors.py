@@ -12,6 +12,7 @@ from functools import partial
 from typing import Literal
 
 from dpsco_core.base.cards import ACHARYA_2021, OWN, BoundCard
+from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
 from dpsco_core.bounds.instances import assouad, packing, rate_distortion
@@ -26,7 +27,6 @@ from dpsco_core.bounds.instances.prior import (
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     FULL,
-    Form,
     Leakage,
     TracingBounds,
     approximate_leakage,

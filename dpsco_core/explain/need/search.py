@@ -26,7 +26,6 @@ from dpsco_core.bounds.classes import binding, whom
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.need.runs import Progress, Runs, Unknown, at, unscaled
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
-from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.report import bound_setting
 from dpsco_core.results.slopes import line_slope
 from dpsco_core.runs.study import stream
@@ -234,8 +233,8 @@ def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float
 
 def _floors(base: Scenario, unknown: Unknown, target: float) -> tuple[Floor, ...]:
     """Return what the lower bounds that bind every algorithm of the budget say, class by class."""
-    own = problem_card(base.problem).loss_class
-    quantity = "l2 error" if base.problem == MeanEstimation.card.slug else "excess risk"
+    problem = problem_card(base.problem)
+    own, quantity = problem.loss_class, problem.quantity
     private = method_card(base.methods[0]).privacy != "none"
     binds = binding(base.budget) if private else ("none",)
     classes: dict[LawClass, list[Bound]] = {}
