@@ -61,10 +61,11 @@ class PanelBox:
             self.paths.append(path)
 
     def extended(self, x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
-        """Return a curve that goes on, straight, to both edges of the panel."""
-        log = self.panel.x.log
-        low, high = (10**end if log else end for end in (self.low, self.high))
-        return extended(x, y, (low, high), log=log)
+        """Return a curve over the whole axis that goes on, straight, to both edges of the panel."""
+        axis = self.panel.x
+        low, high = (10**end if axis.log else end for end in (self.low, self.high))
+        ends = low if x[0] <= axis.low else x[0], high if x[-1] >= axis.high else x[-1]
+        return extended(x, y, ends, log=axis.log)
 
     def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
         """Return the pixels of a curve that goes on to both edges of the panel."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_app.front.bound_lines import bound_by
+from dpsco_app.front.second import is_hardest_known
 from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
@@ -30,8 +31,12 @@ CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
 MOST = 100.0
-NOTHING = "no measurable cost"
-USELESS = "ignoring the data does as well"
+NOTHING = "no cost"
+# What is said where no private answer is better than one without data: after a price, and alone.
+IGNORING = {
+    "level": ("no better than ignoring the data", "ignoring the data does as well"),
+    "worse": ("worse than ignoring the data", "ignoring the data is better"),
+}
 
 # Texts in a row, each with the method that it names, or "".
 Words = tuple[tuple[str, str], ...]
@@ -59,27 +64,32 @@ def answer(studies: Sequence[Study]) -> Answer:
         return _without(first.study)
     bare = first.price is None
     told = [one for one in told if one.row is not None and (one.price is None) == bare]
+    wheres = [one.where() for one in told]
+    verdicts = [one.study.useless(one.x) for one in told]
+    useless = bool(told) and all(verdicts)
     costs = [_cost(first.study, first.x, f" the {first.about}")]
     again = "" if first.about in costs[0] else f" the {first.about}"
     costs += [_cost(one.study, one.x, again) for one in told[1:]]
-    wheres = [one.where() for one in told]
+    if useless and len(told) > 1:
+        costs = [IGNORING[verdict][1] for verdict in verdicts]
     at = f" ({settings_text(first.study.scenario, first.x)})."
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
-    elif set(costs) == {USELESS}:
-        headline = _capital(USELESS), " or ".join(wheres)
+    elif useless and len(set(costs)) == 1:
+        headline = _capital(costs[0]), " or ".join(wheres)
     else:
         left, right = map(_placed, costs, wheres)
-        headline = (f"{_capital(left)}{';' if USELESS in costs else ','}", right)
+        headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
     public = method_card(baseline(first.study.scenario.problem))
     name = inside(public.short or public.name)
     if bare:
         more = f". Choose the {name}, too, to see what privacy costs."
-    elif first.row is not None and set(costs) == {USELESS}:
+    elif first.row is not None and useless:
         blind = rounded(without_data(first.study.scenario.at(first.x)))
         more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
     else:
-        more = f", against the non-private {name}{at}"
+        clipped = ", which clips nothing" * (costs[0] == NOTHING)
+        more = f", against the non-private {name}{clipped}{at}"
     return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
 
 
@@ -113,15 +123,19 @@ class _Told:
 def _cost(study: Study, x: float | None, about: str) -> str:
     """Return what privacy costs at a point, or the error where there is none to compare with."""
     row = study.at(study.lead, x)
-    if row is None or study.useless(x):
-        return USELESS * (row is not None)
+    if row is None:
+        return ""
+    after, alone = IGNORING.get(study.useless(x), ("", ""))
     if row.price is None:
-        return f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
-    return cost_words(row.price, about)
+        return alone or f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
+    if after and loose_ends(row.price):  # two intervals would be too many
+        return alone
+    return cost_words(row.price, about) + f", {after}" * bool(after)
 
 
 def _placed(cost: str, where: str) -> str:
-    return f"{where.removesuffix(' known')} {cost}" if cost == USELESS else f"{cost} {where}"
+    ignoring = "ignoring" in cost
+    return f"{where.removesuffix(' known')} {cost}" if ignoring else f"{cost} {where}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
@@ -135,11 +149,15 @@ def cost_words(price: Ratio, about: str) -> str:
     'about 2.7 times the error'
     >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), " the error")
     'between 1.5 and 4 times the error'
-    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.2), " the error")
-    'no measurable cost'
+    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), " the error")
+    'at most 1.2 times the error'
+    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), " the error")
+    'no cost'
     """
-    if price.high < 1 or costs_nothing(price):
+    if price.high < 1:
         return NOTHING
+    if costs_nothing(price):
+        return f"at most {most_text(price)} times{about}"
     if (price.value if math.isnan(price.low) else price.low) > MOST:
         return f"more than {MOST:.0f} times{about}"
     ends = loose_ends(price)
@@ -158,6 +176,11 @@ def costs_nothing(price: Ratio) -> bool:
     [True, False]
     """
     return price.within_noise and (price.value <= 1 or not price.high > UNSURE)
+
+
+def most_text(price: Ratio) -> str:
+    """Return the upper end of a factor's interval, rounded up."""
+    return f"{math.ceil(10 * price.high) / 10:g}"
 
 
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
@@ -189,7 +212,9 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     public = told.study.at(told.study.public, told.x)
     is_hard = told.study.role == "hardest"
     if not is_hard or public is None or edge is None or edge.value <= public.mean:
-        return _capital(cost), where
+        return _capital(cost), where + "; no harder data are known here" * is_hardest_known(
+            told.study.scenario
+        )
     whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(_placed(cost, where))};",

@@ -15,7 +15,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import costs_nothing, loose_ends
+from dpsco_app.front.answer import costs_nothing, loose_ends, most_text
 from dpsco_app.front.bound_lines import (
     bound_hover,
     bound_line,
@@ -63,11 +63,16 @@ class FrontPanel:
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
         self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
+        common = studies[0].scenario
+        self.grid = common.grid if common.axis == self.scenario.axis else self.scenario.grid
         self.x = chosen_point(self.scenario)
         self.window = [] if self.price or no_window(self.scenario) else self._window()
         self.floor = [] if self.price else region(self.scenario)
-        self.region = self._region() if self.floor else []
+        # The lines of a pinned run have a floor of their own.
+        self.region = self._region() if self.floor and study.overlay is None else []
         self.guides = [*([] if self.price else [*self._bounds(), *self._own()]), *self._start()]
+        if self.floor and not self.region:
+            self.guides.append(self._edge())
         order = (self.lead, study.public, *self.scenario.methods)
         self.named = [m for m in dict.fromkeys(order) if self._rows(study, m)][:MOST_NAMED]
         shown = [study, *([] if study.overlay is None else [study.overlay])]
@@ -104,6 +109,18 @@ class FrontPanel:
             hover=[bound_hover(e) for _, e in self.floor],
         )
         return [area]
+
+    def _edge(self) -> Line:
+        return Line(
+            key="floor",
+            name="the floor",
+            kind="proven",
+            x=[place(x) for x, _ in self.floor],
+            y=[e.value for _, e in self.floor],
+            colour=IMPOSSIBLE.ink,
+            width=2.2,
+            hover=[bound_hover(e) for _, e in self.floor],
+        )
 
     def _start(self) -> list[Line]:
         """Return what costs are compared with: no privacy, or errors of an answer without data."""
@@ -234,6 +251,8 @@ class FrontPanel:
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
             f"mean {about} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}",
         ]
+        if row.standard_error == 0 and row.method == study.public:
+            lines[-1] = f"expected {about} <b>{rounded(row.mean)}</b>, exactly"
         if row.price is not None:
             public = method_card(study.public).name if study.public else "no privacy"
             lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
@@ -279,7 +298,7 @@ class FrontPanel:
         return [b for a, b in zip(x, y, strict=False) if a == here]
 
     def _axis(self) -> Axis:
-        axis, grid = self.scenario.axis, self.scenario.grid
+        axis, grid = self.scenario.axis, self.grid
         if axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
         ticks = [(x, number_text(x)) for x in grid]
@@ -296,7 +315,8 @@ class FrontPanel:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
-        if self.study.useless(self.x) or not self.study.complete:
+        open_one = self.study.useless(self.x) and loose_ends(best.price)
+        if open_one or not self.study.complete:
             return None
         return Gap(
             x=place(self.x),
@@ -311,6 +331,6 @@ class FrontPanel:
 def _factor(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
     if costs_nothing(price):
-        return "≈ ×1"
+        return f"≤ ×{most_text(price)}"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

@@ -13,6 +13,7 @@ from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import shorten
+from dpsco_core.fields import MEAN
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.results.findings import with_other_tail
 from dpsco_core.scenario import Scenario
@@ -52,10 +53,22 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
 
 @lru_cache(maxsize=256)
 def _harder(scenario: Scenario) -> Scenario | None:
-    """Return the hardest case known, unless its floor at the chosen point is below the data's."""
-    case, x = hardest(scenario), chosen_point(scenario)
-    own, its = (dict(region(one)).get(x) for one in (scenario, case or scenario))
-    return case if own is None or its is None or its.value >= own.value else None
+    """Return the hardest case known, at the points where its floor is not below the data's own.
+
+    None where it is below at the chosen point.
+    """
+    case = hardest(scenario)
+    own, its = (dict(region(one)) for one in (scenario, case or scenario))
+    easier = {x for x in own.keys() & its.keys() if its[x].value < own[x].value}
+    if case is None or chosen_point(scenario) in easier:
+        return None
+    return replace(case, grid=tuple(x for x in case.grid if x not in easier))
+
+
+def is_hardest_known(scenario: Scenario) -> bool:
+    """Whether the data of a scenario are harder at its chosen point than the hardest case."""
+    own = scenario.problem == MEAN and hardest(scenario) is not None
+    return own and _harder(scenario) is None
 
 
 def second_name(kind: str) -> str:

@@ -10,6 +10,7 @@ from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.problem_words import baseline
 from dpsco_core.catalogue import method_card
 from dpsco_core.fields import is_linear
+from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import Measurement, Table, measured
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -27,10 +28,11 @@ class Study:
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
+    ran: Scenario | None = None  # the scenario of the outcomes, where settings have changed since
 
     @cached_property
     def table(self) -> Table:
-        return measured(self.outcomes)
+        return with_exact_errors(measured(self.outcomes), self.ran or self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:
         """Return the points of a method that have an error, in the order of the axis."""
@@ -56,11 +58,12 @@ class Study:
         rows = [self.table.get((m, x)) for m in self.scenario.methods]
         return all(r is not None and (r.refusal or r.trials >= trials) for r in rows)
 
-    def useless(self, x: float | None) -> bool:
-        """Whether the trials leave the best private answer no better than one without data."""
-        row = self.at(self.lead, x)
-        edge = BETTER * without_data(self.scenario.at(x))
-        return row is not None and 0 < edge <= row.mean + row.half
+    def useless(self, x: float | None) -> Literal["", "level", "worse"]:
+        """Return how the best private answer is to one without data, unless it is better."""
+        row, blind = self.at(self.lead, x), without_data(self.scenario.at(x))
+        if row is None or not 0 < BETTER * blind <= row.mean + row.half:
+            return ""
+        return "worse" if row.mean - row.half > blind else "level"
 
     @property
     def public(self) -> str:

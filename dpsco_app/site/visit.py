@@ -227,7 +227,7 @@ def _moved(study: Study, old: Sequence[Study]) -> Study:
     """Return a panel of the present settings with what was measured before, if it fits."""
     for one in old:
         if one.role == study.role and alike(one.scenario, study.scenario):
-            return replace(study, outcomes=one.outcomes)
+            return replace(study, outcomes=one.outcomes, ran=one.scenario)
     return study
 
 

@@ -17,7 +17,6 @@ from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
 from dpsco_app.pages.explore.runs import (
     Shown,
-    beside_of,
     proven_slugs,
     read_only,
     studies_of,
@@ -73,10 +72,10 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
 def choose_panels(shown: Shown) -> None:
     """Draw the switch between both panels and one of them."""
     studies = studies_of(shown)
-    if len(studies) == 1 and beside_of(shown.live).second is None:
+    pair = beside(shown.live, st.session_state[AGAINST], st.session_state[PIN])
+    if pair.second is None:
         return
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    pair = beside(shown.live, st.session_state[AGAINST], st.session_state[PIN])
     names = panel_names(shown.live, pair.second, pair.role)
     now = st.session_state[PANEL]
     if now not in options:

@@ -137,6 +137,7 @@ def studies_of(shown: Shown) -> tuple[Study, ...]:
     first = Study(
         scenario=live,
         outcomes=tuple(result.outcomes),
+        ran=result.scenario,
         role="hardest" if is_hard(live) and hardest(live) is None else "own",
         overlay=pinned,
     )
@@ -145,7 +146,8 @@ def studies_of(shown: Shown) -> tuple[Study, ...]:
         return (first,)
     old = result.beside.scenario
     scenario = pair.second if alike(old, pair.second) else old
-    second = Study(scenario=scenario, outcomes=tuple(result.beside.outcomes), role=pair.role)
+    outcomes = tuple(result.beside.outcomes)
+    second = Study(scenario=scenario, outcomes=outcomes, role=pair.role, ran=old)
     alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
     return (second,) if alone else (first, second)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,11 +9,14 @@ from typing import Any
 import pytest
 
 from dpsco_app.figure.colours import METHODS
+from dpsco_app.figure.panel_box import PanelBox
+from dpsco_app.figure.theme import Theme
+from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
 from dpsco_app.front.answer import (
+    IGNORING,
     NOTHING,
     UNSURE,
-    USELESS,
     Answer,
     answer,
     cost_words,
@@ -32,6 +34,7 @@ from dpsco_app.parts.evaluations import hardest, region, without_data
 from dpsco_app.parts.options import HARDEST, rounded
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.results.exact import expected_error
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -141,7 +144,7 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     at = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = of(replace(at, offset=0.01))
     said = say(blind)
-    assert said.headline[0] == "Ignoring the data does as well"
+    assert said.headline[0] == "Ignoring the data is better"
     row = blind.at("mean.clipped", None)
     assert row is not None
     assert small(said).replace(NO_BREAK, " ") == (
@@ -154,10 +157,10 @@ def test_an_answer_that_sees_no_data_is_said_to_win_where_it_does() -> None:
     assert beside.headline[0].endswith(";") and "against the non-private sample mean" in small(
         beside
     )
-    assert beside.headline[1] == f"in the pinned run {USELESS}"
+    assert beside.headline[1] == "in the pinned run ignoring the data is better"
     both = say(blind, replace(blind, role="pin"))
-    assert both.plain.lower().count(USELESS) == 1
-    assert USELESS not in say(of(replace(at, offset=0.0))).plain
+    assert both.plain.lower().count("ignoring") == 1
+    assert "ignoring" not in say(of(replace(at, offset=0.0))).plain.lower()
 
 
 def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_are_said() -> None:
@@ -166,8 +169,8 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     row = study.at("mean.clipped", 2000)
     assert row is not None
     level = replace(at, grid=(2000, 4000), offset=row.mean)
-    assert say(of(level)).headline[0].lower() == USELESS
-    assert USELESS not in say(of(SWEEP)).plain
+    assert say(of(level)).headline[0].lower().endswith(IGNORING["level"])
+    assert "ignoring" not in say(of(SWEEP)).plain.lower()
     assert "outside of the sweep" not in small(say(of(level)))
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
     wide = of(replace(level, n=10_000, d=1000, grid=(100, 200)))
@@ -207,15 +210,35 @@ def test_where_the_trials_tell_no_more_the_answer_is_that_no_data_are_as_good() 
     assert both.startswith("Ignoring the data does as well on Student")
     assert both.endswith(" or in the pinned run")
     beside = say(of(SWEEP), replace(level, role="pin")).plain
-    assert beside.endswith(f"in the pinned run {USELESS}")
+    assert beside.endswith("in the pinned run ignoring the data does as well")
+
+
+def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy() -> None:
+    own = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), trials=10, grid=(2000, 10_000))
+    hard = hardest(own)
+    assert hard is not None
+    studies = of(own), of(hard, "hardest")
+    errors = [o.error for o in studies[1].outcomes if (o.method, o.x) == ("mean.adaptive", 10_000)]
+    exact = expected_error(hard.at(10_000))
+    assert exact is not None
+    times = ratio_text(sum(errors) / len(errors) / exact)
+    first, second = say(*studies).headline
+    assert first.endswith(" on Student\N{NO-BREAK SPACE}t data;")
+    assert second == f"in the hardest case {times} times, no better than ignoring the data"
+    figure = front_figure(studies, View())
+    gap = figure.panels[1].gap
+    assert gap is not None and gap.text == f"×{times}"
+    (row,) = (row for row in figure.ladder.rows if row.key == "mean.sample")
+    assert row.values[1] == rounded(exact)
 
 
 def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
     open_one = Ratio(value=1.4, low=0.6, high=2.9)
     assert open_one.within_noise
     assert cost_words(open_one, "") == "between 1 and 3 times"
-    assert cost_words(replace(open_one, high=UNSURE), "") == NOTHING
-    assert cost_words(replace(open_one, value=0.9), "") == NOTHING
+    assert cost_words(replace(open_one, high=UNSURE), "") == f"at most {UNSURE:g} times"
+    assert cost_words(replace(open_one, value=0.9), "") == "at most 2.9 times"
+    assert cost_words(replace(open_one, value=0.7, high=0.9), "") == NOTHING
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 20.0])
@@ -232,17 +255,21 @@ def test_a_cost_is_said_only_where_the_private_answer_is_better_than_no_data(
     studies = of(own), of(hard, "hardest")
     headline = say(*studies).plain
     figure = front_figure(studies, View())
-    lines = re.split("[,;] ", headline)
-    lines = lines if len(lines) > 1 else [headline, headline]
+    lines = say(*studies).headline
+    lines = lines if " or " not in headline else (headline, headline)
     for study, panel, line in zip(studies, figure.panels, lines, strict=True):
         start = without_data(study.scenario)
         private = (study.at(m, None) for m in methods[1:])
         best = min((row for row in private if row is not None), key=lambda row: row.mean)
         better = best.mean + best.half < 0.95 * start
-        assert ("times" in line or NOTHING in line.lower()) is better
-        assert (USELESS in line.lower()) is not better
-        assert (panel.gap is not None) is better
-    assert USELESS not in small(say(*studies))
+        said = any(words in line.lower() for words in IGNORING["level"] + IGNORING["worse"])
+        assert said is not better
+        assert ("is better" in line or "worse" in line) is (best.mean - best.half > start > 0)
+        assert panel.gap is not None or not better
+        # A price beside that verdict is one number, and the figure has it, too.
+        assert not ("times" in line and said) or panel.gap is not None
+    nowhere = all(study.useless(chosen_point(study.scenario)) for study in studies)
+    assert ("ignoring the data, " in small(say(*studies))) is nowhere
 
 
 @pytest.mark.parametrize(
@@ -258,6 +285,22 @@ def test_the_hardest_case_is_shown_only_where_its_floor_is_the_higher_one(
     floors = [dict(region(one))[chosen_point(own)].value for one in (own, hard)]
     assert (floors[1] >= floors[0]) is harder
     assert beside(own, HARDEST, "").second == (hard if harder else None)
+    alone = "; no harder data are known here" in say(of(own)).plain
+    assert alone is not harder
+
+
+def test_along_p_the_hardest_case_ends_where_the_data_shown_are_harder() -> None:
+    own = replace(SWEEP, axis="p", grid=(2.0, 2.5, 3.0, 4.0, 6.0), trials=2)
+    hard, case = beside(own, HARDEST, "").second, hardest(own)
+    assert hard is not None and case is not None
+    floors = [dict(region(one)) for one in (own, case)]
+    harder = tuple(p for p in own.grid if floors[1][p].value >= floors[0][p].value)
+    assert hard.grid == harder and 1 < len(harder) < len(own.grid)
+    left, right = front_figure((of(own), of(hard, "hardest")), View()).panels
+    assert (left.x.low, left.x.high) == (right.x.low, right.x.high) == (2, 6)
+    place = PanelBox(right, Axis(title="", low=1e-3, high=1, ticks=()), 1, 2, Theme())
+    curve = next(line for line in right.lines if line.kind == "measured")
+    assert place.extended(curve.x, curve.y)[0][-1] == harder[-1]  # not on to the edge
 
 
 def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:

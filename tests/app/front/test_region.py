@@ -187,3 +187,16 @@ def test_a_floor_that_is_mostly_sampling_says_so_where_it_is_pointed_at() -> Non
         (panel,) = front_figure([Study(scenario=scenario)], View()).panels
         (area,) = [r for r in panel.regions if r.key == "floor"]
         assert ("mostly sampling error" in area.hover[0]) is mostly
+
+
+def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_one() -> None:
+    scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=2000, trials=1, epsilon=0.01)
+    pinned = Study(scenario=replace(scenario, epsilon=1.0))
+    alone, beside = (Study(scenario=scenario, overlay=one) for one in (None, pinned))
+    (bare,) = front_figure((alone,), View()).panels
+    (panel,) = front_figure((beside,), View()).panels
+    region = next(r for r in bare.regions if r.key == "floor")
+    (edge,) = (line for line in panel.lines if line.key == "floor")
+    assert list(edge.y) == list(region.upper)
+    assert "floor" not in {r.key for r in panel.regions}
+    assert len(panel.words) == len(bare.words) - 1  # that nobody can be there is not said

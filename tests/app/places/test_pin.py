@@ -192,6 +192,14 @@ def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
         assert not page.error and len(result(page).parts) == panels
 
 
+def test_a_panel_alone_keeps_the_switch_that_brings_the_other_back() -> None:
+    for panel in ("both", "first", "second"):
+        page = open_page(against=None, panel=panel, **TWO)
+        assert page.get_by_key("panel_typed").value == panel
+    page.get_by_key("panel_typed").set_value("both")
+    assert len(titles(page.run())) == 2
+
+
 def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
     page = open_page(**TWO | {"grid": "5000,10000"})
     page.get_by_key("field_d").set_value(1000)  # with which no point of the sweep fits

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.methods import colour_of, short_names
-from dpsco_app.front.answer import USELESS, answer
+from dpsco_app.front.answer import IGNORING, answer
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.live.running import Result
 from dpsco_app.parts.evaluations import hardest, region, starting_risks
@@ -318,7 +318,8 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
             there = slug if pure else "mean.cwme-pure"
             assert short_names((there,))[there] in trace_names(figure(page))
         private = method_card(slug).privacy != "none"
-        assert headline(page).startswith(("Error ", USELESS.capitalize())) == private
+        alone = tuple(words.capitalize() for _, words in IGNORING.values())
+        assert headline(page).startswith(("Error ", *alone)) == private
         here = [o.error for o in result(page).outcomes if o.x == 5000]
         assert not private or tuning == "theory" or sum(here) / len(here) < 1
 
