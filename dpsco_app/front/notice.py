@@ -1,5 +1,6 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
+from dpsco_app.front.second import is_hardest_known
 from dpsco_app.front.titles import data_word, no_window
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region
@@ -29,7 +30,7 @@ ABOVE = (
 )
 ANEW = (
     " The data of the hardest case are made anew for each n and budget, so that even the line "
-    "without privacy moves with ε."
+    "without privacy moves with ε; that line is the expected error, exactly."
 )
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
@@ -43,6 +44,7 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
     alone = view.panel == "second" and view.against == "hardest"
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
+    beside_hardest = view.against == "hardest" and not is_hardest_known(scenario)
     missing = no_floor(scenario)
     if hard is not None:
         bound = (HARD if region(hard) else "") + ANEW
@@ -50,7 +52,7 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
         law = distribution_card(scenario.distribution).name
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
-        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * (view.against == "hardest")
+        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * beside_hardest
     if bound and view.measure != "price":  # no bound is drawn there
         texts.append(bound)
     if scenario.axis == "p":
