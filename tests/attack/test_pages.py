@@ -90,12 +90,15 @@ def check_work(cells: list[Cell]) -> None:
 
 
 FAST = ("one-run", "explore")
+DEAR = {"methods": "none"}  # One run runs its defaults
 
 
 @pytest.mark.parametrize(
     ("slug", "query"),
     [
-        pytest.param(s, q, marks=() if s in FAST else pytest.mark.slow, id=f"{s}-{i}")
+        pytest.param(
+            s, q, marks=pytest.mark.slow if s not in FAST or q == DEAR else (), id=f"{s}-{i}"
+        )
         for i, (s, q) in enumerate(KNOWN)
     ],
 )

@@ -30,6 +30,7 @@ from dpsco_core.runs.executors import Processes, processes, workers_for
 from dpsco_core.runs.store import Store
 from dpsco_core.runs.study import Cell, Outcome
 from dpsco_core.scenario import Scenario
+from tests.folded import one_in
 
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
@@ -193,7 +194,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("way", one_in(2, [signal.SIGKILL, signal.SIGINT]))
 def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal.Signals) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", BUSY],
