@@ -97,9 +97,7 @@ def is_fast(slug: str, query: dict[str, str]) -> bool:
 @pytest.mark.parametrize(
     ("slug", "query"),
     [
-        pytest.param(
-            s, q, marks=pytest.mark.slow if s not in FAST or q == DEAR else (), id=f"{s}-{i}"
-        )
+        pytest.param(s, q, marks=() if is_fast(s, q) else pytest.mark.slow, id=f"{s}-{i}")
         for i, (s, q) in enumerate(KNOWN)
     ],
 )
