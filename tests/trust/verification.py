@@ -109,9 +109,7 @@ def faults() -> str:
 
 def reasons() -> str:
     """Return why some faults do not exist."""
-    missing = [
-        m for m in (Mutant(case=s, fault=f) for s in PRIVATE for f in FAULTS) if m.not_applicable
-    ]
+    missing = [m for m in MUTANTS if m.case in PRIVATE and m.not_applicable]
     return "\n".join(f"- n/a: {m.case}, {m.fault.name}: {m.not_applicable}." for m in missing)
 
 
@@ -126,9 +124,7 @@ def bounds() -> str:
 def page() -> str:
     """Return the whole page."""
     described = [[short(check), words] for check, words in CHECKS.items()]
-    count = sum(
-        not Mutant(case=n, fault=f).not_applicable for n in (*PRIVATE, *VARIANTS) for f in FAULTS
-    )
+    count = sum(not m.not_applicable for m in MUTANTS)
     kinds = {case(name).slug for name in VARIANTS}
     return "\n".join(
         [
