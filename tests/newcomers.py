@@ -188,7 +188,7 @@ def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
 '''
 STORY = code(section("Add a method"))
 # The plainest estimator: the printed one without its rough mean. Its radius reads no constant.
-METHOD = DOCSTRING + changed(
+METHOD = f"{DOCSTRING}\n" + changed(
     code(EXTEND, "my_mean.py"),
     ("\n\nMETHODS = (Recentred,)\n", ""),
     ("((plan.rough_radius, 0.2), (plan.radius, 0.8))", "((plan.radius, 1.0),)"),
@@ -204,7 +204,7 @@ METHOD = DOCSTRING + changed(
     ("mean.recentred", "mean.walked"),
     ("Recentred", "Walked"),
 )
-OPTIMISER = DOCSTRING + changed(
+OPTIMISER = f"{DOCSTRING}\n" + changed(
     code(EXTEND, "my_optimiser.py"),
     ("\n\nMETHODS = (OneStep,)\n", ""),
     ("    def plan(", f"{STORY}\n    def plan("),

@@ -145,7 +145,7 @@ RECIPES = (
             "tests/results",
             "tests/audit",
         ),
-        seen_by=40,
+        seen_by=25,
         writes=("docs/verification.md",),
     ),
     Recipe(
