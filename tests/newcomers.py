@@ -1,4 +1,11 @@
-"""What newcomers write whose code no document prints, with its tests; `test_recipes` walks it."""
+"""What newcomers write who take the printed methods as their model, or whose code is not printed.
+
+With its tests; `test_recipes` walks it.
+"""
+
+from __future__ import annotations
+
+from tests.printed import DOCSTRING, EXTEND, changed, code, section
 
 PROBLEM = r'''"""What a newcomer has added."""
 
@@ -178,4 +185,73 @@ def test_it_is_the_sum_of_what_clipping_at_its_radius_costs() -> None:
 def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
     assert BOUND.failures(setting(budget=PureDP(epsilon=1.0)))
     assert not BOUND.failures(setting())
+'''
+STORY = code(section("Add a method"))
+# The plainest estimator: the printed one without its rough mean. Its radius reads no constant.
+METHOD = f"{DOCSTRING}\n" + changed(
+    code(EXTEND, "my_mean.py"),
+    ("\n\nMETHODS = (Recentred,)\n", ""),
+    ("((plan.rough_radius, 0.2), (plan.radius, 0.8))", "((plan.radius, 1.0),)"),
+    ("rough = radius + setting.constants.mean_gradient_bound", "rough = radius"),
+    ("    def plan(", f"{STORY}    stage = Stage(at_once=True)\n\n    def plan("),
+    (
+        "from dpsco_core.privacy.ledger",
+        "from dpsco_core.methods.mean.sentences import OVER_N\n"
+        "from dpsco_core.methods.stage import Stage\n"
+        "from dpsco_core.methods.story import Proof, Story\n"
+        "from dpsco_core.privacy.ledger",
+    ),
+    ("mean.recentred", "mean.walked"),
+    ("Recentred", "Walked"),
+)
+OPTIMISER = f"{DOCSTRING}\n" + changed(
+    code(EXTEND, "my_optimiser.py"),
+    ("\n\nMETHODS = (OneStep,)\n", ""),
+    ("    def plan(", f"{STORY}\n    def plan("),
+    (
+        'OVER_N | {"methods": ("mean.sample", "mean.clipped", ',
+        'QUADRATIC | {"methods": ("sco.erm", ',
+    ),
+    (
+        "from dpsco_core.methods.mean.base",
+        "from dpsco_core.methods.euclidean.sentences import QUADRATIC\n"
+        "from dpsco_core.methods.mean.base",
+    ),
+    (
+        "from dpsco_core.privacy.ledger",
+        "from dpsco_core.methods.story import Proof, Story\nfrom dpsco_core.privacy.ledger",
+    ),
+    ("mean.recentred", "sco.one-step"),
+    ("sco.one-step", "sco.walked"),
+    ("OneStep", "Walked"),
+)
+METHOD_TEST = '''"""What a newcomer has added."""
+
+import numpy as np
+
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import Walked
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+
+
+def test_it_errs_little_on_many_records() -> None:
+    where = Scenario(n=5000, d=3, methods=("mean.walked",)).setting
+    rng, method, ledger = np.random.default_rng(0), Walked(), Ledger(where.budget)
+    rows = DenseRows(rng.standard_normal((5000, 3)))
+    release = method.release(rows, method.plan(where), ledger, rng)
+    assert np.linalg.norm(release.value) < 0.2
+'''
+OPTIMISER_TEST = '''"""What a newcomer has added."""
+
+import pytest
+
+from dpsco_core import study
+from dpsco_core.scenario import Scenario
+
+
+def test_it_spends_its_whole_budget() -> None:
+    where = Scenario(problem="quadratic", n=5000, d=3, methods=("sco.walked",), trials=1)
+    (outcome,) = study(where)
+    assert outcome.spent.epsilon == pytest.approx(1.0)
 '''

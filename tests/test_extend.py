@@ -30,6 +30,7 @@ OWN = ("my_mean.py", "my_bound.py", "my_law.py")
 WITH = tuple(f"--with={name}" for name in OWN)
 MARK = "--- what was run, as a script ---"
 METHOD, BOUND, LAW = "mean.recentred", "upper.mean.recentred", "weibull"
+STEP = "sco.one-step"
 CLIPPED = """
 from dataclasses import dataclass
 from dpsco_core.catalogue import method_class
@@ -102,19 +103,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_file_of_the_page_is_short() -> None:
-    assert set(BLOCKS) == {*OWN, "own_run.py"}
+    assert set(BLOCKS) == {*OWN, "my_optimiser.py", "own_run.py"}
     assert all(len(text.splitlines()) < 75 for text in BLOCKS.values())
 
 
 def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> None:
     asked = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json")
-    *printed, about = dpsco(
+    *printed, about, step = dpsco(
         folder,
         ("catalogue", "--json", *WITH),
         ("run", *asked, "--workers=1"),
         ("run", *asked, "--workers=2"),
         ("bounds", "--delta=0", "--json"),
         ("about", METHOD),
+        ("run", "--with=my_optimiser.py", f"--method={STEP}", "--problem=huber", *asked[2:]),
     )
     listed, one, two, pure = map(json.loads, printed)
     slugs = {kind: [row["slug"] for row in rows] for kind, rows in listed.items()}
@@ -129,6 +131,8 @@ def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> 
     (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
     assert bound["failures"] == ["Gaussian noise cannot give pure DP."]
     assert "Recentred clipping" in about
+    (row,) = json.loads(step)["results"]
+    assert row["method"] == STEP and row["spent"]["epsilon"] == 1.0
 
 
 def test_a_law_serves_the_problems_whose_questions_it_answers(folder: Path) -> None:

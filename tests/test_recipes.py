@@ -20,29 +20,14 @@ import pytest
 
 from tests import newcomers
 from tests.folded import each
+from tests.printed import DOCSTRING, EXTEND, code, section
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXTS = {
-    name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("CONTRIBUTING.md", "docs/extend.md")
-}
 LEFT = shutil.ignore_patterns(
     ".git", ".venv*", "build", "dist", "test-results", "__pycache__", ".*_cache", ".hypothesis"
 )
 Edit = Callable[[str], str]
 NUMBERS = {3: "Three", 4: "Four"}
-
-
-def section(title: str) -> str:
-    """Return the recipe of that title."""
-    return TEXTS["CONTRIBUTING.md"].split(f"\n## {title}\n")[1].split("\n## ")[0]
-
-
-def code(text: str, name: str = "") -> str:
-    """Return a block of Python of a document; the file `name`, or the only one."""
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (block,) = [b for b in blocks if not name or b.startswith(f"# {name}\n")]
-    return str(block).removeprefix(f"# {name}\n")
 
 
 def before(mark: str, line: str) -> Edit:
@@ -77,20 +62,7 @@ class Recipe:
         return f"{self.title}, {self.kind}" if self.kind else self.title
 
 
-EXTEND = TEXTS["docs/extend.md"]
 # The tests of docs/extend.md add what has the names printed there, so that others are taken here.
-METHOD = (
-    code(EXTEND, "my_mean.py")
-    .removesuffix("\n\nMETHODS = (Recentred,)\n")
-    .replace("    def plan(", code(section("Add a method")) + "\n    def plan(", 1)
-    .replace(
-        "\n\n\n@dataclass",
-        "\nfrom dpsco_core.methods.mean.sentences import OVER_N"
-        "\nfrom dpsco_core.methods.story import Proof, Story\n\n\n@dataclass",
-        1,
-    )
-    .replace("mean.recentred", "mean.walked")
-)
 BOUND = (
     code(EXTEND, "my_bound.py")
     .replace("BOUNDS =", "WALKED_BOUNDS =")
@@ -103,22 +75,6 @@ LAW = (
     .removesuffix("\n\nDISTRIBUTIONS = (Weibull,)\n")
     .replace('"weibull"', '"walked"')
 )
-METHOD_TEST = """
-import numpy as np
-
-from dpsco_core.data import DenseRows
-from dpsco_core.methods.mean import Recentred
-from dpsco_core.privacy import Ledger
-from dpsco_core.scenario import Scenario
-
-
-def test_it_errs_little_on_many_records() -> None:
-    where = Scenario(n=5000, d=3, methods=("mean.walked",)).setting
-    rng, method, ledger = np.random.default_rng(0), Recentred(), Ledger(where.budget)
-    rows = DenseRows(rng.standard_normal((5000, 3)))
-    release = method.release(rows, method.plan(where), ledger, rng)
-    assert np.linalg.norm(release.value) < 0.2
-"""
 BOUND_TEST = """
 import pytest
 
@@ -152,7 +108,6 @@ def test_it_says_what_the_budget_is_worth() -> None:
     assert not page.exception
     assert any("one Gaussian release with ρ = 0.25." in text.value for text in page.markdown)
 """
-DOCSTRING = '"""What a newcomer has added."""\n'
 LINT = ("tests/test_architecture.py", "tests/test_names.py", "tests/test_citations.py")
 BOUND_LINES = {
     "dpsco_core/bounds/mean/rows.py": each_of(
@@ -165,15 +120,15 @@ RECIPES = (
         title="Add a method",
         most=4,
         files={
-            "dpsco_core/methods/mean/walked.py": DOCSTRING + METHOD,
-            "tests/methods/mean/test_walked.py": DOCSTRING + METHOD_TEST,
+            "dpsco_core/methods/mean/walked.py": newcomers.METHOD,
+            "tests/methods/mean/test_walked.py": newcomers.METHOD_TEST,
         },
         lines={
             "dpsco_core/methods/mean/__init__.py": each_of(
-                before("\n__all__", "from dpsco_core.methods.mean.walked import Recentred"),
-                before('    "Release"', '    "Recentred",'),
+                before("\n__all__", "from dpsco_core.methods.mean.walked import Walked"),
+                before("]\n", '    "Walked",'),
             ),
-            "dpsco_core/catalogue.py": before(")\nOPTIMISERS", "    mean.Recentred,"),
+            "dpsco_core/catalogue.py": before(")\nOPTIMISERS", "    mean.Walked,"),
         },
         whole=(
             *LINT,
@@ -188,7 +143,28 @@ RECIPES = (
             "tests/explain",
             "tests/runs",
             "tests/results",
+            "tests/audit",
         ),
+        seen_by=25,
+        writes=("docs/verification.md",),
+    ),
+    Recipe(
+        title="Add a method",
+        kind="optimiser",
+        most=4,
+        files={
+            "dpsco_core/methods/euclidean/walked.py": newcomers.OPTIMISER,
+            "tests/methods/euclidean/test_walked.py": newcomers.OPTIMISER_TEST,
+        },
+        lines={
+            "dpsco_core/methods/euclidean/__init__.py": each_of(
+                before("\n__all__", "from dpsco_core.methods.euclidean.walked import Walked"),
+                before("]\n", '    "Walked",'),
+            ),
+            "dpsco_core/catalogue.py": before(")\n# Lists", "    euclidean.Walked,"),
+        },
+        whole=(*LINT, "tests/trust/test_verification.py"),
+        named=("tests/methods", "tests/trust", "tests/test_catalogue.py", "tests/audit"),
         seen_by=20,
         writes=("docs/verification.md",),
     ),
@@ -308,9 +284,9 @@ def walked(recipe: Recipe, folder: Path) -> Path:
         (copy / name).write_text(text, encoding="utf-8")
     for name, edit in recipe.lines.items():
         text = (copy / name).read_text(encoding="utf-8")
-        changed = edit(text)
-        assert changed != text, name
-        (copy / name).write_text(changed, encoding="utf-8")
+        edited = edit(text)
+        assert edited != text, name
+        (copy / name).write_text(edited, encoding="utf-8")
     return copy
 
 
@@ -347,8 +323,8 @@ def test_a_recipe_says_how_many_files_it_takes_and_names_them(recipe: Recipe) ->
         assert any(f"`{one}`" in text for one in (name, Path(name).name)), name
 
 
-# An explicit bound is added as a rate is: only the files of the slow test differ.
-QUICK = [pytest.param(r, marks=[pytest.mark.slow] * ("explicit" in str(r))) for r in RECIPES]
+# An explicit bound is added as a rate is, an optimiser as an estimator: the rest is slow.
+QUICK = [pytest.param(r, marks=[pytest.mark.slow] * bool(r.kind)) for r in RECIPES]
 
 
 @pytest.mark.parametrize("recipe", QUICK, ids=str)
@@ -372,3 +348,18 @@ def test_whoever_follows_a_recipe_passes_every_suite_at_once(
     run(copy, *recipe.whole)
     (passed,) = re.findall(r"(\d+) passed", run(copy, *recipe.named, "-k=walked"))
     assert int(passed) >= recipe.seen_by
+
+
+@pytest.mark.slow
+def test_what_a_newcomer_adds_has_the_types_that_make_test_asks_for(tmp_path: Path) -> None:
+    files = [text for r in RECIPES for name, text in r.files.items() if name.startswith("dpsco")]
+    for i, text in enumerate(files):
+        (tmp_path / f"walked_{i}.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

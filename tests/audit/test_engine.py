@@ -60,7 +60,8 @@ def test_an_estimator_that_adds_noise_once_is_audited_at_once(method: str) -> No
     check(method, 20_000)
     honest = audited(task(method, 20_000))
     assert honest.epsilon_lower_bound > 0.4
-    assert audited(task(method, 1000, fault="no-clipping")).caught_at == 1000
+    if PRIVATE[method].clip is not None:  # otherwise no field takes the clip away
+        assert audited(task(method, 1000, fault="no-clipping")).caught_at == 1000
 
 
 @pytest.mark.parametrize("method", one_in(2, [m for m in QUICK if m not in AT_ONCE]))

@@ -62,8 +62,10 @@ def texts(told: Story) -> tuple[str, ...]:
 
 def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
     for kind in METHODS:
-        assert kind.story is not None, kind
-        assert (kind.story.privacy is None) == (kind.card.privacy == "none")
+        slug = kind.card.slug
+        assert kind.story is not None, f"give {slug} a `story`, as CONTRIBUTING.md prints it"
+        same = (kind.story.privacy is None) == (kind.card.privacy == "none")
+        assert same, f"the story of {slug} must have a Proof, or None if its card is not private"
     with pytest.raises(InvalidInput, match="method must be"):
         story("sco.unknown")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import pkgutil
-import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,12 @@ from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.stage import Told
-from dpsco_core.methods.user import chains, clipped_means
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework import faults as framework_faults
 from tests.methods.mean import faults as mean_faults
-from tests.methods.mean.faults import in_order
+from tests.methods.mean.faults import everywhere, in_order
 from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
@@ -48,13 +48,6 @@ DRAWING = {
 def no_clip(patch: Patch, case: Case) -> None:
     """No record, gradient, feature or user is shortened, left out or filtered."""
     framework_faults.no_clip(patch)
-
-    def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-        return block, np.ones(len(block))
-
-    own = sys.modules[type(case.method).__module__]
-    for module in (lipschitz, chains, clipped_means, ladder, own):
-        patch.setattr(module, "clip_to_ball", keep, raising=False)
     patch.setattr(automatic, "normalised", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radii: np.ones((len(radii), len(norms))))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
@@ -144,21 +137,35 @@ def radius_from_the_data(patch: Patch, case: Case) -> None:
     """The public constants, of which clip levels are made, are estimated on the records."""
 
     def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
-        where = plan.setting
-        size = float(np.median(np.abs(rows_of(data))))
-        known = where.constants
-        factor = {
-            "coordinate_moment": size**where.moment_order,
-            "directional_moment": size,
-            "variance_trace": size**2,
-            "mean_gradient_bound": size,
-            "lipschitz": size,
-        }
-        measured = {name: getattr(known, name) * value for name, value in factor.items()}
-        own = self.plan(replace(where, constants=replace(known, **measured)))
-        return honest(self, data, own, *rest)
+        return honest(self, data, self.plan(measured(plan.setting, data)), *rest)
 
     _release(patch, case, fitted)
+
+
+def measured(where: Setting, data: Any) -> Setting:
+    """Return the setting with constants that are estimated on the records."""
+    size = float(np.median(np.abs(rows_of(data))))
+    factor = {
+        "coordinate_moment": size**where.moment_order,
+        "directional_moment": size,
+        "variance_trace": size**2,
+        "mean_gradient_bound": size,
+        "lipschitz": size,
+    }
+    known = where.constants
+    scaled = {name: getattr(known, name) * value for name, value in factor.items()}
+    return replace(where, constants=replace(known, **scaled))
+
+
+@lru_cache
+def reads_no_constant(case: Case) -> str:
+    """Return why no radius can come from the constants; empty where a plan follows them."""
+    where, plans = case.point.setting, {repr(case.plan())}
+    for scale in (1.0, 1e3):
+        with case.planning():
+            plan = case.method.plan(measured(where, case.crowd(7, scale)))
+        plans.add(repr(replace(plan, setting=where)))
+    return "the plan reads no constant of the problem" if len(plans) == 1 else ""
 
 
 def budget_spent_twice(patch: Patch, case: Case) -> None:
@@ -255,13 +262,14 @@ REUSED: dict[Told, Callable[[Any], Any]] = {
 }
 
 
+def splits_nothing(case: Case) -> str:
+    """Return why no split can be reused; empty where a method names one."""
+    splits = method_class(case.slug).stage.splits
+    return "" if splits else "every release looks at all records"
+
+
 def split_reused(patch: Patch, case: Case) -> None:
     """What the ledger counts as disjoint records are the same ones."""
     for split in method_class(case.slug).stage.splits:
         honest = pkgutil.resolve_name(split.function)
-        reused = REUSED[split.told](honest)
-        place, _, name = split.function.rpartition(".")
-        patch.setattr(pkgutil.resolve_name(place), name, reused)
-        for module in list(sys.modules.values()):  # where it was imported by name
-            if vars(module).get(name) is honest:
-                patch.setattr(module, name, reused)
+        everywhere(patch, split.function, REUSED[split.told](honest))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from dpsco_core.catalogue import method_class
 from tests.trust import checks, faults
 from tests.trust.cases import CASES, Case, case
 
@@ -19,16 +18,27 @@ class Fault:
     name: str
     make: Callable[[pytest.MonkeyPatch, Case], None]
     check: checks.Check
+    # why a case cannot have it, or an empty string
+    without: Callable[[Case], str] = lambda case: ""
+    # what to look at in a method in which it is not found out
+    advice: str = "a small run that shows it is set by Stage.small"
 
 
 FAULTS = (
-    Fault(name="clip removed", make=faults.no_clip, check=checks.check_attained),
+    Fault(
+        name="clip removed",
+        make=faults.no_clip,
+        check=checks.check_attained,
+        advice="clip by the functions of dpsco_core/methods/mean/base.py, which the fault removes",
+    ),
     Fault(name="noise halved", make=faults.half_the_noise, check=checks.check_noise),
     Fault(name="sensitivity halved", make=faults.half_the_sensitivity, check=checks.check_attained),
     Fault(
         name="radius from the data",
         make=faults.radius_from_the_data,
         check=checks.check_plan_is_fixed,
+        without=faults.reads_no_constant,
+        advice="the plan reads constants of the problem that leave what is released as it is",
     ),
     Fault(name="seed reused", make=faults.one_seed_for_all, check=checks.check_noise_is_fresh),
     Fault(name="budget spent twice", make=faults.budget_spent_twice, check=checks.check_ledger),
@@ -37,29 +47,31 @@ FAULTS = (
         make=faults.second_run_off_the_books,
         check=checks.check_ledger,
     ),
-    Fault(name="block split reused", make=faults.split_reused, check=checks.check_attained),
+    Fault(
+        name="block split reused",
+        make=faults.split_reused,
+        check=checks.check_attained,
+        without=faults.splits_nothing,
+        advice="Stage.small must set a run of more than one block, step or phase",
+    ),
 )
 SPLIT = FAULTS[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A case of a method with a fault, or the reason why it cannot have it."""
+    """A case of a method with a fault: a cell of the table."""
 
     case: str
     fault: Fault
-    not_applicable: str = ""
+
+    @property
+    def not_applicable(self) -> str:
+        """Why the method cannot have the fault; empty if it can."""
+        return self.fault.without(case(self.case))
 
 
-def mutant(name: str, fault: Fault) -> Mutant:
-    """Return a cell of the table."""
-    reason = ""
-    if fault is SPLIT and not method_class(case(name).slug).stage.splits:
-        reason = "every release looks at all records"
-    return Mutant(case=name, fault=fault, not_applicable=reason)
-
-
-MUTANTS = tuple(mutant(name, fault) for name in CASES for fault in FAULTS)
+MUTANTS = tuple(Mutant(case=name, fault=fault) for name in CASES for fault in FAULTS)
 
 
 def killed(one: Mutant, patch: pytest.MonkeyPatch) -> str:

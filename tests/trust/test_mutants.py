@@ -18,9 +18,10 @@ from tests.conftest import FOUND
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
 from tests.trust.faults import REUSED
-from tests.trust.mutants import FAULTS, MUTANTS, Mutant, killed
+from tests.trust.mutants import FAULTS, MUTANTS, SPLIT, Mutant, killed
 
-APPLICABLE = [m for m in MUTANTS if not m.not_applicable]
+# Whether a plan reads a constant is asked where nothing is found, for it takes a plan.
+APPLICABLE = [m for m in MUTANTS if m.fault is not SPLIT or not m.not_applicable]
 PARAMETERS = [  # all methods in `make test`; their second ways to be private in the slow suite
     pytest.param(m, id=f"{m.case}-{m.fault.name}", marks=[pytest.mark.slow] * (m.case in VARIANTS))
     for m in APPLICABLE
@@ -41,7 +42,9 @@ def test_a_mutant_is_killed_by_a_check_that_the_method_passes(
 ) -> None:
     honest(mutant.case, mutant.fault.check)
     words = killed(mutant, monkeypatch)
-    assert words, "the fault is not found out"
+    if not words:
+        assert mutant.not_applicable, f"the fault is not found out: {mutant.fault.advice}"
+        return
     check = mutant.fault.check.__name__
     record_property(FOUND, f"{mutant.case}: {mutant.fault.name}: killed by {check}: {words}")
 
@@ -57,7 +60,7 @@ def test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them(name
     place = case(name)
     entries = checks.booked(place.play(place.crowd(0)))
     if any(e.part is not None or e.disjoint_blocks > 1 for e in entries):
-        assert place.method.stage.splits
+        assert place.method.stage.splits, "name in Stage.splits what divides its records"
 
 
 def test_every_way_to_divide_records_is_broken_in_some_method() -> None:

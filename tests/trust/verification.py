@@ -10,7 +10,7 @@ from dpsco_core.catalogue import METHODS
 from tests.trust import checks
 from tests.trust.cases import PRIVATE, VARIANTS, case
 from tests.trust.independent import COUNTERPARTS
-from tests.trust.mutants import FAULTS, mutant
+from tests.trust.mutants import FAULTS, MUTANTS, Mutant
 from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,14 +102,14 @@ def faults() -> str:
     """Return the table of deliberate faults, with what finds each."""
     rows = []
     for name in (*PRIVATE, *VARIANTS):
-        cells = [mutant(name, fault) for fault in FAULTS]
+        cells = [Mutant(case=name, fault=fault) for fault in FAULTS]
         rows.append([name, *("n/a" if m.not_applicable else short(m.fault.check) for m in cells)])
     return table(["method", *(fault.name for fault in FAULTS)], rows)
 
 
 def reasons() -> str:
     """Return why some faults do not exist."""
-    missing = [m for m in (mutant(s, f) for s in PRIVATE for f in FAULTS) if m.not_applicable]
+    missing = [m for m in MUTANTS if m.case in PRIVATE and m.not_applicable]
     return "\n".join(f"- n/a: {m.case}, {m.fault.name}: {m.not_applicable}." for m in missing)
 
 
@@ -124,7 +124,7 @@ def bounds() -> str:
 def page() -> str:
     """Return the whole page."""
     described = [[short(check), words] for check, words in CHECKS.items()]
-    count = sum(not mutant(n, f).not_applicable for n in (*PRIVATE, *VARIANTS) for f in FAULTS)
+    count = sum(not m.not_applicable for m in MUTANTS)
     kinds = {case(name).slug for name in VARIANTS}
     return "\n".join(
         [

@@ -12,7 +12,6 @@ from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
     Descent,
@@ -21,7 +20,7 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_descent,
     typical_norm,
 )
-from dpsco_core.methods.mean.base import check_level, clipped_mean
+from dpsco_core.methods.mean.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.mean.ladder import (
     ENOUGH,
     clipped_sums,

@@ -13,10 +13,9 @@ from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tu
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import Descended, descend
-from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, QUADRATIC
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent, practical_descent, typical_norm
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball
+from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, clip_to_ball, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -164,7 +163,7 @@ class AutomaticDescent(PrivateMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> AutomaticPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         scale = level_of(setting, rho, self.tuning) if self.scale is None else self.scale
         check_level("scale", scale)
         descent = self.descent or descent_at(setting, rho, scale, self.tuning)

@@ -12,7 +12,6 @@ from dpsco_core.methods.euclidean.framework import (
     planned,
     whole_steps,
 )
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
     DESCENT,
@@ -116,7 +115,6 @@ class ClippedDescent(FrameworkMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
         if self.radius is not None:

@@ -13,7 +13,6 @@ from dpsco_core.methods.euclidean.framework import (
     planned,
     whole_steps,
 )
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import (
     FEW_STEPS,
@@ -132,7 +131,6 @@ class CoordinatewiseDescent(FrameworkMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         theory = self.tuning == "theory"
         blocks = self.blocks

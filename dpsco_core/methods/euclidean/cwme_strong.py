@@ -11,7 +11,6 @@ from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
 from dpsco_core.methods.euclidean.tuning import Descent, mean_room, practical_limit, start_distance
 from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
@@ -120,7 +119,6 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = condition(setting)
         theory = self.tuning == "theory"

@@ -11,10 +11,9 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
-from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
-from dpsco_core.methods.mean.base import check_level, clipped_mean
+from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.correlated import Encoding
@@ -166,7 +165,7 @@ class CorrelatedDescent(PrivateMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> CorrelatedPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         records: tuple[int, ...] = (setting.n,)
         descents: tuple[Descent, ...]
         radius = self.radius

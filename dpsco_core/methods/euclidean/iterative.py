@@ -8,7 +8,6 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite, planned
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
     DESCENT,
@@ -133,7 +132,6 @@ class IterativeDescent(FrameworkMethod):
     symbol = "star"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         n, d = setting.n, setting.d
         theory = self.tuning == "theory"

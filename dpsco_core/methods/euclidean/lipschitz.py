@@ -13,10 +13,9 @@ import numpy as np
 from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Tuning
+from dpsco_core.methods.base import Tuning
 from dpsco_core.methods.euclidean.tuning import practical_radius
-from dpsco_core.methods.mean.base import check_level, clip_to_ball, gaussian_share
-from dpsco_core.privacy.budget import PureDP
+from dpsco_core.methods.mean.base import check_level, clip_to_ball
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
 
@@ -137,21 +136,6 @@ def _record_bound(constants: Constants) -> float:
     if constants.structure == "mean" and constants.lipschitz > constants.diameter / 2:
         return constants.lipschitz - constants.diameter / 2
     return math.inf
-
-
-def sco_share(setting: Setting, calibration: Calibration) -> float:
-    """Return the rho that a Gaussian optimiser may spend; see `gaussian_share`.
-
-    Raises `NotApplicable` under a pure budget.
-    """
-    refuse_pure(setting)
-    return gaussian_share(setting, calibration)
-
-
-def refuse_pure(setting: Setting) -> None:
-    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
-    if isinstance(setting.budget, PureDP):
-        raise NotApplicable("Gaussian noise cannot give pure DP.", delta=1e-06)
 
 
 def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:

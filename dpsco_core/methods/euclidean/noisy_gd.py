@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from dpsco_core.base.cards import BASSILY_2014, MethodCard
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
-from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, sco_share
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
+from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Proof, Story
@@ -107,7 +108,7 @@ class NoisyGradientDescent(FrameworkMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n
         energy = setting.d * sensitivity**2 / (2 * rho)

@@ -18,9 +18,9 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_block_mean,
     clipped_gradient,
     lipschitz_losses,
-    sco_share,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
+from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -136,7 +136,7 @@ class PhasedSgd(PrivateMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> PhasedPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         if math.isinf(losses.smoothness):
             raise NotApplicable(

@@ -17,9 +17,9 @@ from dpsco_core.methods.euclidean.lipschitz import (
     Losses,
     clipped_gradient,
     lipschitz_losses,
-    refuse_pure,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, HUBER, LIPSCHITZ
+from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy import Ledger, Steps

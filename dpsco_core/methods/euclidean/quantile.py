@@ -17,10 +17,9 @@ from dpsco_core.methods.euclidean.automatic import (
 )
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
-from dpsco_core.methods.euclidean.lipschitz import sco_share
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, FULL, MOMENTS
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, Descent
-from dpsco_core.methods.mean.base import check_level, clipped_mean
+from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.story import Proof, Story
@@ -141,7 +140,7 @@ class QuantileDescent(PrivateMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> QuantilePlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
         of_gradients = (1 - COUNT_SHARE) * rho
         given = self.radius

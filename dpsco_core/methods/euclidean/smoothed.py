@@ -12,7 +12,6 @@ from dpsco_core.methods.euclidean.framework import (
     planned,
     whole_steps,
 )
-from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
 from dpsco_core.methods.euclidean.tuning import (
     FEW_STEPS,
@@ -114,7 +113,6 @@ class SmoothedDescent(FrameworkMethod):
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
         theory = self.tuning == "theory"

@@ -8,7 +8,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
-from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import (
     PhasedPlan,
     PhasedSgd,
@@ -19,6 +19,7 @@ from dpsco_core.methods.euclidean.phased_sgd import (
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
 from dpsco_core.methods.lq.sentences import EVERYWHERE, ON_CUBE, lq_card
+from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger

@@ -69,20 +69,27 @@ def into_ball(value: Vector, bound: float) -> Vector:
     return value if norm <= bound else value * (bound / norm)
 
 
+def refuse_pure(setting: Setting) -> None:
+    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
+    if not isinstance(setting.budget, PureDP):
+        return
+    reason = "Gaussian noise cannot give pure DP."
+    if math.isfinite(setting.constants.diameter):  # only an optimiser has a set of parameters
+        raise NotApplicable(reason, delta=1e-06)
+    method = "mean.cwme-pure" if setting.m == 1 else "user.mean-adaptive"
+    raise NotApplicable(reason, method=method, otherwise="set delta=1e-06")
+
+
 def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     """Return the rho that a Gaussian method may spend at the setting's budget.
 
     ``"tight"``: the exact Gaussian curve. ``"paper"``: Bun and Steinke's conversion inverted.
 
-    Raises `NotApplicable` under a pure budget.
+    Raises `NotApplicable` under a pure budget, with a change that serves the problem: an estimator
+    of the mean has another one to name, an optimiser needs a delta.
     """
+    refuse_pure(setting)
     budget = setting.budget
-    if isinstance(budget, PureDP):
-        raise NotApplicable(
-            "Gaussian noise cannot give pure DP.",
-            method="mean.cwme-pure",
-            otherwise="set delta=1e-06",
-        )
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return zcdp_rho(budget.epsilon, budget.delta, "paper")
     return setting.gaussian_rho

@@ -21,15 +21,10 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
-from dpsco_core.methods.euclidean.lipschitz import (
-    BOUNDED_CAVEAT,
-    Losses,
-    lipschitz_losses,
-    sco_share,
-)
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
-from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users
@@ -143,7 +138,7 @@ class UserClippedMeans(PrivateMethod):
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> MeansPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
         choice = self._choice(setting, rho, losses, energy)

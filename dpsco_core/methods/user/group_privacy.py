@@ -10,13 +10,9 @@ import numpy as np
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.euclidean.lipschitz import (
-    BOUNDED_CAVEAT,
-    Losses,
-    lipschitz_losses,
-    sco_share,
-)
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, resolved
+from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
@@ -130,7 +126,7 @@ class UserGroupPrivacy(PrivateMethod):
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> ChainPlan:
-        rho = sco_share(setting, self.calibration)
+        rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")
         shape = _theorem_phases if self.tuning == "theory" else _practical_phases

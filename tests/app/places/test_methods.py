@@ -48,6 +48,7 @@ from tests.app.pages import below, checked, headline, html, ladder, press, texts
 from tests.app.places.test_one_run import open_at
 
 QUICK = {"problem": "mean", "p": "4", "n": "1000"}
+EXAMPLE_AXES = ("n", "m", "decay")
 
 
 def open_algorithms(**query: str) -> AppTest:
@@ -405,8 +406,11 @@ def test_everything_has_a_name() -> None:
 def test_every_example_leads_with_its_method() -> None:
     for slug in METHOD_SLUGS:
         shown = example(slug)
-        assert len(shown.methods) >= 2, slug
-        assert shown.axis in ("n", "m", "decay")
+        assert len(shown.methods) >= 2, f"give the example of {slug} a method to compare it with"
+        assert shown.axis in EXAMPLE_AXES, (
+            f"the example in the story of {slug} must have an axis, one of {EXAMPLE_AXES}, with a "
+            f"grid, as OVER_N of mean/sentences.py has, got axis={shown.axis}"
+        )
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -29,6 +31,16 @@ from dpsco_core.privacy import Ledger
 Patch = pytest.MonkeyPatch
 RECORDS = 41  # records of the data sets that the faults are tried on
 LEDGER = "dpsco_core.privacy.ledger."
+
+
+def everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
+    """Replace a function, also in every module that has imported it by name."""
+    honest = pkgutil.resolve_name(function)
+    place, _, name = function.rpartition(".")
+    patch.setattr(pkgutil.resolve_name(place), name, broken)
+    for module in list(sys.modules.values()):
+        if vars(module).get(name) is honest:
+            patch.setattr(module, name, broken)
 
 
 def normal(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
@@ -90,13 +102,19 @@ def half_the_sensitivity(patch: Patch) -> None:
 
 
 def no_clip(patch: Patch) -> None:
+    """No record is shortened to a ball, no entry to an interval, whoever asks for it."""
+
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
         return block, np.ones(len(block))
 
-    blocks = coordinatewise.clipped_block_means
-    patch.setattr(base, "clip_to_ball", keep)
-    patch.setattr(coordinatewise, "clipped_block_means", lambda r, _, m: blocks(r, math.inf, m))
-    patch.setattr(smoothed, "smoothed_clip", lambda u, c: u)
+    entries = base.sum_of_clipped_entries
+
+    def whole(rows: Rows, *part: int, limit: float) -> np.ndarray:
+        return entries(rows, *part, limit=math.inf)
+
+    everywhere(patch, f"{base.__name__}.clip_to_ball", keep)
+    everywhere(patch, f"{base.__name__}.sum_of_clipped_entries", whole)
+    everywhere(patch, "dpsco_core.methods.mean.smooth_clip.smoothed_clip", lambda u, c: u)
 
 
 def nan_is_kept(patch: Patch) -> None:

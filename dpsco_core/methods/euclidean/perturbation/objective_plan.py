@@ -16,7 +16,8 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.geometry.ball import Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import Calibration, Plan, Tuning
-from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
+from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
 from dpsco_core.problems.base import Setting

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.base import check_kind, clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan
-from dpsco_core.privacy.budget import PureDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -38,16 +37,6 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
         ("d", "the dimension of the rows", sample.d, setting.d),
     ):
         require(got == planned, name, f"{what}, {got}", planned)
-
-
-def refuse_pure(setting: Setting) -> None:
-    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
-    if isinstance(setting.budget, PureDP):
-        raise NotApplicable(
-            "Gaussian noise cannot give pure DP.",
-            method="user.mean-adaptive",
-            otherwise="set delta=1e-06",
-        )
 
 
 def released(

@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.stage import Stage
@@ -15,7 +16,6 @@ from dpsco_core.methods.user.means.base import (
     SAME_NUMBER,
     USERS_OVER_M,
     check_user_rows,
-    refuse_pure,
     released,
 )
 from dpsco_core.privacy.ledger import Ledger

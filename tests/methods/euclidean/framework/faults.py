@@ -30,7 +30,9 @@ Array = np.ndarray
 
 def no_clip(patch: Patch) -> None:
     faults.no_clip(patch)
-    patch.setattr(base, "clip_scaled", lambda rows, c, norms, radius: (rows, c))
+    faults.everywhere(
+        patch, f"{base.__name__}.clip_scaled", lambda rows, c, norms, radius: (rows, c)
+    )
 
 
 def twice_the_radius(patch: Patch) -> None:

@@ -1,0 +1,34 @@
+"""The code that CONTRIBUTING.md and docs/extend.md print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("CONTRIBUTING.md", "docs/extend.md")
+}
+EXTEND = TEXTS["docs/extend.md"]
+DOCSTRING = '"""What a newcomer has added."""\n'
+
+
+def section(title: str) -> str:
+    """Return the recipe of that title."""
+    return TEXTS["CONTRIBUTING.md"].split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def code(text: str, name: str = "") -> str:
+    """Return a block of Python of a document; the file `name`, or the only one."""
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (block,) = [b for b in blocks if not name or b.startswith(f"# {name}\n")]
+    return str(block).removeprefix(f"# {name}\n")
+
+
+def changed(text: str, *pairs: tuple[str, str]) -> str:
+    """Replace each of the texts, which are there."""
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
