@@ -199,4 +199,4 @@ def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_o
     (edge,) = (line for line in panel.lines if line.key == "floor")
     assert list(edge.y) == list(region.upper)
     assert "floor" not in {r.key for r in panel.regions}
-    assert len(panel.words) == len(bare.words) - 1  # that nobody can be there is not said
+    assert len(panel.words) == len(bare.words) - 1  # nothing is said of who cannot be there
