@@ -90,7 +90,7 @@ def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -
 
 
 def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() -> None:
-    loss = Scenario(problem="quadratic", p=2, axis="n", grid=(1000, 10_000), n=10_000)
+    loss = Scenario(problem="quadratic", axis="n", grid=(1000, 10_000), n=10_000)
     mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
     for scenario, alike in ((loss, False), (mean, True)):
         hard = hardest(scenario)
