@@ -87,8 +87,8 @@ HOW_TO_READ_RISKS = """
   parameter in the constraint set. At 0 nothing is lost.
 - A lower bound is a worst case over a class of losses and distributions: convex losses, where it is
   proven with a linear loss, or strongly convex ones, where it is proven with the squared distance.
-- For the squared distance the window’s upper edge is that of a private estimate of the mean. Once it
-  is projected on the constraint set it is an optimiser, although not one that runs here.
+- For the squared distance, the window’s upper edge may be proven of a private estimate of the mean.
+  Projected on the constraint set it is an optimiser, although not one that runs here.
 """
 HOW_TO_READ_USERS = """
 - **Lower bounds at user level**: hiding all items of a user hides each of them, so the bounds for

@@ -75,7 +75,7 @@ def test_a_card_says_what_its_bound_is(bound):
     assert "\x0b" not in card.latex and "\t" not in card.latex and "%" not in card.latex
     strong = "strong" in card.slug
     wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
-    of_means = bound in PROJECTED_RISKS  # of no method for losses, and of the loss that is a mean
+    of_means = bound in PROJECTED_RISKS
     one = ("quadratic",) if of_means else (card.instance_problem,)
     assert card.problems == (one if of_means or card.of_law else wide)
     if card.kind == "upper":
