@@ -14,6 +14,7 @@ from dpsco_core.base.cards import Card, Level, MethodCard, Privacy, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
+from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import hardest_prior
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
@@ -73,7 +74,13 @@ OPTIMISERS: tuple[type[Method], ...] = (
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
-BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS, *USER_MEAN_BOUNDS]
+BOUNDS: list[Bound] = [
+    *MEAN_BOUNDS,
+    *SCO_BOUNDS,
+    *USER_BOUNDS,
+    *USER_MEAN_BOUNDS,
+    *projected(USER_MEAN_BOUNDS, "user"),
+]
 DISTRIBUTIONS: list[type[Distribution]] = [*BUILT_IN]
 DEFAULT_METHODS = (
     "mean.sample",

@@ -67,8 +67,9 @@ HOW_TO_READ = """
   95 % interval. The best private algorithm is thick; the one without privacy is grey with open
   points. Point at a line, or at its name, to see where 8 of 10 runs lie and what is proven of it.
 - **The window** (blue-grey): over all data with this tail, the best algorithm's guarantee lies in
-  it. Its upper edge is the smallest upper bound proven for any algorithm here, its lower edge the
-  largest lower bound for every algorithm of your budget. Both have explicit constants.
+  it. Its upper edge is the smallest upper bound that this library proves for any such algorithm, be
+  it among those that you can choose or not, its lower edge the largest lower bound for every
+  algorithm of your budget. Both have explicit constants.
 - **The red region**: no private algorithm has a smaller mean error **on the data of that panel**.
   Non-private lines may run through it, except where it says *private or not*: sampling alone then
   makes its edge, to within 1 %. The edge is **the floor** of the table.
@@ -88,6 +89,8 @@ HOW_TO_READ_RISKS = """
   parameter in the constraint set. At 0 nothing is lost.
 - A lower bound is a worst case over a class of losses and distributions: convex losses, where it is
   proven with a linear loss, or strongly convex ones, where it is proven with the squared distance.
+- For the squared distance, the window’s upper edge may be proven of a private estimate of the mean.
+  Projected on the constraint set it is an optimiser, although not one that runs here.
 """
 HOW_TO_READ_USERS = """
 - **Lower bounds at user level**: hiding all items of a user hides each of them, so the bounds for

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dpsco_app.front.study import Role, Study, compared
 from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.fields import text
-from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
 from dpsco_core.fields import MEAN, TABLE
@@ -27,8 +27,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     scenario = study.scenario
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
-        same = "tail" if scenario.problem == MEAN else "kind of loss and tail"
-        return f"The hardest case known, same {same}"
+        loss = inside(problem_card(scenario.problem).name)
+        return f"The hardest case known{'' if scenario.problem == MEAN else f': {loss}'}, same tail"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
@@ -90,7 +90,7 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
         )
     spans = window(scenario)
     if any(s.lower and s.lower.card.instance_problem != scenario.problem for _, s in spans):
-        return ("<b>No window here</b>: the bounds are", "proven with other losses.")
+        return ("<b>No window for this loss</b>: bounds", "are proven with other losses.")
     if spans:
         return ()
     return (

@@ -32,15 +32,17 @@ class LossClass:
     lipschitz: bool = False
     # whether a loss depends on the parameter by its product with the features only
     generalised_linear: bool = False
+    # whether a loss is a multiple of the squared distance to the record: smooth, strongly convex
+    squared_distance: bool = False
 
     def __str__(self) -> str:
         if self.curvature == "mean":
             return "mean estimation"
         own = self.curvature != "linear"  # linear losses are smooth and generalised linear
         words = (
-            "smooth" * (self.smooth and own),
+            "smooth" * (self.smooth and own and not self.squared_distance),
             "Lipschitz" * self.lipschitz,
-            self.curvature,
+            "squared-distance" if self.squared_distance else self.curvature,
             "generalised linear" * (self.generalised_linear and own),
         )
         return " ".join(filter(None, words))
@@ -61,6 +63,8 @@ class LossClass:
 
     def bends_as(self, other: LossClass) -> bool:
         """Whether a loss with the curvature of this class has that of `other`."""
+        if other.squared_distance:
+            return self.squared_distance
         same = self.curvature == other.curvature
         return same or (other.curvature == "convex" and self.curvature != "mean")
 
@@ -88,4 +92,8 @@ GENERALISED_LINEAR = LossClass(curvature="convex", lipschitz=True, generalised_l
 STRONG = LossClass(curvature="strongly convex")
 SMOOTH_STRONG = LossClass(curvature="strongly convex", smooth=True)
 LIPSCHITZ_STRONG = LossClass(curvature="strongly convex", lipschitz=True)
+SQUARED_DISTANCE = LossClass(curvature="strongly convex", smooth=True, squared_distance=True)
 SMOOTH_LIPSCHITZ_STRONG = LossClass(curvature="strongly convex", smooth=True, lipschitz=True)
+LIPSCHITZ_SQUARED_DISTANCE = LossClass(
+    curvature="strongly convex", smooth=True, lipschitz=True, squared_distance=True
+)

@@ -298,7 +298,7 @@ def _print_bounds(
     for name in dict.fromkeys(wider):
         print(
             f"note: the lower bounds for {name} losses do not bind methods for this problem: their "
-            f"hard losses are not {own}, as the losses here are."
+            f"hard losses are not {own} losses, as those here are."
         )
 
 

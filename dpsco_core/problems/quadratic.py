@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
-from dpsco_core.base.loss_classes import SMOOTH_STRONG
+from dpsco_core.base.loss_classes import SQUARED_DISTANCE
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import mean_inside
 from dpsco_core.problems.point_losses import HalfSquaredDistance
@@ -34,7 +34,7 @@ class Quadratic(PointProblem):
         statement="Lemma 6.2, Theorem 6.1",
         summary="Minimise half the expected squared distance to heavy-tailed records: mean "
         "estimation as optimisation.",
-        loss_class=SMOOTH_STRONG,
+        loss_class=SQUARED_DISTANCE,
     )
     loss = HalfSquaredDistance()
 

@@ -41,7 +41,8 @@ def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> Non
         or card.of_law  # it is about one loss
     )
     if card.kind == "upper":
-        assert own.smooth == any("smooth" in text for text in asked)
+        smooth = any("smooth" in text for text in asked)
+        assert own.smooth == (smooth or own.squared_distance)
         assert own.generalised_linear == ("a generalised linear loss" in asked)
     assert own.lipschitz == ("every record's loss is Lipschitz" in asked)
 
@@ -83,6 +84,9 @@ def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> No
         assert a.within(c) or not (a.within(b) and b.within(c))
     assert len({str(c) for c in EVERY}) == len(EVERY)
     assert str(classes.SMOOTH_LIPSCHITZ_STRONG) == "smooth Lipschitz strongly convex"
+    assert classes.SQUARED_DISTANCE.within(classes.SMOOTH_STRONG)
+    assert not classes.SMOOTH_STRONG.bends_as(classes.SQUARED_DISTANCE)
+    assert str(classes.LIPSCHITZ_SQUARED_DISTANCE) == "Lipschitz squared-distance"
 
 
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
@@ -163,7 +167,7 @@ def test_a_run_prints_the_strongly_convex_bounds_first_and_names_the_wider_class
         assert ("smooth strongly convex" if is_strong else "smooth convex") in row
     (note,) = [line for line in lines if line.startswith("note: the lower bounds")]
     assert "for smooth convex losses do not bind" in note
-    assert "not smooth strongly convex" in note
+    assert "not squared-distance losses" in note
 
 
 def test_a_run_on_a_problem_of_the_class_has_no_such_note(

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.classes import of_class
-from dpsco_core.explain.window import window
+from dpsco_core.explain.window import notions_of, spans, window, worst_start
 from dpsco_core.scenario import Scenario
 
 DEFAULT = Scenario(p=2.0)
@@ -48,6 +48,23 @@ def test_no_window_is_below_one(problem: str, n: int, d: int, p: float) -> None:
         assert window(at, notion).ratio >= 1  # type: ignore[arg-type]
     pure = replace(at, delta=0.0)
     assert window(pure, "pure").ratio >= 1
+
+
+@pytest.mark.parametrize(
+    "budget", [{}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.2}]
+)
+def test_of_squared_distances_no_more_is_left_open_than_half_the_square_of_a_mean(
+    budget: dict[str, float | None],
+) -> None:
+    """The mean, projected on the set, is an optimiser; the set holds every mean of norm R."""
+    mean = replace(DEFAULT, methods=(), **budget)  # type: ignore[arg-type]
+    risk = replace(mean, problem="quadratic")
+    for notion in notions_of(mean):
+        error = window(mean, notion).ceiling
+        assert window(risk, notion).ceiling == pytest.approx(error**2 / 2, rel=1e-9)
+    [span] = spans(risk)
+    assert span.upper is not None and span.upper.card.problems == ("quadratic",)
+    assert span.low < span.high < worst_start(risk) / 50
 
 
 def test_on_its_own_instance_the_class_is_not_the_law() -> None:

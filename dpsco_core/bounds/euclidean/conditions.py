@@ -77,6 +77,11 @@ LINEAR_MODEL = _holds(
     "The statement is for generalised linear losses, and this problem's is another.",
     lambda setting: setting.constants.structure == "linear-model",
 )
+DISTANCES = _holds(
+    "half the squared distance to the record",
+    "The statement is for squared distances, and this problem's loss is another.",
+    lambda setting: setting.constants.structure == "mean",
+)
 KNOWN_HESSIANS = _holds(
     "a generalised linear, linear or mean-type loss",
     "The proof of privacy is for generalised linear, linear and mean-type losses, and this "

@@ -111,7 +111,7 @@ def _card(notion: Notion, *, linear: bool) -> BoundCard:
         privacy=notion,
         law_class=SHIFTS,
         loss_class=classes.SMOOTH if linear else classes.SMOOTH_STRONG,
-        instance_class=classes.LINEAR if linear else classes.SMOOTH_STRONG,
+        instance_class=classes.LINEAR if linear else classes.SQUARED_DISTANCE,
         instance_problem=kind,
         problems=(kind,),
     )

@@ -311,7 +311,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             drawn=False,
             paper=SU_2023,
             loss_class=classes.LIPSCHITZ_STRONG,
-            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+            instance_class=classes.LIPSCHITZ_SQUARED_DISTANCE,
             losses="A worst case over data in the set: on another loss a measured line may run "
             "below.",
         ),

@@ -109,7 +109,7 @@ def risk_card(
         "paper": KAMATH_2022,
         "constant": "explicit",
         "instance_problem": "quadratic" if strong else "linear",
-        "instance_class": classes.SMOOTH_STRONG if strong else classes.LINEAR,
+        "instance_class": classes.SQUARED_DISTANCE if strong else classes.LINEAR,
         "loss_class": classes.SMOOTH_STRONG if strong else classes.SMOOTH,
     }
     return BoundCard(

@@ -210,7 +210,7 @@ USER_LOWER: tuple[Bound, ...] = (
         latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
         r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
         instance_problem="quadratic",
-        instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        instance_class=classes.LIPSCHITZ_SQUARED_DISTANCE,
         loss_class=classes.LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
     ),

@@ -151,7 +151,8 @@ TABLES: tuple[PaperTable, ...] = (
         key="own",
         title="This library",
         source="What is proven in this library's own notes: the private choice of a clip radius, "
-        "and lower bounds that bind every (ε, δ)-DP algorithm.",
+        "means that are projected as optimisers of squared distances, and lower bounds that bind "
+        "every (ε, δ)-DP algorithm.",
         holds=lambda c: c.paper in (OWN, ACHARYA_2021),
     ),
     PaperTable(

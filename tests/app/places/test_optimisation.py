@@ -197,7 +197,10 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     assert beside is not None and beside.complete
     assert (beside.scenario.problem, beside.scenario.distribution) == (hard, "hypercube")
     assert "in the hardest case" in headline(page)
-    assert "same kind of loss and tail" in " ".join(annotations(figure(page)))
+    words = " ".join(annotations(figure(page)))
+    assert "The hardest case known: linear loss, same tail" in words
+    # Left of the window of linear losses it says that this loss has none.
+    assert "No window" in words and "the window none" in words
 
 
 def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:

@@ -47,7 +47,7 @@ def listed(scenario: Scenario) -> list[Evaluation]:
 
 def test_bounds_of_the_smallest_class_are_the_first() -> None:
     bounds = listed(replace(USERS, problem="quadratic", m=1, methods=()))
-    strong = ["strongly" in e.bound.card.class_text for e in bounds]
+    strong = [e.bound.card.loss_class.strongly_convex for e in bounds]
     assert strong == sorted(strong, reverse=True)
     wider = [e for e in bounds if not e.applies]
     assert {e.bound.card.kind for e in wider} == {"lower"}

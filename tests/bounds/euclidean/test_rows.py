@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS
 from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -74,11 +75,14 @@ def test_a_card_says_what_its_bound_is(bound):
     assert "\x0b" not in card.latex and "\t" not in card.latex and "%" not in card.latex
     strong = "strong" in card.slug
     wide = STRONG_PROBLEMS if strong else SCO_PROBLEMS
-    assert card.problems == ((card.instance_problem,) if card.of_law else wide)
+    of_means = bound in PROJECTED_RISKS
+    one = ("quadratic",) if of_means else (card.instance_problem,)
+    assert card.problems == (one if of_means or card.of_law else wide)
     if card.kind == "upper":
         assert not card.instance
         assert not card.method or card.slug.startswith(f"upper.{card.method}")
-        assert bool(card.method) != card.slug.split(".")[2].startswith("prior-")
+        prior = card.slug.split(".")[2].startswith("prior-")
+        assert bool(card.method) != (of_means or prior)
         assert card.constant == "explicit" or "set to 1" in card.summary
     else:
         assert not card.method

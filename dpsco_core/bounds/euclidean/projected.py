@@ -1,0 +1,111 @@
+r"""A private mean, projected on the constraint set, as the minimiser of squared distances.
+
+Of half the squared distance times :math:`\lambda`, the gradients at 0 are records of mean
+:math:`-\lambda\mu`. Whoever estimates that mean with a mean square error of at most :math:`E^2`,
+and projects :math:`-1/\lambda` times the estimate on the set, has an excess risk of at most
+:math:`E^2/(2\lambda)`, wherever the mean is (theory/kamath-liu-zhang.md, 3.6).
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.base.law_classes import COORDINATE
+from dpsco_core.base.loss_classes import SQUARED_DISTANCE
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
+from dpsco_core.bounds.euclidean.conditions import DISTANCES, STRONGLY_CONVEX
+from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
+from dpsco_core.bounds.tools import root_sum_square
+from dpsco_core.problems.base import Setting
+
+T = TypeVar("T")
+
+
+def of_means(setting: Setting) -> Setting:
+    r"""Return the estimation of the mean gradient at 0 as a setting of its own.
+
+    Its R is :math:`\lambda` times the largest norm of a point of the set where the gradient
+    vanishes at the minimiser, so that the mean is in the set. Elsewhere the bound on mean gradients
+    is added to it.
+    """
+    known = setting.constants
+    reach = math.inf
+    if known.strong_convexity > 0:
+        beyond = 0.0 if known.minimum_interior else known.mean_gradient_bound
+        reach = known.strong_convexity * known.diameter / 2 + beyond
+    return replace(setting, constants=replace(known, mean_gradient_bound=reach))
+
+
+def _projected(row: Bound, area: str) -> Bound:
+    """Return the bound on the excess risk that follows from one on the mean square error."""
+
+    def terms(setting: Setting) -> Terms:
+        modulus, roots = setting.constants.strong_convexity, row.evaluate(of_means(setting))
+        return {
+            name: root**2 / (2 * modulus) if modulus > 0 else math.inf
+            for name, root in roots.items()
+        }
+
+    def at_means(letter: Letter) -> Letter:
+        return replace(letter, value=_of_means(letter.value))
+
+    letters = (
+        Letter("E", "root of the mean square error", row.value),
+        Letter("R", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
+        *row.letters,
+    )
+    card = row.card
+    title = card.name.replace(", proven mean error", "").replace(", proven for this run", "")
+    return Bound(
+        card=BoundCard(
+            slug=f"upper.{area}.projected-{card.slug.split('.')[2]}",
+            name=f"Projected mean, {title[:1].lower()}{title[1:]}",
+            paper=OWN,
+            statement="kamath-liu-zhang, section 3.6",
+            summary="The mean excess risk of a private estimate of the mean that is projected on "
+            "the constraint set: half of its mean square error, every constant proven "
+            f"({card.paper}, {card.statement}). Estimators of means are not among the algorithms "
+            "that run on this problem.",
+            kind="upper",
+            quantity="excess risk",
+            constant="explicit",
+            latex=r"\frac{E^2}{2\lambda},\ E=" + card.latex,
+            privacy=card.privacy,
+            loss_class=SQUARED_DISTANCE,
+            law_class=COORDINATE,
+            level=card.level,
+            problems=("quadratic",),
+        ),
+        evaluate=terms,
+        hypotheses=(
+            DISTANCES,
+            STRONGLY_CONVEX,
+            *(Hypothesis(text=h.text, check=_of_means(h.check)) for h in row.hypotheses),
+        ),
+        letters=tuple({letter.token: at_means(letter) for letter in letters}.values()),
+    )
+
+
+def _of_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
+    return lambda setting: value(of_means(setting))
+
+
+def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
+    """Return what follows from private rows on the mean square error over coordinate moments.
+
+    They are those whose terms are roots of what adds up to it.
+    """
+    proven = ("upper", "explicit", "expectation", COORDINATE)
+    return tuple(
+        _projected(row, area)
+        for row in rows
+        if (row.card.kind, row.card.constant, row.card.guarantee, row.card.laws) == proven
+        and row.combine is root_sum_square
+        and row.card.privacy != "none"
+    )
+
+
+# At its own parameters a row on a mean is no larger than at those of a run.
+PROJECTED_RISKS = projected((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco-strong")

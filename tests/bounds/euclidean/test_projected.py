@@ -1,0 +1,114 @@
+"""Risks of a projected mean: written out, for every mean and set, and no better than its means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS, of_means
+from dpsco_core.catalogue import bound, make_method
+from dpsco_core.data import StudentT
+from dpsco_core.geometry import L2, Geometry
+from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.problems import Quadratic
+from dpsco_core.problems.base import Setting
+from dpsco_core.scenario import Scenario
+from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.second import second_implementation_of
+from tests.trust.independent import FORMULAS, At
+
+MODULUS, DIAMETER = 0.5, 3.0
+
+
+def at(order: float, *, pure: bool = False) -> Setting:
+    """Return a loss with a curvature of its own, at unit moments of its gradients."""
+    budget = PureDP(epsilon=0.8) if pure else ZCDP(rho=0.3)
+    bends = dict.fromkeys(("smoothness", "sample_smoothness"), MODULUS)
+    bends |= dict.fromkeys(("strong_convexity", "sample_strong_convexity"), MODULUS)
+    return setting(20_000, 9, order, budget, diameter=DIAMETER, mean_gradient_bound=1.5, **bends)
+
+
+@second_implementation_of(
+    "upper.sco-strong.projected-cwme-cdp-expected",
+    "upper.sco-strong.projected-cwme-pure-expected",
+    "upper.sco-strong.projected-smoothed-expected",
+    "upper.sco-strong.projected-clipped-expected-coordinate",
+)
+@pytest.mark.parametrize("order", [2.0, 4.0])
+def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order: float) -> None:
+    reach = MODULUS * DIAMETER / 2
+    for row in PROJECTED_RISKS:
+        here = at(order, pure=row.card.privacy == "pure")
+        mean = replace(here, constants=replace(here.constants, mean_gradient_bound=reach))
+        own = "upper.mean." + row.card.slug.partition("projected-")[2]
+        error = FORMULAS[own](At(mean)) if own in FORMULAS else smoothed(mean, reach)
+        assert not row.failures(here)
+        assert row.value(here) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), own
+        assert row.value(here) == pytest.approx(math.fsum(row.terms(here).values()), rel=1e-12)
+
+
+def smoothed(where: Setting, reach: float) -> float:
+    """Form (v) at its minimum: twice the root of what falls times what rises with the level."""
+    n, d, rho = where.n, where.d, where.gaussian_rho
+    falls = 9 / 32 * (d + 2 * reach**2 + reach**4)
+    most = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
+    rises = 2 * most**2 * d**2 / (rho * n**2)
+    return math.sqrt(2 * math.sqrt(falls * rises) + 2 * (d + reach**2) / n)
+
+
+@second_implementation_of(
+    "upper.user.projected-mean-group-run",
+    "upper.user.projected-mean-clipped-run",
+)
+@pytest.mark.parametrize(("p", "m"), [(2.0, 64), (3.0, 16)])
+def test_at_user_level_it_is_half_the_squared_bound_on_the_run_of_a_mean(p: float, m: int) -> None:
+    point = Scenario(problem="quadratic", n=500, m=m, d=4, p=p, methods=(), diameter=4.0)
+    n, d, reach = point.n, point.d, 2.0
+    of_a_mean = replace(point, problem="mean").setting
+    for name in ("mean-group", "mean-clipped"):
+        plan = make_method(f"user.{name}", "tight", "practical").plan(of_a_mean)
+        kept = min(1, math.sqrt((p - 1) / m)) if name == "mean-clipped" else 1.0
+        length = math.sqrt(d) * kept
+        bias = (p - 1) ** (p - 1) / p**p * length**p * (plan.clip_radius - reach) ** (1 - p)
+        noise = d * (2 * plan.clip_radius / n) ** 2 / (2 * point.setting.gaussian_rho)
+        square = d / (n * m) + min(bias, length + reach) ** 2 + noise
+        row = bound(f"upper.user.projected-{name}-run")
+        assert not row.failures(point.setting)
+        assert row.value(point.setting) == pytest.approx(square / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.7, 3.0])  # the last one is a mean outside of the sets
+@pytest.mark.parametrize("geometry", [L2, Geometry(kind="l1"), Geometry(kind="simplex")], ids=str)
+def test_no_projected_estimate_has_a_larger_risk(offset: float, geometry: Geometry) -> None:
+    """Half of its squared distance from the mean is enough, and no less is: it is attained."""
+    law = StudentT(d=3, moment_order=3.0, offset=offset)
+    problem = Quadratic(distribution=law, radius=1.0, geometry=geometry)
+    rng, largest = np.random.default_rng(0), 0.0
+    for size in (0.01, 0.1, 1.0, 10.0):
+        for error in rng.normal(scale=size, size=(50, 3)):
+            answer = problem.constraint.project(law.mean + error)
+            share = problem.excess_risk(answer).value / (error @ error / 2)
+            largest = max(largest, share)
+    assert largest <= 1 + 1e-9
+    if problem.constants.minimum_interior and geometry == L2:
+        assert largest > 0.99
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.7, 3.0, 50.0])
+def test_an_estimator_is_told_no_less_than_the_norm_of_the_mean(offset: float) -> None:
+    law = StudentT(d=3, moment_order=3.0, offset=offset)
+    problem = Quadratic(distribution=law, radius=1.0)
+    known = of_means(problem.setting(1000, ZCDP(rho=0.5))).constants
+    assert known.mean_gradient_bound >= np.linalg.norm(law.mean)
+    assert (known.mean_gradient_bound == 1) == (offset < 1)
+
+
+def test_another_loss_is_named() -> None:
+    for row in PROJECTED_RISKS:
+        other = setting(structure="linear-model", budget=PureDP(epsilon=1.0))
+        assert any("squared distances" in sentence for sentence in row.failures(other))
+        assert BY_SLUG[row.card.slug].card.problems == ("quadratic",)
