@@ -412,6 +412,19 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
     return faults
 
 
+def an_example_has_its_heading(module: str, source: str) -> list[str]:
+    """An example stands under its heading: `make docs` reads brackets elsewhere as links."""
+    faults = []
+    for node in nodes(source):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            continue
+        text = ast.get_docstring(node) or ""
+        if ">>> " in text and "Examples\n--------\n" not in text.partition(">>> ")[0]:
+            name = getattr(node, "name", "its docstring")
+            faults.append(f"{module}: {name} has an example without the heading Examples")
+    return faults
+
+
 def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
     """A bound that is like another one takes its card, by `bound_like`, and nothing else of it."""
     if not module.startswith("dpsco_core.bounds.") or module == "dpsco_core.bounds.base":
@@ -453,6 +466,7 @@ RULES: tuple[Rule, ...] = (
     a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
+    an_example_has_its_heading,
     a_row_begins_as_a_card,
     a_refusal_names_fields,
 )
@@ -487,6 +501,11 @@ WRONG = [
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",
         'def f():\n    """X.\n\n    Parameters\n    ----------\n    a : int\n\n    Raises `E`."""',
+    ),
+    (
+        an_example_has_its_heading,
+        "dpsco_core.privacy.ledger",
+        'def f():\n    """X.\n\n    >>> f()\n    """',
     ),
     (imports_point_down, "dpsco_core.privacy.ledger", "from dpsco_core.methods.mean import base"),
     (imports_point_down, "dpsco_core.privacy.ledger", "import dpsco_core.runs.study"),
@@ -605,6 +624,11 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        an_example_has_its_heading,
+        "dpsco_core.privacy.ledger",
+        'def f():\n    """X.\n\n    Examples\n    --------\n    >>> f()\n    """',
+    ),
     (a_refusal_names_fields, "dpsco_core.methods.user", 'NotApplicable("No.", tuning="paper")'),
     (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "bound_like(row.card, evaluate=f)"),
     (
