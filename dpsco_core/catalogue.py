@@ -24,8 +24,7 @@ from dpsco_core.bounds.instances.tracing import (
     hardest_tracing,
 )
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
-from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
-from dpsco_core.bounds.user.rows import USER_BOUNDS
+from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution, Hypercube, Tracing
 from dpsco_core.data.base import ScaledLaw, Unit
@@ -85,7 +84,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
-BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS, *USER_MEAN_BOUNDS]
+BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *ALL_USER_BOUNDS]
 DISTRIBUTIONS: list[type[Distribution]] = [*BUILT_IN]
 DEFAULT_METHODS = (
     "mean.sample",
