@@ -17,7 +17,14 @@ from scipy.optimize import nnls
 
 from benchmarks.growth import MEANS
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import METHOD_SLUGS, METHODS, make_method, method_card
+from dpsco_core.catalogue import (
+    METHOD_SLUGS,
+    METHODS,
+    bound,
+    make_method,
+    method_card,
+    method_class,
+)
 from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
@@ -25,8 +32,16 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import own_setting, study
 from dpsco_core.scenario import Scenario
 
-EXPONENT = {"lp.phased-sgd": 4.0, "lp.euclidean-reduction": 4.0}
-SIZES = ((200, 5), (200, 100), (2000, 50), (20_000, 5), (20_000, 100), (200_000, 5), (2000, 1000))
+Sizes = Sequence[tuple[int, int]]  # n and d
+SIZES: Sizes = (
+    (200, 5),
+    (200, 100),
+    (2000, 50),
+    (20_000, 5),
+    (20_000, 100),
+    (200_000, 5),
+    (2000, 1000),
+)
 
 
 def cost_table() -> dict[str, float]:
@@ -45,24 +60,30 @@ def cost_table() -> dict[str, float]:
 
 def timed(slug: str, n: int, d: int) -> Scenario:
     """Return the scenario on which the cost of a method is compared with the clock."""
-    problem = "quadratic" if slug.endswith("strong") else "logistic"
-    geometry, q = ("lq", EXPONENT.get(slug, 1.5)) if slug.startswith("lp.") else ("l2", None)
+    card = method_card(slug)
+    strong = bool(card.rate) and bound(card.rate).card.loss_class.strongly_convex
+    problems = (*(("quadratic",) if strong else ("mean", "logistic")), *card.problems)
     return Scenario(
-        problem="mean" if "mean" in method_card(slug).problems else problem,
+        problem=next(problem for problem in problems if problem in card.problems),
         methods=(slug,),
         n=n,
         d=d,
-        m=10 if slug.startswith("user.") else 1,
+        m=10 if card.level == "user" else 1,
         trials=5,
-        geometry=geometry,
-        q=q,
+        geometry=card.geometry,
+        q=method_class(slug).stage.exponent if card.geometry == "lq" else None,
     )
 
 
-def fit(work: Callable[[int, int], Callable[[], object]]) -> np.ndarray:
+def coefficients(slug: str, sizes: Sizes = SIZES) -> np.ndarray:
+    """Return those of a method: of a release from rows, or of a step or a run in a study."""
+    return fit(_release(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
+
+
+def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) -> np.ndarray:
     """Return non-negative nanoseconds (fixed, per row, per element, per column)."""
     rows, times = [], []
-    for n, d in SIZES:
+    for n, d in sizes:
         once = work(n, d)
         clock = []
         for _ in range(5):
@@ -103,10 +124,10 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
     return work
 
 
-def optimiser_fit(slug: str) -> np.ndarray:
-    """Return coefficients of a step or a run, from sizes that the optimiser does not refuse."""
+def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
+    """Return coefficients of a step or a run, from sizes that the method does not refuse."""
     rows, times = [], []
-    for n, d in SIZES:
+    for n, d in sizes:
         scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
         setting = own_setting(scenario, slug)
         try:
@@ -120,12 +141,10 @@ def optimiser_fit(slug: str) -> np.ndarray:
     return _solved(rows, times)
 
 
-def line(family: type[Any], name: str, kind: str, coefficients: np.ndarray) -> str:
+def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
     """Return what to put where: the file of a class, and its line."""
     names = ("fixed", "per_row", "per_element", "per_column")
-    terms = ", ".join(
-        f"{term}={value:.3g}" for term, value in zip(names, coefficients, strict=True)
-    )
+    terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
     where = family.__module__.replace(".", "/")
     return f"{where}.py, {family.__name__}: {name} = {kind}({terms})"
 
@@ -135,14 +154,13 @@ def main(only: Sequence[str] = ()) -> None:
     for law in DISTRIBUTIONS:
         if only and law.card.slug not in only:
             continue
-        coefficients = fit(_sampling(law.card.slug))
-        print(line(law, "sampling", "Coefficients", coefficients), flush=True)
+        fitted = fit(_sampling(law.card.slug))
+        print(line(law, "sampling", "Coefficients", fitted), flush=True)
     for method in METHODS:
         slug = method.card.slug
         if only and slug not in only:
             continue
-        coefficients = fit(_release(slug)) if slug in MEANS else optimiser_fit(slug)
-        print(line(method, "cost", "MethodCost", coefficients), flush=True)
+        print(line(method, "cost", "MethodCost", coefficients(slug)), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ import numpy as np
 
 from benchmarks.timing import Work, best, exponent
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import make_method, methods_for
+from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy import Ledger
-from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.study import cells as cells_of
 from dpsco_core.runs.study import run_cell
 from dpsco_core.scenario import Scenario
@@ -20,7 +19,7 @@ RECORDS = [5_000, 20_000, 80_000, 320_000]
 DIMENSIONS = [10, 40, 160, 640]
 STEPS = [16, 64, 256]
 CELLS = [4, 16, 64]
-MEANS = methods_for("mean")
+MEANS = methods_for("mean", "item")  # estimators that read rows
 OPTIMISERS = ("sco.noisy-gd", "sco.clipped", "sco.phased-sgd", "sco.private-sgd")
 
 
@@ -52,8 +51,8 @@ def measure() -> list[Growth]:
     """Return every curve."""
     curves = []
     for slug in (*MEANS, *OPTIMISERS):
-        by_n = [_release(slug, n, 20) for n in RECORDS]
-        by_d = [_release(slug, 10_000, d) for d in DIMENSIONS]
+        by_n = [release(slug, n, 20) for n in RECORDS]
+        by_d = [release(slug, 10_000, d) for d in DIMENSIONS]
         curves += [
             _growth(slug, "n", RECORDS, by_n),
             _growth(slug, "d", DIMENSIONS, by_d),
@@ -73,16 +72,13 @@ def _growth(what: str, against: str, sizes: list[int], works: list[Work | None])
     return Growth(what=what, against=against, sizes=[size for size, _ in kept], times=times)
 
 
-def _release(slug: str, n: int, d: int) -> Work | None:
+def release(slug: str, n: int, d: int) -> Work | None:
     """Return a release at a size, its data drawn before; None where the method cannot run."""
-    problem_slug = "mean" if slug.startswith("mean.") else "logistic"
+    problem_slug = "mean" if "mean" in method_card(slug).problems else "logistic"
     scenario = Scenario(problem=problem_slug, methods=(slug,), n=n, d=d)
     problem, setting = scenario.instance.problem, scenario.setting
     rng = np.random.default_rng(0)
-    if isinstance(problem, MeanEstimation):
-        method = make_method(slug, "tight", "practical")
-    else:
-        method = make_method(slug, "tight", "practical")
+    method = make_method(slug, "tight", "practical")
     try:
         plan = method.plan(setting)
     except NotApplicable:

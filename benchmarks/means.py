@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.growth import MEANS
 from benchmarks.timing import Work, ratios
-from dpsco_core.catalogue import make_method, methods_for
+from dpsco_core.catalogue import make_method
+from dpsco_core.data import DenseRows
 from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
@@ -27,22 +29,27 @@ LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "ellip
 def over_memory() -> tuple[dict[str, float], dict[str, float]]:
     """Return every estimator's time over `x.mean(axis=0)`, and over the BLAS product ``1'x``."""
     scenario = Scenario(n=N, d=D)
-    problem, setting = scenario.instance.problem, scenario.setting
     rng = np.random.default_rng(0)
-    rows = problem.sample(N, rng)
+    rows = scenario.instance.problem.sample(N, rng)
     ones = np.ones(N)
+    works = releases(scenario, rows, rng)
+    for name, peer in PEERS.items():
+        if peer.installed():
+            works[name] = peer.make(rows.x, rng)
+    blas = {slug: works[slug] for slug in ("mean.sample", "mean.clipped", "mean.cwme-cdp")}
+    return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: ones @ rows.x, blas)
+
+
+def releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator) -> dict[str, Work]:
+    """Return a release of every estimator from the rows of a scenario."""
+    setting = scenario.setting
 
     def release(slug: str) -> Work:
         method = make_method(slug, "tight", "practical")
         plan = method.plan(setting)
         return lambda: method.release(rows, plan, Ledger(setting.budget), rng)
 
-    works = {slug: release(slug) for slug in methods_for("mean")}
-    for name, peer in PEERS.items():
-        if peer.installed():
-            works[name] = peer.make(rows.x, rng)
-    blas = {slug: works[slug] for slug in ("mean.sample", "mean.clipped", "mean.cwme-cdp")}
-    return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: ones @ rows.x, blas)
+    return {slug: release(slug) for slug in MEANS}
 
 
 def sampling() -> dict[str, float]:

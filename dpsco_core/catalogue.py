@@ -14,12 +14,10 @@ from dpsco_core.base.cards import Card, Level, MethodCard, Privacy, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import hardest_prior
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
-from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
-from dpsco_core.bounds.user.rows import USER_BOUNDS
+from dpsco_core.bounds.user.rows import ALL_USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import Distribution
 from dpsco_core.data.base import ScaledLaw, Unit
@@ -74,13 +72,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
 METHODS: list[type[Method]] = [*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS, *USER_ESTIMATORS]
 
 PROBLEMS: tuple[type[Problem], ...] = (MeanEstimation, *OPTIMISATION_PROBLEMS)
-BOUNDS: list[Bound] = [
-    *MEAN_BOUNDS,
-    *SCO_BOUNDS,
-    *USER_BOUNDS,
-    *USER_MEAN_BOUNDS,
-    *projected(USER_MEAN_BOUNDS, "user"),
-]
+BOUNDS: list[Bound] = [*MEAN_BOUNDS, *SCO_BOUNDS, *ALL_USER_BOUNDS]
 DISTRIBUTIONS: list[type[Distribution]] = [*BUILT_IN]
 DEFAULT_METHODS = (
     "mean.sample",

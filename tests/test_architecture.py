@@ -111,6 +111,7 @@ SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
 # What a pattern over slugs begins with, in a regular expression or in a call such as startswith.
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
+OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")  # methods of a text
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # files of a folder, and of each of the two packages
 # Names that two classes still have. The list only becomes shorter.
@@ -311,7 +312,9 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
 
     A table is a dictionary with two slugs or more among its keys, a `match` over slugs, or a
     collection of them that something is looked up in. What a scenario asks for (a preset, a lesson,
-    an example) is a collection of slugs too, and none is looked up in it.
+    an example) is a collection of slugs too, and none is looked up in it. A pattern is also what
+    looks for a word in a slug, takes one apart, or makes many slugs of words. That a slug begins
+    with what the card says (``slug.startswith(f"{card.kind}.")``) is no pattern.
     """
     faults, named = [], set()
     for node in nodes(source):
@@ -330,8 +333,11 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
             asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
             listed = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
             what = "a look-up among slugs" if asked and listed else ""
-        elif isinstance(node, ast.Call) and _is_pattern(node):
+            what = what or ("a word looked for in a slug" if _in_a_slug(node) else "")
+        elif isinstance(node, ast.Call) and (_is_pattern(node) or _takes_apart(node)):
             what = "a pattern over slugs"
+        elif isinstance(node, ast.SetComp | ast.DictComp) and _makes_slugs(node):
+            what = "slugs made of words"
         if what:
             faults.append(f"{module}:{node.lineno} has {what}")
     return faults
@@ -357,42 +363,85 @@ def _is_pattern(call: ast.Call) -> bool:
     return any(FAMILY.search(text) for text in texts)
 
 
+def _names_a_slug(node: ast.AST) -> bool:
+    return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "slug"
+
+
+def _in_a_slug(node: ast.Compare) -> bool:
+    """Whether a word is looked for in a slug; a blank is no word."""
+    word = node.left.value if isinstance(node.left, ast.Constant) else "any"
+    parts = zip(node.ops, node.comparators, strict=True)
+    inside = any(isinstance(op, ast.In | ast.NotIn) and _names_a_slug(x) for op, x in parts)
+    return inside and bool(str(word).strip())
+
+
+def _takes_apart(call: ast.Call) -> bool:
+    """Whether a slug is compared with fixed words, or taken apart."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr not in OF_A_SLUG:
+        return False
+    given = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
+    return _names_a_slug(function.value) and any(isinstance(a, ast.Constant) for a in given)
+
+
+def _makes_slugs(node: ast.SetComp | ast.DictComp) -> bool:
+    """Whether many slugs are made of a fixed beginning: ``{f"lower.mean.{w}" for w in words}``."""
+    made = node.elt if isinstance(node, ast.SetComp) else node.key
+    first = made.values[0] if isinstance(made, ast.JoinedStr) else None
+    return isinstance(first, ast.Constant) and bool(FAMILY.search(str(first.value)))
+
+
+# Names that are made of another slug, each with its reason.
+MAY_TAKE_APART = {
+    "dpsco_core.bounds.euclidean.projected",  # a risk is named after the bound on means
+    "dpsco_core.bounds.lq.explicit",  # two variants of a bound are named after it
+    "dpsco_app.pages.methods.words",  # the slug of an erratum says what it is about
+}
+
+
 def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
     """No table keyed by slugs and no pattern over them outside catalogue.py."""
     if module == "dpsco_core.catalogue":
         return []
-    return tables_of_slugs(module, source)
+    allowed = "a pattern over slugs" if module in MAY_TAKE_APART else "nothing"
+    return [fault for fault in tables_of_slugs(module, source) if not fault.endswith(allowed)]
 
 
-# Tables and patterns over slugs that tests still have, by file: values that papers print, second
-# implementations, golden numbers, what one lesson shows. Each is about what it names. A list of
-# what is of some kind is not: that is asked of the method or the bound. The counts only shrink.
+# Tables and patterns over slugs that tests and benchmarks still have, by file: values that papers
+# print, second implementations, golden numbers, what one lesson shows, how a slug begins or ends.
+# Each is about what it names. A list of what is of some kind is not: that is asked of the method or
+# the bound. The counts only shrink.
 TABLES_OF_TESTS = {
+    "benchmarks/__main__.py": 1,
     "tests/app/places/test_bounds.py": 1,
     "tests/app/places/test_lessons.py": 6,
+    "tests/app/places/test_methods.py": 2,
     "tests/audit/test_engine.py": 1,
     "tests/bounds/euclidean/test_rates.py": 4,
-    "tests/bounds/euclidean/test_rows.py": 3,
+    "tests/bounds/euclidean/test_rows.py": 4,
     "tests/bounds/euclidean/test_runs.py": 1,
     "tests/bounds/lq/test_rows.py": 1,
+    "tests/bounds/test_lower_bounds_bind.py": 2,
     "tests/bounds/test_mean_bounds.py": 1,
     "tests/bounds/test_oracles.py": 1,
-    "tests/bounds/test_upper_hold.py": 1,
+    "tests/bounds/test_upper_hold.py": 2,
     "tests/cli/test_main.py": 1,
+    "tests/explain/test_errata.py": 1,
+    "tests/explain/test_errata_ranges.py": 1,
     "tests/explain/test_story_proofs.py": 1,
     "tests/methods/test_geometry_matrix.py": 1,
     "tests/runs/test_streaming.py": 1,
     "tests/runs/test_study.py": 1,
-    "tests/trust/independent.py": 2,
-    "tests/trust/test_theory.py": 1,
+    "tests/trust/independent.py": 4,
+    "tests/trust/test_theory.py": 2,
     "tests/trust/theory.py": 1,
 }
 
 
-def test_no_test_classifies_methods_or_bounds_by_their_slugs() -> None:
+def test_no_test_or_benchmark_classifies_methods_or_bounds_by_their_slugs() -> None:
     counts = {
         str(path.relative_to(ROOT)): len(tables_of_slugs(path.stem, path.read_text("utf-8")))
-        for path in sorted(ROOT.glob("tests/**/*.py"))
+        for path in sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")])
     }
     kept = {path: count for path, count in counts.items() if count}
     assert kept == TABLES_OF_TESTS, "ask the method or the bound what it is"
@@ -409,6 +458,19 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
         entries = [line for line in block.splitlines() if line[:1].strip()]
         strange = [line for line in entries if not re.match(r"[\w, *]+( : .*|$)", line)]
         faults += [f"{module}: {node.name}: {line}" for line in strange]
+    return faults
+
+
+def an_example_has_its_heading(module: str, source: str) -> list[str]:
+    """An example stands under its heading: `make docs` reads brackets elsewhere as links."""
+    faults = []
+    for node in nodes(source):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            continue
+        text = ast.get_docstring(node) or ""
+        if ">>> " in text and "Examples\n--------\n" not in text.partition(">>> ")[0]:
+            name = getattr(node, "name", "its docstring")
+            faults.append(f"{module}: {name} has an example without the heading Examples")
     return faults
 
 
@@ -453,6 +515,7 @@ RULES: tuple[Rule, ...] = (
     a_file_is_one_idea,
     a_module_says_what_it_is,
     a_block_of_parameters_holds_nothing_else,
+    an_example_has_its_heading,
     a_row_begins_as_a_card,
     a_refusal_names_fields,
 )
@@ -487,6 +550,11 @@ WRONG = [
         a_block_of_parameters_holds_nothing_else,
         "dpsco_core.privacy.ledger",
         'def f():\n    """X.\n\n    Parameters\n    ----------\n    a : int\n\n    Raises `E`."""',
+    ),
+    (
+        an_example_has_its_heading,
+        "dpsco_core.privacy.ledger",
+        'def f():\n    """X.\n\n    >>> f()\n    """',
     ),
     (imports_point_down, "dpsco_core.privacy.ledger", "from dpsco_core.methods.mean import base"),
     (imports_point_down, "dpsco_core.privacy.ledger", "import dpsco_core.runs.study"),
@@ -595,6 +663,13 @@ WRONG = [
             're.compile(r"lower\\.[a-z-]+\\.(fano|hypercube)")',
             're.match(r"^(upper|lower)\\.mean", slug)',
             'x = slug.removeprefix("mean.")',
+            'x = "strong" in card.slug',
+            "x = word not in slug",
+            'x = slug.endswith("-strong")',
+            'x = card.slug.startswith(("prior-", f"{kind}."))',
+            'x = SIDES[bound.card.slug.split(".")[2]]',
+            'x = {f"lower.mean.{name}" for name in names} == slugs',
+            'x = {f"upper.mean.cwme-{name}": f for name in names}',
         )
     ),
     (a_vector_is_defined_once, "dpsco_core.runs.study", "Vector = NDArray[np.float64]"),
@@ -605,6 +680,11 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        an_example_has_its_heading,
+        "dpsco_core.privacy.ledger",
+        'def f():\n    """X.\n\n    Examples\n    --------\n    >>> f()\n    """',
+    ),
     (a_refusal_names_fields, "dpsco_core.methods.user", 'NotApplicable("No.", tuning="paper")'),
     (a_row_begins_as_a_card, "dpsco_core.bounds.mean.runs", "bound_like(row.card, evaluate=f)"),
     (
@@ -669,6 +749,8 @@ RIGHT = [
             'PRESET = Scenario(methods=("mean.clipped", "mean.smoothed"))',
             'NAMED = {"clipped": "mean.clipped", "smooth": "mean.smoothed"}',
             'x = slug in METHOD_SLUGS\ny = slug == "mean.clipped"',
+            'x = card.slug.startswith(f"{card.kind}.{area}.")\ny = " " in card.slug',
+            'x = ROWS[f"upper.lp.{name}"]\ny = {f"slug {name}" for name in names}',
             'x = line.startswith("def ")\nre.compile(r"mean of \\d+")',
         )
     ),

@@ -21,6 +21,8 @@ CONFIG = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 INTERFACES = (DOCS / "interfaces.md").read_text(encoding="utf-8")
 SETTING = ["--n", "200", "--d", "2", "--method", "mean.clipped"]
 
+# What the number of a formula may be written with: math-core refuses a prime, among others.
+TAG = re.compile(r"[\w, ]+")
 # What makes a browser, or the build, ask another host. A link that a reader follows is none.
 FETCHES = (
     r"(?i)\b(?:src|srcset|data|poster|action)\s*=\s*[\"']?\s*(?:https?:)?//",
@@ -88,6 +90,18 @@ def test_the_site_asks_no_other_host() -> None:
         if path.suffix in (".md", ".css", ".js", ".html", ".py"):
             addresses = fetches(path.read_text(encoding="utf-8"))
             assert not addresses, f"{path.relative_to(ROOT)}: {addresses}"
+
+
+def strange_tags(text: str) -> list[str]:
+    """Return the numbers of formulas that `make docs` cannot show."""
+    return [tag for tag in re.findall(r"\\tag\{([^}]*)\}", text) if not TAG.fullmatch(tag)]
+
+
+def test_every_number_of_a_formula_can_be_shown() -> None:
+    for path in DOCS.rglob("*.md"):
+        tags = strange_tags(path.read_text(encoding="utf-8"))
+        assert not tags, f"{path.relative_to(ROOT)}: {tags}; use letters and digits"
+    assert strange_tags(r"$$x \tag{A1', A2} y \tag{E1, E2}$$") == ["A1', A2"]
 
 
 @pytest.mark.parametrize(

@@ -263,8 +263,7 @@ def _along(told: _Told) -> Words:
 
 def _without(study: Study) -> Answer:
     """Return the answer where no private method has run, and why."""
-    scenario = study.scenario
-    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if not private:
         return Answer(headline=("Choose a private algorithm", "to see what privacy costs"))
     refused = [r.refusal for (m, _), r in study.table.items() if m in private and r.refusal]

@@ -28,12 +28,10 @@ def fold_words(label: str, words: str, key: str) -> None:
     fold(label, lambda: st.markdown(words), key)
 
 
-def fold_in_page(label: str, draw: Draw, key: str) -> bool:
-    """Draw an expander whose opening runs the whole page again; return whether it is open."""
-    return _folded(label, draw, key, "expander", None)
-
-
-def _folded(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> bool:
+def fold_in_page(
+    label: str, draw: Draw, key: str, kind: str = "expander", icon: str | None = None
+) -> bool:
+    """Draw what folds away, and return whether it is open; opening it runs the page again."""
     make = st.expander if kind == "expander" else st.popover
     box = make(label, key=key, icon=icon, on_change="rerun")
     opened = is_open(box.open)
@@ -43,7 +41,7 @@ def _folded(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> bo
     return opened
 
 
-_fragment = st.fragment(_folded)
+_fragment = st.fragment(fold_in_page)
 
 
 def is_open(opened: bool | None) -> bool:

@@ -21,8 +21,7 @@ def shared_style() -> str:
 {MAIN} > [data-testid=stVerticalBlock] {{ gap: 0.5rem; }}
 [data-testid=stTopNavLink], [data-testid=stTopNavLink]:hover {{ border-radius: 0; }}
 [data-testid=stTopNavLink][aria-current=page] {{ {marked} }}
-[class*="figure_"] .modebar-container, [class*="st-key-bare_"] .modebar-container {{
-  display: none; }}
+[class*="figure_"] .modebar-container {{ display: none; }}
 [class*="figure_"] .trace {{ transition: opacity 0.12s; }}
 @media (prefers-reduced-motion: reduce) {{ [class*="figure_"] .trace {{ transition: none; }} }}
 [data-testid=stCaptionContainer] * {{ color: inherit; }}

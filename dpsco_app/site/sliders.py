@@ -84,8 +84,11 @@ def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDR
                 for name, parts in _parts(visit, view).items()
             }
         )
-    lengths = [len(values) for values in sliders.values()]
-    data = {"texts": list(texts), "screens": screens, "lengths": lengths}
+    data = {
+        "texts": list(texts),
+        "screens": screens,
+        "lengths": [len(values) for values in sliders.values()],
+    }
     page = _page(scenario, sliders, json.dumps(data, ensure_ascii=False))
     size = len(page.encode())
     require(size <= MOST_BYTES, "over", "so few values that the page has at most 4 MB", size)

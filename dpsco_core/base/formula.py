@@ -61,6 +61,8 @@ class Formula:
 def parse_formula(text: str) -> Formula:
     """Return what a text means; raises `InvalidInput` in one sentence.
 
+    Examples
+    --------
     >>> parse_formula("sqrt(d)/(n*ε)").value({"d": 4, "n": 10, "epsilon": 0.5})
     0.4
     """
@@ -74,6 +76,8 @@ def parse_formula(text: str) -> Formula:
 def parse_formulas(text: str) -> tuple[Formula, ...]:
     """Return the formulas of a text, which ``;`` separates; raises `InvalidInput` as one does.
 
+    Examples
+    --------
     >>> [formula.text for formula in parse_formulas("1/sqrt(n); d/(n*ε)")]
     ['1/sqrt(n)', 'd/(n*ε)']
     """

@@ -29,6 +29,8 @@ def number(name: str, value: Any, kind: str) -> float:
 def to_text(value: object) -> str:
     """Return the text that `Field.parse` reads back to an equal value.
 
+    Examples
+    --------
     >>> to_text(20.0), to_text(0.1), to_text((1.0, 2.5)), to_text(None)
     ('20', '0.1', '1,2.5', 'none')
     """

@@ -31,6 +31,8 @@ def nothing_finite(what: str) -> NotApplicable:
 def smallest_or(candidates: Iterable[T], key: Key[T], otherwise: U) -> T | U:
     """Return the candidate with the least finite key; `otherwise` where no key is finite.
 
+    Examples
+    --------
     >>> smallest_or([0.0, 1.0, 2.0], lambda x: 1 / x if x else math.inf, None)
     2.0
     """

@@ -154,20 +154,20 @@ def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 # -- neighbours ---------------------------------------------------------------------------------
 
 
-def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector, Vector]:
+def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
     r"""Return outputs, and the density of the released share without and with one more "yes".
 
     The share of "yes" among 100 answers, released with Laplace noise. The average of the others
     is taken to be 1/2; at every output the two densities differ by a factor of at most
     :math:`e^\varepsilon`.
 
-    Returns outputs, without and with_it, arrays of shape (points,).
+    Returns outputs, without and with_it, arrays of shape (401,).
     """
     require(0 < epsilon < math.inf, "epsilon", "positive and finite", epsilon)
     scale = laplace_noise_scale(1 / ANSWERS, epsilon)
     low, high = _neighbouring_shares()
     reach = 5 * max(scale, 1 / ANSWERS)
-    outputs = np.linspace((low + high) / 2 - reach, (low + high) / 2 + reach, points)
+    outputs = np.linspace((low + high) / 2 - reach, (low + high) / 2 + reach, 401)
     return (
         outputs,
         np.exp(-np.abs(outputs - low) / scale) / (2 * scale),

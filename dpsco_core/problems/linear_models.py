@@ -149,7 +149,6 @@ class LinearModelProblem(OptimisationProblem):
         self,
         *,
         curvature: float,  # bound on the second derivative of the conditional risk in the margin
-        strong_convexity: float = 0.0,  # strong convexity of the population risk
         squared_slope: float | None = None,  # bound on E‖g‖² that is better than the one below
         twice_differentiable: bool = False,  # whether the link is
     ) -> Constants:
@@ -178,7 +177,6 @@ class LinearModelProblem(OptimisationProblem):
             diameter=2 * self.l2_radius,
             smoothness=smoothness,
             sample_smoothness=self.link.curvature_bound * largest**2,
-            strong_convexity=strong_convexity,
             lipschitz=slope * largest,
             lipschitz_second=slope * law.record_moment(2.0),
             lipschitz_moment=slope * law.record_moment(p),

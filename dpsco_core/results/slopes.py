@@ -134,16 +134,6 @@ def line_slope(
     return float(_weights(x) @ np.log(y))
 
 
-def fit_slope(
-    # cells of a method, as `frame` returns them
-    cells: pd.DataFrame,
-    method: str,
-) -> FittedSlope | None:
-    """Return the slope of the mean error of a method; None of fewer than `LEAST_POINTS` points."""
-    x, errors = _curve(cells, method)
-    return fit_errors(x, errors) if len(x) >= LEAST_POINTS else None
-
-
 def fit_errors(
     x: Vector,
     errors: Matrix,  # a row a trial, a column a point of x

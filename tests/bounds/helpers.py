@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from scipy.stats import binom
 
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.instances import spikes
+from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
 LOG_2 = math.log(2)
+# The hard instance of an argument that the literature knows by a name.
+ARGUMENTS = {"fano": "spike", "tracing": "tracing"} | dict.fromkeys(
+    ("hypercube", "assouad", "packing", "rate distortion"), "hypercube"
+)
+
+
+def instances_of(card: BoundCard) -> tuple[str, ...]:
+    """The instances that a lower bound may have: any, unless its name is that of an argument."""
+    name = card.name.lower()
+    named = tuple(law for argument, law in ARGUMENTS.items() if argument in name)
+    return named[:1] or ("", *HARD_INSTANCES)
+
+
+def check_fixed_probability(bound: Bound, at: Setting, probability: float) -> None:
+    """Assert that a bound with an instance, and no other, is evaluated on the data at hand.
+
+    `probability` is far from the one at which the bound is largest.
+    """
+    free, fixed = bound.value(at), bound.value(replace(at, spike_probability=probability))
+    slug, instance = bound.card.slug, bound.card.instance
+    if instance:
+        assert fixed < free, (
+            f"{slug} has the instance {instance!r}, and ignores setting.spike_probability: where "
+            "that is set, the bound is to be evaluated there and not at the best probability"
+        )
+    else:
+        assert fixed == free, f"{slug} has no instance, and depends on setting.spike_probability"
 
 
 def log_packing_size(d: int, distance: float) -> float:

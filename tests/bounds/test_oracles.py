@@ -300,5 +300,5 @@ SETTINGS = [
 def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, at):
     plain = PLAIN[slug](at)
     # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop every one.
-    loose = 1e-2 if "iterative" in slug else 1e-6
+    loose = 1e-2 if PLAIN[slug] is plain_iterative else 1e-6
     assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(at) <= plain * (1 + loose)

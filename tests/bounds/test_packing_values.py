@@ -24,7 +24,7 @@ from dpsco_core.scenario import Scenario
 from tests.bounds.helpers import setting
 from tests.folded import crossed, each
 
-# n, d, p, epsilon, delta, q; P1, P2, P3, A1', A2', A3' there.
+# n, d, p, epsilon, delta, q; P1, P2, P3, A1, A2, A3 there.
 TABLE = (
     (
         (10_000, 20, 2, 1, 1e-6, 0.0007),

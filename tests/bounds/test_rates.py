@@ -50,7 +50,7 @@ def test_log_log_slopes_of_the_private_terms(k):
     tail = [slope(lambda n, d, v: clipped_rate(zcdp(n, d, k, v)), axis, 2) for axis in (0, 1, 2)]
     assert tail == pytest.approx([-a, 1.5 - 1 / k, 0], abs=1e-12)
     iterative = [
-        slope(lambda n, d, v: iterative_rate(zcdp(n, d, k, v), 0.05), i, 1) for i in (0, 2)
+        slope(lambda n, d, v: iterative_rate(zcdp(n, d, k, v), v, 0.05), i, 1) for i in (0, 2)
     ]
     assert iterative == pytest.approx([-a, -a / 2], abs=1e-12)
 
@@ -93,7 +93,7 @@ def test_the_iterative_rate_balances_bias_and_noise():
     dimension = d + math.log(1 / beta)
     slope_of_noise = math.sqrt(dimension) / (n * math.sqrt(rho))
     radius = math.sqrt(d) * slope_of_noise ** (-1 / k)
-    assert iterative_rate(zcdp(n, d, k, rho), beta) == pytest.approx(
+    assert iterative_rate(zcdp(n, d, k, rho), rho, beta) == pytest.approx(
         (math.sqrt(dimension / n), d ** (k / 2) * radius ** (1 - k), slope_of_noise * radius)
     )
 
@@ -112,4 +112,4 @@ def test_the_amplified_rate_reads_its_logarithms_off_equation_21():
 def test_without_a_budget_the_private_term_is_infinite():
     assert cdp(10, 2, 2, 0.0)[1] == math.inf
     at = setting(10, 2, 2, PureDP(epsilon=1.0))
-    assert iterative_rate(at, 0.05)[1:] == (math.inf, math.inf)
+    assert iterative_rate(at, at.gaussian_rho, 0.05)[1:] == (math.inf, math.inf)

@@ -408,7 +408,10 @@ def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda at: upper_iterative.iterative_rate(at, 2.0), "beta must be between 0 and 1, got"),
+        (
+            lambda at: upper_iterative.iterative_rate(at, at.gaussian_rho, 2.0),
+            "beta must be between 0 and 1, got",
+        ),
         (lambda at: upper_iterative.iterative_amplified_rate(at, 0.5), "between 0 and 1/e, got"),
         (
             lambda at: upper_iterative.unsplit_radius(100, 2, 1.0, 1.0, 1.0, 9, 0.1, 0.9),

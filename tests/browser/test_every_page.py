@@ -18,7 +18,7 @@ from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENS = ROOT / "test-results" / "screens"  # the artefacts
-KEPT = ("explore", "learn", "lower-bounds", "privacy", "bounds", "users")  # the README's pictures
+KEPT = ("explore", "learn", "lower-bounds", "privacy", "bounds")  # the README's pictures
 # Wide ones first: the other figures are drawn once.
 SIZES = {
     "projector": {"width": 1920, "height": 1080},

@@ -123,7 +123,7 @@ def laplace_guess(epsilon: float) -> float:
 def test_the_densities_of_neighbours_differ_by_the_factor_that_epsilon_allows(
     epsilon: float,
 ) -> None:
-    outputs, without, with_it = output_densities(epsilon, points=4001)
+    outputs, without, with_it = output_densities(epsilon)
     ratio = np.maximum(without / with_it, with_it / without)
     assert ratio.max() == pytest.approx(math.exp(epsilon))
     assert np.trapezoid(without, outputs) == pytest.approx(1, abs=0.02)

@@ -91,7 +91,7 @@ def test_floors_near_the_data_alone_are_refused_where_scales_differ() -> None:
     equal = evaluate_all(Scenario(), floors)
     assert any(e.value and not e.failures for e in equal)
     for evaluation in evaluate_all(Scenario(decay=0.5), floors):
-        near = "floor-near" in evaluation.bound.card.slug
+        near = evaluation.bound.card.name.startswith("Floor near ")
         assert evaluation.failures == ((UNEQUAL,) if near else ())
         assert (evaluation.value > 0) != near
 

@@ -181,8 +181,10 @@ def _symbols(point: Scenario, row: Row) -> None:
 
 def _values(point: Scenario, row: Row) -> None:
     terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
-    whole = words.in_digits(row.value)
-    st.markdown(f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{whole}** |")
+    st.markdown(
+        f"| part | value |\n|---|---|\n{terms}\n"
+        f"| **the bound** | **{words.in_digits(row.value)}** |"
+    )
     # Six values of a proven bound may take half a second: only when they are asked for.
     if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return

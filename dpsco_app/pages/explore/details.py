@@ -60,8 +60,7 @@ def draw_details(shown: Shown, lead: str) -> None:
         st.markdown(text)
     _links(scenario, lead)
     fold("Slopes", lambda: _slopes(result), "fold_slopes")
-    studies = studies_of(shown)
-    fold("Numbers", lambda: _numbers(studies), "fold_numbers")
+    fold("Numbers", lambda: _numbers(studies_of(shown)), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
     fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")

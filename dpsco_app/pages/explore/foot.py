@@ -150,8 +150,12 @@ def _export(shown: Shown, answer: Answer) -> None:
         width="stretch",
         help="Made at the click, which takes some runs: the study over its axis and the budget.",
     )
-    paper = partial(export.figure_pdf, figure, setting)
-    export.download("PDF: the figure for a paper", paper, "dpsco-explore.pdf", width="stretch")
+    export.download(
+        "PDF: the figure for a paper",
+        partial(export.figure_pdf, figure, setting),
+        "dpsco-explore.pdf",
+        width="stretch",
+    )
     title = f"{answer.plain}. {''.join(text for text, _ in answer.small)}"
     export.picture_buttons("", title, key="explore_pictures", setting=setting)
 

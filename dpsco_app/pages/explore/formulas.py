@@ -33,8 +33,10 @@ def draw_formulas(scenario: Scenario) -> None:
     point = replace(scenario, axis=None, grid=())
     bounds = evaluations(point, tuple(proven_slugs(scenario)))
     if isinstance(scenario.budget, ApproxDP):
-        rho = f"ρ = {scenario.setting.gaussian_rho:.3g}"
-        st.caption(f"{rho} is the most that Gaussian noise may spend within this ε and δ.")
+        st.caption(
+            f"ρ = {scenario.setting.gaussian_rho:.3g} is the most that Gaussian noise may spend "
+            "within this ε and δ."
+        )
     for e in bounds:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"

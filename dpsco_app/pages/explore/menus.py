@@ -62,8 +62,11 @@ def _gallery() -> None:
 
 def _card(preset: Preset) -> None:
     with st.container(border=True, width=CARD_WIDTH):
-        picture = preset.picture.read_text(encoding="utf-8")
-        st.image(picture, width="stretch", alt=f"Lines of {preset.name}")
+        st.image(
+            preset.picture.read_text(encoding="utf-8"),
+            width="stretch",
+            alt=f"Lines of {preset.name}",
+        )
         chosen = st.button(
             preset.name,
             key=f"preset_{preset.name}",

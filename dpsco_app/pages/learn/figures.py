@@ -239,13 +239,24 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
     if rows:
         counts, shares = core.running_share(rows)
         name, colour = SERIES[core.RIGHT]
-        up = (100 * shares).tolist()
         lines.append(
-            Line(key=core.RIGHT, name=name, x=counts.tolist(), y=up, colour=colour, width=2.4)
+            Line(
+                key=core.RIGHT,
+                name=name,
+                x=counts.tolist(),
+                y=(100 * shares).tolist(),
+                colour=colour,
+                width=2.4,
+            )
         )
         regions = [impossible([0, end], [100.0, 100.0], [ceiling, ceiling])]
-        limit = "no guess can be right more often"
-        words = [Words(lines=[limit], colour=IMPOSSIBLE.ink, want=(0.5, 0.8))]
+        words = [
+            Words(
+                lines=["no guess can be right more often"],
+                colour=IMPOSSIBLE.ink,
+                want=(0.5, 0.8),
+            )
+        ]
         limits = [edge("What ε allows", ceiling, ceiling)]
     named = ladder_of("", "percent", lines, [rounded(line.y[-1]) for line in lines])
     return Figure(

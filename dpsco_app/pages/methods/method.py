@@ -36,8 +36,11 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     card, told = method_card(slug), story(slug)
     st.html(code_style())
     source = f"{card.paper}, {card.statement}" if card.paper.year else "Classical"
-    notion = names.NOTIONS[card.privacy]
-    screen.say(f"{card.name}: how does it work?", card.summary, f"{source} · {notion} · {slug}")
+    screen.say(
+        f"{card.name}: how does it work?",
+        card.summary,
+        f"{source} · {names.NOTIONS[card.privacy]} · {slug}",
+    )
     st.markdown(told.what)
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")

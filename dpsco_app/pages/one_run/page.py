@@ -190,8 +190,9 @@ def _noise_part(point: Scenario, method: str) -> None:
     if not isinstance(plan, CorrelatedPlan):
         return
     own = plan.phases[-1].descent.steps
-    noise = cancelling(max(own, FEW_STEPS), point.seed)
-    FirstScreen("one_run_noise").show_below(figures.noise_figure(noise), height=360)
+    FirstScreen("one_run_noise").show_below(
+        figures.noise_figure(cancelling(max(own, FEW_STEPS), point.seed)), height=360
+    )
     st.caption(figures.noise_sentence(own))
 
 

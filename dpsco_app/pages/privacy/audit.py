@@ -74,8 +74,9 @@ def _refuse(task: Audit, seconds: float) -> None:
         icon=":material/timer:",
     )
     if fitting:
-        changes = {"runs": fitting[-1]}
-        st.button(f"Take {fitting[-1]:,} runs", on_click=STATE.change, args=(changes,))
+        st.button(
+            f"Take {fitting[-1]:,} runs", on_click=STATE.change, args=({"runs": fitting[-1]},)
+        )
 
 
 def _start(task: Audit | None) -> None:

@@ -96,8 +96,7 @@ _curves, _composed, _shuffled, _batches, _account = (
 
 
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
-    columns = COLUMNS.get(view.part, ())
-    screen.show(words.QUESTIONS[view.part], figure, text, table, columns=columns)
+    screen.show(words.QUESTIONS[view.part], figure, text, table, columns=COLUMNS.get(view.part, ()))
 
 
 # -- the calculator -----------------------------------------------------------------------------
@@ -204,8 +203,11 @@ def _ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     run = ledger_run(scenario, method)
     books = _account(run)
     if books.outcome.not_applicable is not None:
-        why = on_screen(books.outcome.not_applicable)
-        screen.say(words.QUESTIONS[view.part], f"{_name(method)} cannot run here", why)
+        screen.say(
+            words.QUESTIONS[view.part],
+            f"{_name(method)} cannot run here",
+            on_screen(books.outcome.not_applicable),
+        )
         return
     figure = shares_figure(books.spendings, method, words.title_ledger(books))
     _show(screen, view, figure, words.said_ledger(books), lambda: ledger_table(books.spendings))

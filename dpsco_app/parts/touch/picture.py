@@ -80,5 +80,11 @@ def _sample(shown: Picture) -> dict[str, Any]:
 
 def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
     """Return the picture as a page of its own, which moves without a server or a network."""
-    data = picture_data(scenario, dark=dark)
-    return page_of(TITLE, ("picture.css",), text("picture.html"), "picture.js", data, dark=dark)
+    return page_of(
+        TITLE,
+        ("picture.css",),
+        text("picture.html"),
+        "picture.js",
+        picture_data(scenario, dark=dark),
+        dark=dark,
+    )

@@ -64,5 +64,4 @@ def scroll_data(story: ScrollStory, *, dark: bool) -> dict[str, Any]:
 
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:
     """Return the steps and the picture as a page of its own, which asks no host."""
-    data = scroll_data(story, dark=dark)
-    return page_of(title, STYLES, markup(), "scroll.js", data, dark=dark)
+    return page_of(title, STYLES, markup(), "scroll.js", scroll_data(story, dark=dark), dark=dark)

@@ -39,10 +39,6 @@ from dpsco_core.problems.base import Setting
 _SHARES = np.geomspace(1e-3, 0.999, 400)  # shares of r in the norm of the mean
 
 
-def _quadratic_terms(setting: Setting, notion: Notion) -> Terms:
-    return squared_terms(setting, notion, unit=0.5)
-
-
 def _linear_terms(setting: Setting, notion: Notion) -> Terms:
     nothing = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
@@ -123,7 +119,7 @@ def _risks(notion: Notion) -> tuple[Bound, ...]:
     return (
         Bound(
             card=_card(notion, linear=False),
-            evaluate=partial(_quadratic_terms, notion=notion),
+            evaluate=partial(squared_terms, notion=notion, unit=0.5),
             combine=of_square,
             hypotheses=conditions,
             letters=letters,

@@ -87,9 +87,9 @@ VOID = UniformOracle(
 )
 
 
-def net_log(n: int, scale_power: int = 3) -> float:
-    r"""Return :math:`\ln(3M/\alpha)` at :math:`\alpha=Mn^{-3}`; another power than 3 on request."""
-    return math.log(3) + scale_power * math.log(n)
+def net_log(n: int) -> float:
+    r"""Return :math:`\ln(3M/\alpha)` at :math:`\alpha=Mn^{-3}`."""
+    return math.log(3) + 3 * math.log(n)
 
 
 Risk = tuple[float, float, float, float]

@@ -35,8 +35,11 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
 
-def _rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
-    """Return sampling, bias and noise in units of M; the number of groups is a hidden constant."""
+def iterative_rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
+    """Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius.
+
+    Sampling, bias and noise in units of M; the number of groups is a hidden constant.
+    """
     check_beta(beta)
     n, d = setting.n, setting.d
     dimension, private = d - math.log(beta), math.inf
@@ -44,11 +47,6 @@ def _rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, floa
         slope = math.sqrt(dimension) / (n * math.sqrt(rho))
         private = math.sqrt(d) * slope ** (1 - 1 / setting.moment_order)
     return math.sqrt(dimension / n), private, private
-
-
-def iterative_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
-    """Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius."""
-    return _rate(setting, setting.gaussian_rho, beta)
 
 
 def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
@@ -59,7 +57,7 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
         return math.inf, math.inf, math.inf
     log_delta = -math.log(budget.delta)
     logs = log_delta + math.sqrt(log_delta * math.log(-math.log(beta)))
-    return _rate(setting, (budget.epsilon / logs) ** 2, beta)
+    return iterative_rate(setting, (budget.epsilon / logs) ** 2, beta)
 
 
 def group_radius(
@@ -243,7 +241,9 @@ _ITERATIVE_CARD = BoundCard(
 _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_ITERATIVE_CARD,
-        evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_rate(s, BETA)),
+        evaluate=rate_terms(
+            _NAMES, directional_unit, lambda s: iterative_rate(s, s.gaussian_rho, BETA)
+        ),
         hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, SOLVED_EXACTLY),
     ),
     bound_like(

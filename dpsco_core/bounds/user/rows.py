@@ -1,4 +1,4 @@
-"""Every bound at user level, in the order of a catalogue: risks, then item gradients.
+"""Every bound at user level, in the order of a catalogue: risks, item gradients, then means.
 
 The slug names the method, then the form: nothing for the rate, ``-proof`` as the proof has it,
 ``-paper`` as printed, ``-explicit`` with every constant proven, ``-gradients`` for the number of
@@ -6,11 +6,18 @@ item gradients.
 """
 
 from dpsco_core.bounds.base import Bound, lettered
+from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.user.explicit import EXPLICIT_RISKS
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
+from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
 from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
 from dpsco_core.bounds.user.rates import LETTERS, USER_RATES
 
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
 UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
 USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))
+ALL_USER_BOUNDS: tuple[Bound, ...] = (
+    *USER_BOUNDS,
+    *USER_MEAN_BOUNDS,
+    *projected(USER_MEAN_BOUNDS, "user"),
+)

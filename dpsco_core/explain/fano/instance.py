@@ -369,11 +369,8 @@ def floors(at: MeanInstance) -> Floors:
     )
 
 
-def largest_floor(setting: Setting, binds: Sequence[Privacy], instance: str = "") -> float:
-    """Return the largest explicit bound on classes of algorithms, of those on one instance.
-
-    0 without any; an empty `instance` stands for all of them.
-    """
+def largest_floor(setting: Setting, binds: Sequence[Privacy]) -> float:
+    """Return the largest explicit bound on classes of algorithms on an instance; 0 without any."""
     return max(
         (
             b.value(setting)
@@ -381,7 +378,7 @@ def largest_floor(setting: Setting, binds: Sequence[Privacy], instance: str = ""
             if b.card.constant == "explicit"
             and b.card.quantity == "l2 error"
             and b.card.privacy in binds
-            and (b.card.instance == instance if instance else b.card.instance)
+            and b.card.instance
         ),
         default=0.0,
     )

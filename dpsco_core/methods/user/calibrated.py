@@ -42,6 +42,7 @@ Radius = Literal["proven", "typical"]
 SPREAD_FAILURE = 0.01
 GROUPS_HALT = 0.005
 USERS_HALT = 0.01
+DECAY = 3.0  # p of `full_batch`, which must exceed 2
 # In units of its radius; any share of the points may be left as long as a sensitivity is proven.
 UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
 ANY_SHARE = 1e-9
@@ -156,9 +157,7 @@ def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -
 def full_batch(
     at: UserLevel,  # with a finite smoothness
     *,
-    # number of phases l and p, which must exceed 2
-    phases: int = 3,
-    decay: float = 3.0,
+    phases: int = 3,  # their number l
     # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
     regulariser: float | None = None,
     steps_factor: float = 1.0,  # :math:`c_T`
@@ -179,7 +178,6 @@ def full_batch(
     """
     if not math.isfinite(at.smoothness):
         raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")
-    require(decay > 2, "decay", "above 2", decay)
     tau = math.inf if radius is None else erm_radius(at, radius, spread_failure)
 
     def noise_of(users: int, steps: int) -> float:
@@ -207,7 +205,7 @@ def full_batch(
         if regulariser is None:
             private = at.d * noise_of(split[0], guess) ** 2
             base = balanced_regulariser(at, private, at.diameter)
-        schedule = tuple(phase(k, base * math.pow(2, decay * i)) for i, k in enumerate(split))
+        schedule = tuple(phase(k, base * math.pow(2, DECAY * i)) for i, k in enumerate(split))
     except NotApplicable as refused:
         if radius is None or not advice:
             raise

@@ -263,7 +263,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     two = replace(logistic, methods=("sco.clipped", "sco.cwme"))
     assert {"upper.sco.clipped", "upper.sco.cwme"} <= set(shown(two, ("rates",)))
     # On a strongly convex loss those of its own, smaller class.
-    assert all("strong" in c.slug for c in lower_cards("quadratic"))
+    assert all(c.loss_class.strongly_convex for c in lower_cards("quadratic"))
     for problem in ("mean", *SCO_PROBLEMS):
         own = problem_card(problem).loss_class
         # Gradients of at most 1 are in the class of no hard instance: nothing binds there.

@@ -27,7 +27,7 @@ from tests.folded import each
 
 FALSE_ALARM = 1e-6
 OWN = [b for b in LOWER_SCO_BOUNDS if b.card.instance]
-SPIKES = [b for b in OWN if b.card.slug.endswith(("-cdp", "-pure")) and b.card.paper == KAMATH_2022]
+SPIKES = [b for b in OWN if b.card.paper == KAMATH_2022]
 RADIUS = 3.0
 
 
@@ -58,8 +58,9 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
     level = 0.7 if card.privacy == "pure" else 0.05
     at = drawn_at(card.instance_problem, card.instance, n, d, 3.0, budget)
     assert bound.failures(at) == ()
-    family = card.slug.rsplit(".", 1)[1]
-    form = f"{family}-{'squared' if strong else 'convex'}"
+    family = "fano" if card.instance == "spike" else "hypercube"
+    notion = "pure" if card.privacy == "pure" else "cdp"
+    form = f"{family}-{notion}-{'squared' if strong else 'convex'}"
     raw = FORMS[form][0](at.spike_probability, n, d, 3.0, level)  # spikes of size q^(-1/p)
     unit = 0.5 if strong else RADIUS
     assert bound.value(at) == pytest.approx(unit * raw, rel=1e-12)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS, of_means
+from dpsco_core.bounds.euclidean.projected import PROJECTED_RISKS, of_means, projected
+from dpsco_core.bounds.mean.rows import UPPER_MEAN_BOUNDS
 from dpsco_core.catalogue import bound, make_method
 from dpsco_core.data import StudentT
 from dpsco_core.geometry import L2, Geometry
@@ -22,6 +23,7 @@ from tests.second import second_implementation_of
 from tests.trust.independent import FORMULAS, At
 
 MODULUS, DIAMETER = 0.5, 3.0
+MEAN_ROWS = [row for row in UPPER_MEAN_BOUNDS if row.parameters == "own"]
 
 
 def at(order: float, *, pure: bool = False) -> Setting:
@@ -41,10 +43,12 @@ def at(order: float, *, pure: bool = False) -> Setting:
 @pytest.mark.parametrize("order", [2.0, 4.0])
 def test_the_risk_is_the_square_of_the_mean_error_over_twice_the_curvature(order: float) -> None:
     reach = MODULUS * DIAMETER / 2
-    for row in PROJECTED_RISKS:
+    pairs = [(row, own) for own in MEAN_ROWS for row in projected((own,), "sco-strong")]
+    assert [row.card for row, _ in pairs] == [row.card for row in PROJECTED_RISKS]
+    for row, mean_row in pairs:
         here = at(order, pure=row.card.privacy == "pure")
         mean = replace(here, constants=replace(here.constants, mean_gradient_bound=reach))
-        own = "upper.mean." + row.card.slug.partition("projected-")[2]
+        own = mean_row.card.slug
         error = FORMULAS[own](At(mean)) if own in FORMULAS else smoothed(mean, reach)
         assert not row.failures(here)
         assert row.value(here) == pytest.approx(error**2 / (2 * MODULUS), rel=4e-3), own

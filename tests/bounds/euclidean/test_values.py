@@ -67,13 +67,11 @@ def test_the_rows_are_the_forms_on_their_instances():
             setting(n, d, order, PureDP(epsilon=1.0), **wide),
             0.030462,
         ),
-        ("lower.sco-strong.sampling-signs", at, 0.009359 / 2),
+        ("lower.sco-strong.sampling-signs", at, 0.009359),
         ("lower.sco-strong.sampling-gaussian", setting(n, d, order, **wide), 0.75984**2 * 0.02),
     ):  # half the squared bound, over the strong convexity
         value = BY_SLUG[slug].value(where)
-        assert value * where.constants.strong_convexity * 2 == pytest.approx(
-            square * (2 if slug.endswith("signs") else 1), rel=2e-4
-        ), slug
+        assert value * where.constants.strong_convexity * 2 == pytest.approx(square, rel=2e-4), slug
 
 
 def slow_convex_pure(p, n, d, k, epsilon):

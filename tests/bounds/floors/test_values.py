@@ -301,9 +301,9 @@ def test_a_law_is_told_to_bounds_for_a_law_and_to_no_other() -> None:
     base = setting("student-t", 1_000, 5, 2.0, ZCDP(rho=0.1))
     for which in BOUNDS:
         if which.seen(base).law is not None:
-            told.append(which.card.slug)
-        assert which.card.of_law == ("floor" in which.card.slug)
-    assert len(told) == 15 and all("floor" in slug for slug in told)
+            told.append(which.card.name)
+        assert which.card.of_law == which.card.name.startswith("Floor ")
+    assert len(told) == 15 and all(name.startswith("Floor ") for name in told)
 
 
 def test_a_floor_that_is_not_told_its_law_says_so_and_is_nothing() -> None:

@@ -12,6 +12,7 @@ from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.lq.mirror import best_b4, better_descent
 from dpsco_core.bounds.lq.noisy import step_energy
 from dpsco_core.bounds.lq.regularized import best_b3, regularized
+from dpsco_core.catalogue import method_class
 from dpsco_core.geometry import Ball, Box, GroupBall, L1Ball, Simplex, SolidSimplex, SparseHull
 from dpsco_core.methods.lq.inputs import own_constants, record_rho, space_of
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
@@ -19,7 +20,7 @@ from dpsco_core.problems.base import LinearModel
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
 from tests.folded import each
 
-LQ = [b for b in UPPER_SCO_BOUNDS if ".lp." in b.card.slug]
+LQ = [b for b in UPPER_SCO_BOUNDS if b.card.geometry == "lq"]
 EXPLICIT = [b for b in LQ if b.card.constant == "explicit"]
 TIGHT = [b for b in EXPLICIT if b.card.privacy == "zcdp"]
 SETS = {
@@ -48,14 +49,11 @@ def lq(q, n=10**5, **changes):
     return replace(at, constraint=None, constants=replace(at.constants, diameter=2.0))
 
 
-SIDES = {"regularized": "below", "phased": "above", "shuffled": "below", "batched": "below"}
-SIDES |= {"euclidean": "above", "noisy": "both"}
-
-
 def applies(bound, q):
-    """Whether the exponent is on the side of 2 that the bound is for."""
-    side = SIDES[bound.card.slug.split(".")[2].split("-")[0]]
-    return side == "both" or (q <= 2 if side == "below" else q >= 2)
+    """Whether the exponent is on the side of 2 that the bound's method is for."""
+    method = bound.card.method
+    both = q == 2 or method == "lp.noisy-mirror-descent"
+    return both or (q < 2) == (method_class(method).stage.exponent < 2)
 
 
 @pytest.mark.parametrize("q", [1.0, 1.25, 1.9, 2.0, 3.0, math.inf])

@@ -178,12 +178,6 @@ def test_the_change_of_variables_costs_what_the_ridge_promises() -> None:
         assert jacobian_ratio(n, ridge / 2, rng) > share
 
 
-def test_the_strong_ridge_subtracts_a_modulus_of_the_same_norm() -> None:
-    assert least_ridge(100, 0.25, 0.1, modulus=1.0) == 0.0
-    plain = least_ridge(100, 0.25, 0.1)
-    assert least_ridge(100, 0.25, 0.1, modulus=plain) == pytest.approx(plain / 2, rel=1e-12)
-
-
 @pytest.mark.parametrize("method", VARIANTS)
 def test_what_is_released_is_certified_and_a_record_moves_it_little(
     method: Any, releases: Releases

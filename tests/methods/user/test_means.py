@@ -70,7 +70,8 @@ def test_no_user_moves_the_mean_by_more_than_the_noise_is_for(slug: str) -> None
         x = users(POINT).records.x.copy()
         x[:m] = block
         data = UserRows(records=DenseRows(x), items=m)
-        return clipped_mean(data.records if "group" in slug else data.means(), plan.clip_radius)
+        rows = data.records if slug == "user.mean-group" else data.means()
+        return clipped_mean(rows, plan.clip_radius)
 
     far = np.full((m, 3), 1e6)
     most = np.linalg.norm(value(far) - value(-far))

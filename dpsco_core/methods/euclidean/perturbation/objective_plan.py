@@ -137,11 +137,11 @@ def theorem_ridge(setting: Setting, losses: Losses) -> float:
     return losses.lipschitz / (math.sqrt(setting.n) * setting.constants.diameter)
 
 
-def least_ridge(n: int, smoothness: float, jacobian_epsilon: float, modulus: float = 0.0) -> float:
+def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
     r"""Return the least lambda at which the change of variables costs at most `jacobian_epsilon`.
 
-    :math:`\max\{0, \frac12[\frac{\beta}{n(e^{\varepsilon_J}-1)} - \mu]\}` for data-dependent
-    Hessians of rank one and norm at most beta, beside a data-independent modulus mu.
+    :math:`\frac{\beta}{2n(e^{\varepsilon_J}-1)}` for data-dependent Hessians of rank one and norm
+    at most beta.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float, modulus: flo
     9.388017
     """
     needed = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
-    return max(0.0, 0.5 * (smoothness * needed / n - modulus))
+    return 0.5 * smoothness * needed / n
 
 
 def printed_linear_std(lipschitz: float, epsilon: float, delta: float) -> float:
