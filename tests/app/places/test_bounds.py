@@ -248,8 +248,9 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     assert (kept["Value"] < start).all()
     # A bound over all data may be above what is lost on these data, and says something.
     assert worst_start(canonical_point(MEAN)) == standing(MEAN).start == 2
-    upper = [r for r in rows_of(MEAN, "all") if r.holds and r.bound.card.kind == "upper"]
-    above = [r for r in upper if starting_risk(canonical_point(MEAN)) < r.value < 2]
+    few = replace(MEAN, n=500)
+    upper = [r for r in comparable(rows_of(few, "all"), "l2 error") if r.holds]
+    above = [r for r in upper if starting_risk(canonical_point(few)) < r.value < 2]
     assert above and {words.holds_text(r, 2) for r in above} == {"yes"}
 
 
