@@ -127,7 +127,7 @@ def why(advised: Advice, start: float) -> str:
         return "It is the only private method that was run here."
     own = f"Mean error {short_text(errors[advised.choice])}"
     if advised.choice != best:
-        smaller = separated([named[m] for m in [*errors][: [*errors].index(advised.choice)]])
+        smaller = " or ".join([named[m] for m in [*errors][: [*errors].index(advised.choice)]])
         return f"{own}; {TRIALS} runs do not show {smaller} to be better."
     smallest = f"{own}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:

@@ -134,7 +134,8 @@ export const drawCurve = (picture, now, curve) => {
   const room = 110 * unit // of a name, beside its line
   const mark = (radius, text, wanted) => {
     const anchor = x(radius) > right - room ? "end" : x(radius) < left + room ? "start" : wanted
-    const inside = anchor !== wanted // the other name stands there
+    // The other name stands there.
+    const inside = anchor !== wanted && Math.abs(x(best.radius) - x(now.sample.blind)) < room
     const halo = `stroke="${colours.page}" stroke-width="4" paint-order="stroke"`
     const name = svgText(x(radius), top + (inside ? 14 : -7) * unit, text, anchor, inside ? halo : "")
     return `<line x1="${x(radius)}" x2="${x(radius)}" y1="${top}" y2="${bottom}" stroke="${colours.ink}" ` +

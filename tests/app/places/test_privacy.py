@@ -132,7 +132,10 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
 def test_the_ledger_is_drawn_as_shares() -> None:
     books = account(ledger_run(RUN, "sco.objective-perturbation"))
     figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
-    ends = [bar.x[1] for bar in figure.panels[0].lines]
+    threads, bars = figure.panels[0].lines[::2], figure.panels[0].lines[1::2]
+    ends = [bar.x[1] for bar in bars]
+    # A thread leads from the end of each bar to its name.
+    assert [line.x for line in threads] == [[end, 100.0] for end in ends]
     assert ends == pytest.approx([100 * row.share for row in books.spendings])
     assert "99 %" in title_ledger(books) and "2 releases" in said_ledger(books)
 
