@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from dpsco_app.front.view import View
-from dpsco_app.parts.options import TAIL, at_most, number_text, short_text
+from dpsco_app.parts.options import at_most, number_text, short_text
 from dpsco_app.parts.touch.scroll import PictureState, ScrollStep, ScrollStory
-from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, Why
+from dpsco_core.explain.why import DELTA, EPSILON, LIGHT, MANY, SCENARIO, SIZES, WORST_D, Why
 
 TITLE = "Heavy tails: why privacy stays expensive in the worst case"
 INTRODUCTION = (
@@ -15,16 +15,22 @@ INTRODUCTION = (
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
 NEXT = "Where to go next"
-# What the last links open: the same law, measured over many samples.
-AGAINST_N = replace(SCENARIO, axis="n", grid=(500, 1000, 2000, 5000, 10_000, 20_000), trials=10)
-AGAINST_P = replace(SCENARIO, n=5000, axis="p", grid=(2, 2.5, 3, 4, 6, 10), trials=10)
+# What the first link opens: data that are the hardest at every n.
+HARDEST = replace(
+    SCENARIO,
+    distribution="hypercube",
+    n=20_000,
+    d=WORST_D,
+    axis="n",
+    grid=(200, 500, 1000, 2000, 5000, 10_000, 20_000),
+    trials=10,
+)
 TO_CURVES = (
     (
-        "What privacy costs at every n, beside a light tail",
-        AGAINST_N,
-        View(against=TAIL, measure="price"),
+        f"On the hardest data with p = {SCENARIO.p:g}, the price of privacy stays at every n",
+        HARDEST,
+        View(measure="price"),
     ),
-    ("What privacy costs at every tail index", AGAINST_P, View(measure="price")),
 )
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records: with most of them, with a large circle.
@@ -40,7 +46,7 @@ PRICES = (*CLOUD, "bars", "prices")
 def story(numbers: Why) -> ScrollStory:
     """Return the steps with what they show: the heavy tail, and the light one."""
     sides = numbers.heavy, numbers.light
-    lines = [{"p": one.p, "prices": one.prices, "floors": one.floor_prices} for one in sides]
+    lines = [{"p": one.p, "prices": one.guarantees, "floors": one.floors} for one in sides]
     return ScrollStory(
         scenarios=(SCENARIO, replace(SCENARIO, p=LIGHT)),
         steps=steps(numbers),
@@ -50,7 +56,7 @@ def story(numbers: Why) -> ScrollStory:
 
 def setting() -> str:
     return (
-        f"All numbers on this page: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
+        f"The picture: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
         f"= {number_text(SCENARIO.p)}, ε = {number_text(EPSILON)}, δ = {number_text(DELTA)}, seed "
         f"{SCENARIO.seed}. The records are drawn, so the picture itself is not private."
     )
@@ -158,22 +164,21 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="With a light tail, more records make privacy cheap",
             text=(
-                f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} "
-                "away. In what sense is a heavy tail worse? In how little more records help. The "
-                "proven bound on what privacy adds to the error of simple clipping falls like "
-                f"n<sup>−(1−1/p)</sup>. Here {light.halving:.1f} times the records halve it, and "
-                "the sampling error takes 4 times: beside that, privacy’s part vanishes. At "
-                f"p = {short(heavy.p)} it takes {heavy.halving:.1f} times, too. In the worst case "
-                "the price then stays, however many the records: <b>privacy stays expensive</b>.",
-                f"At one n the price can mislead. With {SCENARIO.n} records it is "
-                f"{short(light.price)} here, and {short(heavy.price)} at p = {short(heavy.p)}, "
-                f"although the error is smaller here: {short(light.best.error)} with privacy, "
-                f"{short(light.plain)} without. The noise must hide a record of ordinary length at "
-                "either tail, and the sampling error, with which it is compared, is much smaller "
-                f"here. With {number_text(MANY)} records it is {light.later:.2f} here, and "
-                f"{heavy.later:.2f} at p = {short(heavy.p)}. It falls even there, as these data "
-                "are not the worst: their own tail index is "
-                f"{number_text(SCENARIO.p + SCENARIO.margin)}.",
+                "So far the records came from one law. Now take the <b>worst case</b>, over all "
+                f"data with tail index p and d = {WORST_D} numbers per record. Without privacy, "
+                "the typical error is then at most √(d/n). The figure shows the best proven "
+                f"guarantee with privacy, relative to that. At p = {short(light.p)} it falls from "
+                f"{light.guarantees[0]:.1f} with {SCENARIO.n} records to "
+                f"{light.guarantees[-1]:.2f} with {number_text(MANY)}. At p = {short(heavy.p)} it "
+                f"falls only from {heavy.guarantees[0]:.1f} to {heavy.guarantees[-1]:.1f}: "
+                "<b>privacy stays expensive</b>.",
+                "Why? The proven bound on what privacy adds to the error of simple clipping falls "
+                f"like n<sup>−(1−1/p)</sup>. At p = {short(light.p)}, {light.halving:.1f} times "
+                "the records halve it, and the sampling error takes 4 times: beside that, "
+                f"privacy’s part vanishes. At p = {short(heavy.p)} it takes {heavy.halving:.1f} "
+                "times, too. (Any one law is milder than the worst case: for the records of the "
+                f"earlier steps, more of them bring the price down from {heavy.price:.1f} to "
+                f"{heavy.later:.1f}.)",
             ),
             state=PictureState(
                 sample=1,
@@ -187,13 +192,11 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="What nobody can beat",
             text=(
-                "Could another method do better? Only up to a point. For every (ε, δ)-private "
-                f"method there are data with p = {short(heavy.p)} on which its mean error is at "
-                f"least {short(heavy.floor)}. Those are the worst data for it; ours, where simple "
-                f"clipping is typically {short(best.error)} off, are milder. The figure shows the "
-                f"bound as a price, too, {short(heavy.floor_prices[0])}: what is proven is "
-                "cautious, and can lie below 1.",
-                f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
+                f"Could another method do better at p = {short(heavy.p)}? Only up to a point, the "
+                "red line. For every (ε, δ)-private method and every n in the figure there are "
+                f"data with {WORST_D} numbers per record on which its mean error is at least "
+                f"{short(min(heavy.floors))} times √(d/n). More records do not lower the line. At "
+                f"p = {short(light.p)}, the guarantee passes below it.",
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
                 "records that are hardest to hide carry a part of the mean.",
             ),

@@ -73,15 +73,12 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     if not contest.known.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
-    whole = "coloured cells" if contest.share(idle) else "map"
-    return f"{least}, {tie} on {best_on(contest, best)} of the {whole}"
+    return f"{least}, {tie} on {best_on(contest, best)} of the map"
 
 
 def best_on(contest: Contest, method: int) -> str:
-    """Return on what share of the map a method is best; of its coloured cells, if some are grey."""
-    every = range(len(contest.methods))
-    coloured = sum(map(contest.share, every)) if contest.share(len(every)) else 1.0
-    return f"{100 * contest.share(method) / (coloured or 1.0):.0f} %"
+    """Return on what share of the map a method, or the answer without data, is best."""
+    return f"{100 * contest.share(method):.0f} %"
 
 
 def value_text(value: float, *, holds: bool) -> str:
@@ -141,8 +138,9 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
         for k in np.argsort(best, kind="stable")
     ]
     if contest.start is not None and contest.share(len(names)):
-        grey = f"{100 * contest.share(len(names)):.0f} % of all"
-        rows.append(("idle", BLIND, rounded(float(contest.start[at])), grey))
+        rows.append(
+            ("idle", BLIND, rounded(float(contest.start[at])), best_on(contest, len(names)))
+        )
     listed = [
         LadderRow(
             key=key,

@@ -42,10 +42,10 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="What privacy costs",
         look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
-        "advance err 2 to 4 times as much as the sample mean on Student t data. Adaptive clipping "
-        "looks at the lengths of the records, privately, and from 5,000 records on pays at most a "
-        "quarter. In the hardest case a few records lie far out and carry the whole mean: privacy "
-        "has to hide them, and nobody escapes the price.",
+        "advance have 2 to 4 times the error of the sample mean on Student t data. Adaptive "
+        "clipping looks at the lengths of the records, privately, and from 5,000 records on pays "
+        "at most a quarter. In the hardest case a few records lie far out and carry the whole "
+        "mean: privacy has to hide them, and nobody escapes the price.",
         scenario=replace(SWEEP, p=2),
     ),
     Preset(

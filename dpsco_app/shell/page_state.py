@@ -87,6 +87,8 @@ class PageState(Address[V]):
         elif query != state[f"{self.name}_written"] and not self._late(query):
             view, problems = self.from_query(query)
             self._put(query, view, problems, self._read(query, problems))
+        elif self._now() != state.get(f"{self.name}_left"):  # something was moved
+            self.forgive()
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
         return list(state[f"{self.name}_wrong"])
@@ -148,9 +150,11 @@ class PageState(Address[V]):
         """
         addresses = st.session_state.get(f"{self.name}_addresses", {})
         then, opening = addresses.get(urlencode(query), (-math.inf, False))
-        now = self.current(), controls.read() if self.use else None
-        moved = opening or now != st.session_state.get(f"{self.name}_left")
+        moved = opening or self._now() != st.session_state.get(f"{self.name}_left")
         return bool(moved and time.monotonic() - then < UNHEARD_SECONDS)
+
+    def _now(self) -> tuple[V, Scenario | None]:
+        return self.current(), controls.read() if self.use else None
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
         """Write the state into the address, and keep it; `scenario` is followed by the visit."""

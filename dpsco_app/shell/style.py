@@ -33,6 +33,8 @@ def shared_style() -> str:
 kbd {{ opacity: 0.85 !important; }}
 /* Streamlit gives a menu the room below its button, however little. As high as it is, it turns. */
 [data-testid=stPopoverBody] {{ max-height: 70vh !important; }}
+/* A message in a menu does not widen it. */
+[data-testid=stPopoverBody] [data-testid=stAlert] {{ width: 0; min-width: 100%; }}
 .st-key-views {{ gap: 0.25rem; }}
 [data-testid=stButtonGroup] > div {{ flex-wrap: wrap !important; }}
 @media (max-width: 1000px) {{

@@ -1,18 +1,17 @@
 """Why privacy stays expensive in the worst case: the numbers of the page that tells it."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr
 
-from dpsco_core.base.law_classes import COORDINATE
-from dpsco_core.catalogue import bound, bounds_for
+from dpsco_core.catalogue import bound
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.error_parts import SquaredParts
 from dpsco_core.explain.picture import Picture, picture
+from dpsco_core.explain.window import standing
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -34,7 +33,8 @@ SCENARIO = Scenario(
 )
 LIGHT = 10.0  # the tail index that the heavy tail is compared with
 MANY = 1000 * SCENARIO.n  # records, at which the price is told last
-# at which prices are told: from the records that are shown to `MANY`, two to a factor of 10
+WORST_D = 20  # numbers of a record in the worst case: in the plane the proofs say less
+# at which the worst case is told: from the records that are shown to `MANY`, two to a factor of 10
 SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
 
 
@@ -66,26 +66,20 @@ class Side:
     shown: float  # the error of the average of the records that are shown
     plain: float  # the root mean square error of an average without clipping and noise
     best: AtRadius  # at the radius where the error is least
-    # that error over `plain`, each with as many records as `SIZES` says
-    prices: tuple[float, ...]
-    # the least error that an (epsilon, delta)-private algorithm can have in the worst case: the
-    # largest explicit lower bound on the mean error; and over `plain`, as `prices`
-    floor: float
-    floor_prices: tuple[float, ...]
+    later: float  # the price with `MANY` records of the same law
+    # over all data with the tail index, of dimension `WORST_D`, and with as many records as `SIZES`
+    # says: the best proven guarantee, and what no (epsilon, delta)-private algorithm can guarantee,
+    # both on the mean error and over the largest sampling error, the root of d/n
+    guarantees: tuple[float, ...]
+    floors: tuple[float, ...]
     # how many times the records halve the error that privacy adds, by the proven rate of simple
     # clipping: 2^(p/(p-1))
     halving: float
-    floor_halving: float  # the same for `floor`
 
     @property
     def price(self) -> float:
-        """The price with the records that are shown."""
-        return self.prices[0]
-
-    @property
-    def later(self) -> float:
-        """The price with `MANY` records."""
-        return self.prices[-1]
+        """The price of privacy with the records that are shown."""
+        return self.best.error / self.plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,22 +121,19 @@ def side(p: float) -> Side:
     shown = _shown(p)
     lengths = np.linalg.norm(shown.records, axis=1)
     point = replace(SCENARIO, p=p)
-    rate = bound(SimpleClipping.card.rate)
-    plain = [_plain(p, n) for n in SIZES]
-    errors = [parts(p, n, _best(p, n)).error for n in SIZES]
-    floors = [_floor(replace(point, n=n)) for n in SIZES]
+    known = [standing(replace(point, n=n, d=WORST_D), ("approx",)) for n in SIZES]
+    sampling = [math.sqrt(WORST_D / n) for n in SIZES]
     return Side(
         p=p,
         middle=float(np.median(lengths)),
         farthest=float(lengths.max()),
         shown=float(np.linalg.norm(shown.plain - shown.mean)),
-        plain=plain[0],
+        plain=_plain(p, SCENARIO.n),
         best=clipping(p, shown.best),
-        prices=tuple(a / b for a, b in zip(errors, plain, strict=True)),
-        floor=floors[0],
-        floor_prices=tuple(a / b for a, b in zip(floors, plain, strict=True)),
-        halving=times_to_halve(_pace(point, lambda at: evaluate(at, rate).terms["privacy"])),
-        floor_halving=times_to_halve(_pace(point, _floor)),
+        later=parts(p, MANY, _shown(p, MANY).best).error / _plain(p, MANY),
+        guarantees=tuple(k.chosen("approx") / s for k, s in zip(known, sampling, strict=True)),
+        floors=tuple(k.windows["approx"].floor / s for k, s in zip(known, sampling, strict=True)),
+        halving=times_to_halve(math.log2(_added(replace(point, n=2 * point.n)) / _added(point))),
     )
 
 
@@ -179,10 +170,6 @@ def _plain(p: float, n: int) -> float:
     return math.sqrt(_shown(p).clipped.whole / n)
 
 
-def _best(p: float, n: int) -> float:
-    return _shown(p, n).best
-
-
 def _shown(p: float, n: int = SCENARIO.n) -> Picture:
     return picture(replace(SCENARIO, p=p, n=n))
 
@@ -191,18 +178,6 @@ def _rho() -> float:
     return _shown(SCENARIO.p).rho
 
 
-def _floor(point: Scenario) -> float:
-    """Return the largest lower bound that binds every (epsilon, delta) algorithm."""
-    cards = (b.card for b in bounds_for(point.problem, point.level))
-    floors = (
-        evaluate(point, bound(card.slug))
-        for card in cards
-        if (card.kind, card.constant, card.quantity) == ("lower", "explicit", "l2 error")
-        and (card.laws, card.privacy) in ((COORDINATE, "approx"), (COORDINATE, "none"))
-    )
-    return max(one.value for one in floors if not one.failures)
-
-
-def _pace(point: Scenario, value: Callable[[Scenario], float]) -> float:
-    """Return the exponent of n in a value."""
-    return math.log2(value(replace(point, n=2 * point.n)) / value(point))
+def _added(point: Scenario) -> float:
+    """Return the rate of what privacy adds to the error of simple clipping."""
+    return evaluate(point, bound(SimpleClipping.card.rate)).terms["privacy"]

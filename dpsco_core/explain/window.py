@@ -171,7 +171,7 @@ def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
     return Standing(
         point=point,
         windows={notion: window(point, notion) for notion in notions or notions_of(point)},
-        start=point.setting.constants.mean_gradient_bound,
+        start=worst_start(point),
     )
 
 

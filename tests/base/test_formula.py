@@ -78,8 +78,16 @@ def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: floa
     ],
 )
 def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^formula must be .+, got formula=.*\.$"):
+    with pytest.raises(
+        InvalidInput, match=r"^(formula must be .+, got formula=.*|.* is not known: .*)\.$"
+    ):
         parse_formula(text)
+
+
+def test_a_name_that_is_not_known_is_said_with_those_that_are() -> None:
+    known = r"n, d, m, p, epsilon, .*, sqrt, log, ln, exp, min, max"
+    with pytest.raises(InvalidInput, match=f"^foo is not known: a formula is made of {known}\\.$"):
+        parse_formula("d/(n*foo)")
 
 
 @pytest.mark.parametrize("text", ["1/0", "log(0)", "sqrt(-1)", "(-8)^(1/3)", "0*exp(1000)-1/0"])

@@ -37,8 +37,10 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     """By the menu and by the views of a place; tests/app/shell/test_visit.py has every place."""
-    page.goto(dashboard + START)
+    page.goto(f"{dashboard}{START}&seed=abc")
     expect_scenario(page, ready, 3)
+    # What the link has wrong still stands there once the page has run and rests.
+    expect(page.get_by_text("In the address: seed must be an integer")).to_be_in_viewport()
     heading = page.get_by_role("heading", level=1)
     menu = page.get_by_role("navigation", name="App pages")
     strip = page.locator(".st-key-views")

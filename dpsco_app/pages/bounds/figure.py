@@ -22,8 +22,8 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
     """Return the marks of the rows, one a line.
 
     The rows have positive, finite values of one quantity, of which `axis` is the title; that with
-    the slug `chosen` is marked. `start` is the error of an answer that ignores the data, if it is
-    to be drawn.
+    the slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the
+    data, if it is to be drawn.
     """
     shown = by_value(rows, MOST)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
@@ -62,7 +62,7 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
     top = len(shown) + 0.6
     if 0 < start < math.inf:
         side = 9 if start < math.sqrt(low * high) else -9
-        lines.append(replace(upright(start, 0, top, "without data"), away=(side, 9)))
+        lines.append(replace(upright(start, 0, top, "without data, worst case"), away=(side, 9)))
     more = f"{len(shown)} of {len(rows)}, the others below" if len(rows) > len(shown) else "Bounds"
     return Figure(
         panels=[Panel(title="", x=log_axis(axis, low, high), lines=lines)],

@@ -18,7 +18,7 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.evaluations import window, without_data
+from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.formulas import formula
@@ -38,6 +38,7 @@ from dpsco_core.explain.tables.table import (
     rows,
     slopes,
 )
+from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
@@ -69,7 +70,7 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     gradients = table.key == "lowy-gradients"
     quantity: Quantity = "item gradients" if gradients else words_for(point.problem).quantity
     in_figure = comparable(all_rows, quantity)
-    start = math.nan if gradients else without_data(point)
+    start = math.nan if gradients else worst_start(point)
     chosen = _chosen(all_rows, in_figure, view.bound)
     with screen.controls, st.container(horizontal=True, key="bounds_choices"):
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))

@@ -26,8 +26,8 @@ QUANTITY_AXES: dict[Quantity, str] = {
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
     "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
-    "fails here, or a lower bound is about other losses. Dashed: the error on these data of an "
-    "answer that ignores them; an upper bound to its right is vacuous here."
+    "fails here, or a lower bound is about other losses. Dashed: the worst-case error of an "
+    "answer that ignores the data; an upper bound to its right promises nothing."
 )
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
 
@@ -113,8 +113,8 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
         every = sum(r.holds and r.bound.card.kind == "upper" for r in compared)
         count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
-            f"{count} upper bounds that hold promise nothing here: they "
-            f"are above **{in_digits(start)}**, the error of an answer that ignores the data"
+            f"{count} upper bounds that hold promise nothing here: they are above "
+            f"**{in_digits(start)}**, the worst-case error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
 

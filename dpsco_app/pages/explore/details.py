@@ -55,8 +55,9 @@ def draw_details(shown: Shown, lead: str) -> None:
     """Draw all that is not on the first screen; what folds away is made when it is opened."""
     result, scenario = shown.result, shown.result.scenario
     _refusals(result)
-    st.markdown("**What to notice**")
-    for text in to_notice(scenario, STATE.current()):
+    if texts := to_notice(scenario, STATE.current()):
+        st.markdown("**What to notice**")
+    for text in texts:
         st.markdown(text)
     _links(scenario, lead)
     fold("Slopes", lambda: _slopes(result), "fold_slopes")

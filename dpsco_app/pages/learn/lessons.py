@@ -36,7 +36,12 @@ FACTORS: tuple[float, ...] = (
 )
 EXACT = 1.1  # a number within this factor of the measured one is right
 ONE_POINT = 1.0  # a share within one percentage point is right
-NEAR = 1.5  # a number within this factor of the measured one is close
+# a number within this factor of the measured one is close, and so is a share within these points
+NEAR, NEAR_POINTS = 1.5, 6.0
+CLOSE = (
+    f"A prediction is close within a factor of {NEAR:g} of what was measured, and a percentage "
+    f"within {NEAR_POINTS:g} points."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +55,6 @@ class Lesson:
     choices: dict[str, str] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
     unit: str = ""  # the unit of the number, with its space, as it follows it
-    near: float = NEAR  # by which factor a number may be off to be close
     most: float = math.inf  # the largest number that ε allows
     # how high a number stands in the figure; none where it is read on the horizontal axis
     height: Callable[[LessonEvidence, float], float] | None = None
@@ -116,8 +120,9 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
     else:
         ratio = prediction / measured if measured > 0 else math.inf
         percent = lesson.unit == " %"
-        close = 1 / lesson.near <= ratio <= lesson.near and prediction <= lesson.most
         points = abs(prediction - measured)
+        close = points <= NEAR_POINTS if percent else 1 / NEAR <= ratio <= NEAR
+        close = close and prediction <= lesson.most
         exact = close and (points <= ONE_POINT if percent else 1 / EXACT <= ratio <= EXACT)
         off = "too high" if ratio > 1 else "too low"
         if percent:
@@ -191,7 +196,6 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.right_guesses,
         numbers=tuple(range(50, 101)),
         unit=" %",
-        near=1.09,
         most=100 * guess_ceiling(GAME_EPSILON),
         height=lambda _, number: number,
         lands=RIGHT,
@@ -224,7 +228,6 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.private_look,
         numbers=FACTORS[:13],
         unit=" times",
-        near=1.25,
         height=lambda e, times: times * float(find.curve(e.table, PRIVATE).min()),
         lands=ADAPTIVE,
         elsewhere=(("one-run", "One run: what clipping and noise do to it"),),
@@ -260,7 +263,6 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.free_from,
         numbers=GRID_EPSILON,
         unit="=ε = ",
-        near=2.51,
         lands="mean.clipped",
         given=("mean.sample",),
     ),
@@ -343,7 +345,6 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.filter_pays,
         numbers=(1, 10, 1000, 10_000, 100_000, 1_000_000),
         unit="=m = ",
-        near=1.01,
         lands="user.accelerated",
         given=("user.clipped-means",),
         elsewhere=(("users", "Users: the whole map"),),

@@ -16,6 +16,7 @@ from dpsco_app.pages.learn.figures import colour_named, figures
 from dpsco_app.pages.learn.findings import LessonEvidence, curve
 from dpsco_app.pages.learn.lessons import (
     BY_SLUG,
+    CLOSE,
     SLUGS,
     Answer,
     Lesson,
@@ -301,7 +302,7 @@ def _hand_in(view: View) -> None:
         )
         download("Download to print or send (HTML)", make, "dpsco-lessons.html", key="learn_report")
         link(STATE, view)
-    st.caption(words.HANDING_IN)
+    st.caption(f"{CLOSE} {words.HANDING_IN}")
     st.text_area(
         "In one sentence: what have you learnt? Add your name if you hand it in.",
         key=STATE.key("sentence"),

@@ -114,7 +114,8 @@ WORDS: dict[str, LessonWords] = {
         "never looks at the data, so it must be prepared for the worst data that the bound allows. "
         "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "
         "records are longer than each radius, and picks one. The rest pays for the average. "
-        "The curve is the error at each fixed radius, for records of the same law as before.",
+        "The curve is the error at each fixed radius, for records of the same law as before. It "
+        "has more radii near the best one than the last step, so the best one may be another.",
         question="How many times as large as that of the best fixed radius is the error of "
         "adaptive clipping?",
         before="The radius chosen without looking is larger than these data need",

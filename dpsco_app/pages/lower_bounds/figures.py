@@ -36,7 +36,6 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-CLASS_DASHES: dict[Notion, Dash] = {"approx": "dash", "zcdp": "solid", "pure": "solid"}
 # Of the arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
@@ -60,7 +59,7 @@ def sweep_figure(
             y=[v if v > 0 else np.nan for v in y],
             colour=colour,
             kind="proven",
-            width=2,
+            width=2.6 if dash == "solid" else 1.6,
             dash=dash,
             hover=[
                 f"{name}<br>{SYMBOLS[field]} = {short_text(a)}: {brief(b)}"
@@ -79,7 +78,10 @@ def sweep_figure(
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]
-    lines += [line(LINE_NAMES[k], y, IMPOSSIBLE.ink, CLASS_DASHES[k]) for k, y in floors.items()]
+    lines += [
+        line(LINE_NAMES[k], y, IMPOSSIBLE.ink, "solid" if k == notion else "dash")
+        for k, y in floors.items()
+    ]
     own = [here.start, here.chosen(notion) if here.chosen(notion) < here.start else np.nan]
     own += [w.floor for w in here.windows.values()]
     shown = [(a, v) for a, v in zip(lines, own, strict=True) if not np.isnan(a.y).all()]
@@ -127,7 +129,7 @@ def curve_figure(
             y=np.where(one.values > low / 3, one.values, np.nan).tolist(),
             colour=IMPOSSIBLE.edge if kind else INK if one.slug == chosen else QUIET,
             width=2.6 if kind or one.slug == chosen else 1.3,
-            dash=CLASS_DASHES[kind] if kind else OTHER_DASHES[i % 5],
+            dash=("solid" if kind == next(iter(best)) else "dash") if kind else OTHER_DASHES[i % 5],
         )
         mark = replace(line, x=[one.best_q], y=[one.best], width=0, symbol="diamond", size=11)
         lines += [line, replace(mark, hover=[f"{one.name}<br>best q: {brief(one.best_q)}"])]

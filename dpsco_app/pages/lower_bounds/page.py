@@ -66,7 +66,7 @@ def _window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     figure = sweep_figure(values, standings, here, field)
     screen.draw(figure)
     with screen.foot:
-        st.markdown(f"{figure.alt}. {words.shares_sentence(here)}")
+        st.markdown(f"{figure.alt}. {words.zcdp_sentence(here)}{words.shares_sentence(here)}")
     screen.draw_files(figure, setting=setting_line(point, runs=False))
 
 

@@ -53,7 +53,7 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
         ),
         ProofStep(
             name="A good estimator decodes",
-            why="An estimate that errs by less than r/2 is nearest to the true word's mean, and "
+            why="An estimate with an error below r/2 is nearest to the true word's mean, and "
             "reveals the word. Hence the expected error is at least r/2 times the chance of naming "
             "the wrong one.",
             number=brief(at.separation / 2),

@@ -128,29 +128,31 @@ def brief(value: float) -> str:
 
 
 def standing_words(here: Standing) -> tuple[str, str]:
-    """Return the answer, the floor and what is proven, and below it the floors for others."""
-    windows = list(here.windows.values())
-    first, last, s = windows[0], windows[-1], here.point
+    """Return the floor with what is proven, and below it by which method, and where."""
+    first, s = next(iter(here.windows.values())), here.point
     who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
     answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
     where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
-    zcdp = (
-        f" Fewer algorithms are zCDP at ρ = {brief(s.setting.rho)}, such as those that add "
-        "Gaussian noise, and so more is proven of them: none can promise less than "
-        f"{brief(last.floor)}"
-    )
-    several = len(windows) > 1
     if first.upper is None or first.ceiling >= here.start:
-        hopeless = f"{where} nothing is proven below the answer 0, {brief(here.start)}."
-        return answer, f"{hopeless}{zcdp}." if several else hopeless
-    name = method_card(first.upper.card.method).name
-    small = f"{where}, by “{name}”: {short_text(here.ratio(first.notion), 2)} times the floor."
-    if several:
-        possible = f", and {brief(here.chosen(last.notion))} is proven possible"
-        also = possible if last.ceiling != first.ceiling else ""
-        small += f"{zcdp}{also}: {short_text(here.ratio(last.notion), 2)} times that floor."
-    small += f" Always answering 0 may err by {brief(here.start)}."
+        return answer, f"{where} nothing is proven below the answer 0, {brief(here.start)}."
+    small = (
+        f"{where}, by “{method_card(first.upper.card.method).name}”: "
+        f"{short_text(here.ratio(first.notion), 2)} times the floor. The worst-case error of "
+        f"always answering 0 is {brief(here.start)}."
+    )
     return f"{answer}; {brief(first.ceiling)} is proven possible", small
+
+
+def zcdp_sentence(here: Standing) -> str:
+    """Return what is proven of zCDP algorithms, where the headline is about all (ε, δ) ones."""
+    if len(here.windows) == 1:
+        return ""
+    return (
+        f"For algorithms that are zCDP at ρ = {brief(here.point.setting.rho)}, such as those that "
+        f"add Gaussian noise, the floor is {brief(here.windows['zcdp'].floor)}, and "
+        f"{brief(here.chosen('zcdp'))} is proven possible: {short_text(here.ratio('zcdp'), 2)} "
+        "times that floor. "
+    )
 
 
 def shares_sentence(here: Standing) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods.words import about
-from dpsco_app.parts.options import short_text
+from dpsco_app.parts.options import in_print, short_text
 from dpsco_app.parts.page import link, opened
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
@@ -97,7 +97,7 @@ def _one(entry: Erratum) -> None:
 
 def _experiment(slug: str) -> None:
     finding = _finding(slug)
-    st.container(key="errata_found").markdown(f"**{finding.sentence}**")
+    st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [
         [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
     ]

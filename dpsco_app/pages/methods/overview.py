@@ -101,7 +101,11 @@ def start_with(advised: Advice, start: float) -> str:
     if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
     why = "it has the smallest measured error of the private methods"
-    if len(advised.unbeaten) > 1:
+    if advised.choice != advised.ranked[0][0]:
+        why = (
+            f"of {len(advised.unbeaten)} methods that are level here, it is the usual first choice"
+        )
+    elif len(advised.unbeaten) > 1:
         why = f"no private method is measurably better in {TRIALS} runs"
     return f"Start with {method_card(advised.choice).name}: {why}"
 
@@ -123,10 +127,8 @@ def why(advised: Advice, start: float) -> str:
         return "It is the only private method that was run here."
     own = f"Mean error {short_text(errors[advised.choice])}"
     if advised.choice != best:
-        return (
-            f"{own}; the smallest of {len(errors)} private methods is that of {named[best]}, and "
-            f"{TRIALS} runs do not tell the two apart."
-        )
+        smaller = " or ".join([named[m] for m in [*errors][: [*errors].index(advised.choice)]])
+        return f"{own}; {TRIALS} runs do not show {smaller} to be better."
     smallest = f"{own}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
         apart = f"{TRIALS} runs do not tell it apart from"

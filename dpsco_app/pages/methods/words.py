@@ -37,8 +37,8 @@ GUIDE = """
    - People with several records each, and a mean: {user_mean_adaptive}.
    - Coordinates of unequal scale, as most real data have: {mean_plan}.
    - A mean that may lie far from 0: {mean_adaptive}, which finds a centre first.
-   - Data known to be symmetric, with a known covariance: {mean_coinpress}, which can err less than
-     the sample mean.
+   - Data known to be symmetric, with a known covariance: {mean_coinpress}, which can have a smaller
+     error than the sample mean.
    - How far off the answer may be: {mean_clipped}, {mean_cwme_cdp} and {user_mean_clipped} have a
      95 % interval that is proven. Methods that choose from the data have none.
    - A loss and a pure budget: {sco_pure_objective_perturbation} where there are few parameters,

@@ -51,16 +51,6 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     return f"Of two runs without noise, the unclipped one would end {_lower(clipping)}"
 
 
-def on_average(parts: ErrorParts, radius: float) -> str:
-    """Return what noise and clipping make of the mean error, to follow what they do in one run."""
-    _, bias, _, noise = (float(part) for part in np.divide(parts.at(radius), sum(parts.at(radius))))
-    ending = f"; on average noise makes {percent(noise)} of the error" + (
-        f" and clipping {percent(bias)}" * (bias > SEEN)
-        + f", and clipping reduces it by {percent(-bias)}" * (bias < -SEEN)
-    )
-    return ending.replace(" %", "\xa0%")
-
-
 def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     """Return why a clipped run ends below one without clipping, where it does; else nothing."""
     if clipped is None or exact is None or clipped.final * MUCH > exact.final:

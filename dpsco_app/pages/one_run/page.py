@@ -1,6 +1,6 @@
 """One run: one run taken apart, to see what clipping and noise do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +38,7 @@ LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
 FEW_STEPS = 100  # fewer show little of how noise grows
 PLAYER = "one_run_player"
-RADIUS, PARTS = STATE.key("radius"), "one_run_parts_of"
+RADIUS = STATE.key("radius")
 by_query = partial(
     st.cache_data, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
 )
@@ -69,17 +69,11 @@ def page() -> None:
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
-    # Kept from the last run of the script, so that a headline is written once while R is dragged.
-    whose = f"{point.to_query()} {scenario.trials}"
-    before = st.session_state.get(PARTS, {}).get(whose)
-    runs, played, tell = _path(scenario, point, screen, factor, before)
+    runs, played = _path(scenario, point, screen, factor)
     if runs:
         _noise_part(point, scenario.methods[0])
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
-    st.session_state[PARTS] = {whose: parts}
-    if before is None:
-        tell(parts)
     if runs:
         (method,), trials = scenario.methods, scenario.trials
         draw_page_files(
@@ -112,36 +106,26 @@ def _path(
     point: Scenario,
     screen: FirstScreen,
     factor: float,
-    parts: anatomy.ErrorParts | None,
-) -> tuple[Sequence[str], bool, Callable[[anatomy.ErrorParts | None], None]]:
-    """Draw the run; return which runs are shown, whether they are played, and what tells of them.
-
-    That one writes the headline, with what the `parts` of the mean error say where they are known.
-    """
+) -> tuple[Sequence[str], bool]:
+    """Draw the run; return which runs are shown, and whether they are played."""
     (method,) = scenario.methods
     try:
         runs = _runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
-        return (), False, lambda _: None
+        return (), False
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
-    at, name, radius = "", method_card(method).name, 0.0
+    at, name = "", method_card(method).name
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        radius = factor * anatomy.clipped_plan(point)[1]
-        at = f"R = {short_text(radius, 2)}"
+        at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
         title, whose_radius = f"At {at}, {inside(title)}", ""
 
-    def tell(parts: anatomy.ErrorParts | None) -> None:
-        alone = method != CLIPPED or scenario.trials == 1
-        average = "" if parts is None or alone else figures.on_average(parts, radius)
-        screen.say(QUESTION, title + average, NOT_PRIVATE + whose_radius)
-
-    tell(parts)
+    screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
     relative = (
         anatomy.method_descent(point, method) is None
     )  # only shares of the runs can be compared
@@ -181,7 +165,7 @@ def _path(
     draw_files("path", lambda: figures.path_table(lines), player, setting)
     # Below the picture, which stays in its place while the radius is dragged.
     st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
-    return tuple(runs), player is not None, tell
+    return tuple(runs), player is not None
 
 
 def _noise_part(point: Scenario, method: str) -> None:

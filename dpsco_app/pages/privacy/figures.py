@@ -57,7 +57,8 @@ def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
             width=16,
             hover=[f"{row.label}{where}: {share:.3g} %"] * 2,
         )
-        bars.append(bar)
+        thread = replace(bar, x=[share, 100.0], width=0.5, hover=[], opacity=0.4)
+        bars += [thread, bar]
         names.append(ladder_row(bar, f"{share:.3g} %" + ", flawed" * row.flawed, y))
     more = f"; {len(rows) - len(shown):,} more are in the table" if len(rows) > len(shown) else ""
     ticks = [(float(x), f"{x} %") for x in range(0, 101, 20)]

@@ -194,10 +194,10 @@ def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
 def title_composed(at: Composed) -> str:
     """Return the takeaway of the figure of compositions."""
     # Releases that are pure add up without a delta.
-    at_part = f", each at δ/{at.releases:,}" * (at.basic_delta > 0)
+    at_part = f" at δ/{at.releases:,} each" * (at.basic_delta > 0)
     return (
-        f"{at.releases:,} releases cost ε = {at.exact:.3g} exactly, and {at.basic:.3g} if their ε "
-        f"are added up{at_part}"
+        f"{at.releases:,} releases together cost ε = {at.exact:.3g}; adding their ε{at_part} "
+        f"would give {at.basic:.3g}"
     )
 
 

@@ -134,7 +134,8 @@ export const drawCurve = (picture, now, curve) => {
   const room = 110 * unit // of a name, beside its line
   const mark = (radius, text, wanted) => {
     const anchor = x(radius) > right - room ? "end" : x(radius) < left + room ? "start" : wanted
-    const inside = anchor !== wanted // the other name stands there
+    // The other name stands there.
+    const inside = anchor !== wanted && Math.abs(x(best.radius) - x(now.sample.blind)) < room
     const halo = `stroke="${colours.page}" stroke-width="4" paint-order="stroke"`
     const name = svgText(x(radius), top + (inside ? 14 : -7) * unit, text, anchor, inside ? halo : "")
     return `<line x1="${x(radius)}" x2="${x(radius)}" y1="${top}" y2="${bottom}" stroke="${colours.ink}" ` +
@@ -159,14 +160,14 @@ export const drawCurve = (picture, now, curve) => {
     `at ${short(now.radius)} it is ${error(now.parts)}.`)
 }
 
-// What privacy multiplies the error by, for each tail, over the number of records.
+// What privacy multiplies the worst-case error by, for each tail, over the number of records.
 export const drawPrices = (picture, { sizes, lines }, floor) => {
   const svg = picture.find(".prices")
-  const { ink, page, price, floor: red, floorFill } = picture.colours
+  const { ink, page, price, floor: red } = picture.colours
   const { left, right, top, bottom, unit } = frameOf(svg)
   const place = (value, [low, high]) => Math.log(value / low) / Math.log(high / low)
   const all = lines.flatMap(({ prices }) => prices)
-  const ends = [0.4, 1.3 * Math.max(...all)]
+  const ends = [0.8, 1.3 * Math.max(...all)]
   const x = (n) => left + (right - left) * place(n, [sizes[0], sizes[sizes.length - 1]])
   const y = (value) => bottom - (bottom - top) * place(value, ends)
   const path = (values) => `M${values.map((v, i) => `${x(sizes[i])},${y(v)}`).join("L")}`
@@ -182,15 +183,13 @@ export const drawPrices = (picture, { sizes, lines }, floor) => {
       `<circle cx="${x(sizes[k])}" cy="${y(v)}" r="3.5" fill="${i ? page : price}" stroke="${price}"/>`,
     ).join("") +
     svgText(x(sizes[1]) + 8, y(prices[1]) - 8 * unit, `p = ${p}`, "start", BOLD)).join("")
-  const region = floor ? `<path d="${path(lines[0].floors)}L${right},${bottom}L${left},${bottom}Z" ` +
-    `fill="${floorFill}"/><path class="floor" d="${path(lines[0].floors)}" fill="none" ` +
-    `stroke="${red}" stroke-width="2"/>` : ""
-  const words = floor ? svgText(left + 6, y(lines[0].floors[0]) + 16 * unit,
-    `worst case at p = ${lines[0].p}: no private method below ${short(lines[0].floors[0])}`, "start",
-    `style="fill: ${red}"`) : ""
-  svg.innerHTML = region + ticks + powers + drawn + words +
+  const { p: heavy, floors } = lines[0]
+  const worst = floor ? `<path class="floor" d="${path(floors)}" fill="none" stroke="${red}" ` +
+    'stroke-width="2"/>' + svgText(right - 6, y(floors[floors.length - 1]) - 8 * unit,
+    `no private method below ${short(Math.min(...floors))} at p = ${heavy}`, "end", `style="fill: ${red}"`) : ""
+  svg.innerHTML = ticks + powers + drawn + worst +
     svgText((left + right) / 2, bottom + 34 * unit, "records n (log)", "middle")
   const told = lines.map(({ p, prices }) => `${short(prices[0])} with ${sizes[0]} records at p = ${p}, ` +
     `${short(prices[sizes.length - 1])} with ${sizes[sizes.length - 1].toLocaleString("en")}`)
-  svg.setAttribute("aria-label", `What privacy multiplies the error by: ${told.join("; ")}.`)
+  svg.setAttribute("aria-label", `What privacy multiplies the worst-case error by: ${told.join("; ")}.`)
 }

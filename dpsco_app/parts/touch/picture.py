@@ -23,7 +23,6 @@ COLOURS = {
     "other": METHODS["magenta"],  # the record that is changed
     "price": colour_of("mean.clipped"),
     "floor": IMPOSSIBLE.edge,
-    "floorFill": IMPOSSIBLE.fill,
 }
 
 

@@ -40,7 +40,7 @@ class ScrollStory:
 
     scenarios: tuple[Scenario, ...]
     steps: tuple[ScrollStep, ...]
-    # "sizes", and "lines": of each scenario p, the "prices" and the "floors" at these sizes
+    # "sizes", and "lines": of each scenario p, the worst-case "prices" and "floors" at these sizes
     prices: dict[str, Any]
 
 

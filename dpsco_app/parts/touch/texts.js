@@ -68,7 +68,7 @@ const sentence = ({ parts: shown }, now) => {
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
   const worst = now.parts.total < 1.0005 * now.best ? "No radius here has a smaller typical error."
-    : now.parts.total < 1.02 * now.best ? "The best radius has hardly less."
+    : now.parts.total < 1.02 * now.best ? "At the best radius the error is hardly smaller."
     : mostOf(now.parts)
   const [the, drawn] = now.n > now.points.length ? ["the ", " shown"] : ["", ""]
   return `${outside} of ${the}${now.points.length} records${drawn} are clipped. A typical release is ` +

@@ -253,7 +253,7 @@ RATE_TERMS = ("sampling", "privacy")
 RATE_NEEDS = ("gaussian_rho", "coordinate_moment", "diameter")
 RISK_TERMS = ("optimisation and privacy noise", "sampling", "clipping bias", "covering")
 RISK_NEEDS = (*RATE_NEEDS, "mean_gradient_bound", "sample_smoothness")
-OTHER_PARAMETERS = "The method's own tunings take other parameters, and may err more."
+OTHER_PARAMETERS = "The method's own tunings take other parameters, and may have a larger error."
 
 
 def private_term(setting: Setting, top: float) -> float:

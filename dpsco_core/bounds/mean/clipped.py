@@ -201,7 +201,7 @@ def mean_square(
 
 # Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.
 OPTIMAL = Frontier(text="ε = 1/√d", epsilon=lambda d: 1 / math.sqrt(d))
-_OTHER_RADIUS = "The method's own tunings take other radii, and may err more."
+_OTHER_RADIUS = "The method's own tunings take other radii, and may have a larger error."
 _CLIPPED_CARD = BoundCard(
     slug="upper.mean.clipped",
     name="Simple clipping, rate",

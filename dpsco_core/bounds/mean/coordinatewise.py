@@ -332,7 +332,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             statement=f"Theorem 4.1 ({algorithm}), proof with sharp bias and exact noise",
             summary="An error that is exceeded in at most 5 of 100 runs, with every constant "
             "proven, for an even number of blocks and at the clipping level that makes this "
-            "bound smallest. The method's own tunings take others, and may err more.",
+            "bound smallest. The method's own tunings take others, and may have a larger error.",
             constant="explicit",
             guarantee="probability 0.95",
             latex=r"\min_\tau\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big)+"

@@ -239,8 +239,8 @@ def _below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
         if rate <= bound:
             return ""
         return (
-            f"The rate {rate:.3g} exceeds R={bound:.4g}, and outputting 0 errs by at most R: "
-            "the statement has no bound on the mean."
+            f"The rate {rate:.3g} exceeds R={bound:.4g}, and the answer 0 has an error of at most "
+            "R: the statement has no bound on the mean."
         )
 
     return Hypothesis(text="the rate is below R", check=check)

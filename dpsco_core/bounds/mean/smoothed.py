@@ -100,7 +100,7 @@ def _printed_level(setting: Setting) -> str:
 
 
 _LEVEL = Hypothesis(text="n >= 100 sqrt(d/rho)", check=_printed_level)
-_OTHER_LEVEL = "The method's own tunings take other levels, and may err more."
+_OTHER_LEVEL = "The method's own tunings take other levels, and may have a larger error."
 _MOMENTS = r"\sum_jv_j=d+R^2,\ \sum_jv_j^2=d+2R^2+R^4,\ S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)"
 _SMOOTHED_CARD = BoundCard(
     slug="upper.mean.smoothed",

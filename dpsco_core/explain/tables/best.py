@@ -63,9 +63,9 @@ def floor(rows: Sequence[Row]) -> Row | None:
 
 
 def is_vacuous(row: Row, start: float) -> bool:
-    """Whether an upper bound that holds is not below `start`, the error of an answer without data.
+    """Whether an upper bound that holds is not below `start`.
 
-    NaN stands for an unknown one.
+    That is the worst-case error of an answer without data; NaN stands for an unknown one.
     """
     return row.holds and row.bound.card.kind == "upper" and row.value >= start
 

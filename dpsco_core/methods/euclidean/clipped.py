@@ -94,7 +94,7 @@ class ClippedDescent(FrameworkMethod):
         cost=FULL + " In practice T is a few dozen.",
         when="The first choice for an optimiser at item level: any convex loss, any set that can "
         "be projected on, heavy tails. For logistic regression compare it with noisy gradient "
-        "descent and objective perturbation, which may err less.",
+        "descent and objective perturbation, which may have a smaller error.",
         pitfalls=(
             "R and T come from a model of the risk: a problem unlike the model costs accuracy, "
             "never privacy.",

@@ -99,7 +99,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
         order=r"O(nd)",
         cost="One pass: every gradient is taken once.",
         when="For strongly convex risks when passes over the data are dear. Otherwise clipped "
-        "gradients, which see all records at every step, usually err less.",
+        "gradients, which see all records at every step, usually have a smaller error.",
         pitfalls=(
             "Few records a step: its sampling error is that of n/T records.",
             "On a wide constraint set the gradients at the start are long: it needs more blocks or "

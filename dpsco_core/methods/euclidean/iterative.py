@@ -101,7 +101,8 @@ class IterativeDescent(FrameworkMethod):
         smooth="the risk, for its theorem",
         order=r"O(Tnd + T\cdot\text{search})",
         cost=FULL + " The search dominates at small n.",
-        when="To study the claim of the paper. Clipped gradients err less at every size that runs.",
+        when="To study the claim of the paper. Clipped gradients have a smaller error at every "
+        "size that runs.",
         pitfalls=(
             "Slow: a search of tens of milliseconds at every step.",
             r"Splitting costs a factor $\sqrt k$ in noise.",

@@ -14,7 +14,6 @@ from dpsco_app.pages.bounds.figure import FADED, MOST, bounds_figure, symbol_of
 from dpsco_app.pages.bounds.state import STATE, explore_address, fitting_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
@@ -22,11 +21,12 @@ from dpsco_app.shell import visit
 from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, PROBLEM_SLUGS, bound
+from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.tables.best import by_value, comparable, counts, floor, is_vacuous, leading
 from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
-from dpsco_core.explain.window import spans
+from dpsco_core.explain.window import spans, standing, worst_start
 from dpsco_core.scenario import Scenario
 from tests.app.pages import BASES, below, checked, headline, ladder, texts
 from tests.app.places.test_one_run import open_at
@@ -236,16 +236,22 @@ def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> No
     assert dict(page.query_params) == before
 
 
-def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous() -> None:
+def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacuous() -> None:
     page = open_theory(problem="quadratic", table="zhao")
-    start = without_data(canonical_point(BASE))
-    (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data"]
+    start = worst_start(canonical_point(BASE))
+    (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data, worst case"]
     assert line["x"] == pytest.approx([start, start])
     (frame,) = [d.value for d in page.dataframe]
     vacuous = frame["Holds"] == "yes, vacuous"
     assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
     kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
     assert (kept["Value"] < start).all()
+    # A bound over all data may be above what is lost on these data, and says something.
+    assert worst_start(canonical_point(MEAN)) == standing(MEAN).start == 2
+    few = replace(MEAN, n=500)
+    upper = [r for r in comparable(rows_of(few, "all"), "l2 error") if r.holds]
+    above = [r for r in upper if starting_risk(canonical_point(few)) < r.value < 2]
+    assert above and {words.holds_text(r, 2) for r in above} == {"yes"}
 
 
 def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.methods.words import about
+from dpsco_app.parts.options import in_print
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
 from tests.app.pages import checked, headline, texts
@@ -32,7 +33,8 @@ def test_an_erratum_is_shown_and_its_experiment_runs() -> None:
         assert text in texts(page)
     assert entry.experiment is not None
     finding = entry.experiment.run()
-    assert finding.sentence in texts(page)
+    assert in_print(finding.sentence) in texts(page)
+    assert "δ = 10⁻⁷" in texts(page) and "1e-07" not in in_print(finding.sentence)
     table = page.table[0].value
     assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
 

@@ -16,6 +16,7 @@ from dpsco_app.pages.first_screen import numbers_of
 from dpsco_app.pages.learn import figures, words
 from dpsco_app.pages.learn.lessons import (
     BY_SLUG,
+    CLOSE,
     LESSONS,
     SLUGS,
     Lesson,
@@ -127,6 +128,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     page = checked(page.button(key="learn_next").click().run())
     with pytest.raises(KeyError):
         page.button(key="learn_next")
+    assert any(c.value.startswith(CLOSE) for c in page.caption)
     rows = re.findall(r"<tr>((?:<td>.*?</td>)+)</tr>", html(page))
     assert len(rows) == len(SLUGS)
     for row, slug in zip(rows, SLUGS, strict=True):

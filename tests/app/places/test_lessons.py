@@ -23,11 +23,14 @@ from dpsco_core.explain.lessons import (
     BIAS,
     CUT,
     GAUSSIAN,
+    LOOKED,
     NOISE,
     PRIVATE,
+    RADII,
     RIGHT,
     SAMPLING,
     STUDENT,
+    radius_parts,
 )
 from dpsco_core.explain.window import window
 from dpsco_core.scenario import Scenario
@@ -48,7 +51,7 @@ def series_of(curves: Curves, trials: int = 1) -> pd.DataFrame:
 
 # -- judging ------------------------------------------------------------------------------------
 
-NUMBER = replace(BY_SLUG["dimension"], near=1.5)
+NUMBER = BY_SLUG["dimension"]
 CHOICE = BY_SLUG["clipping"]
 
 
@@ -76,11 +79,14 @@ def finding_of(answer: str | float) -> LessonFinding:
         (CHOICE, "none", "some", False, "Measured: **Some: more than one"),
         (CHOICE, "none", "other", False, "Measured: **none of these**"),
         (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**. Measured: **ε = 2**. Right."),
-        (BY_SLUG["free"], 0.5, 2.0, False, "Too low by a factor of 4."),
+        (BY_SLUG["free"], 5, 2.0, False, "Too high by a factor of 2.5."),
+        (BY_SLUG["heavy-tails"], 50, 25.0, False, "Too high by a factor of 2."),
+        (BY_SLUG["look"], 1.5, 1.1, True, "Close, too high by a factor of 1.4."),
         (BY_SLUG["users"], 10_000, 1000.0, False, "**m = 10,000**. Measured: **m = 1,000**."),
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
-        (BY_SLUG["epsilon"], 60, 70.0, False, "Too low by 10 percentage points."),
+        (BY_SLUG["epsilon"], 64, 70.0, True, "Close, too low by 6 percentage points."),
+        (BY_SLUG["epsilon"], 63, 70.0, False, "Too low by 7 percentage points."),
         (BY_SLUG["epsilon"], 73, 71.6, True, "Close, too high by 1 percentage point."),
         # Above e/(1 + e) no guess can be, however near it is to what was measured.
         (
@@ -148,6 +154,12 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
     finding = find.share_cut(LessonEvidence(table=table))
     assert finding.answer == answer and "radius, 5," in finding.headline
     assert "sampling **23 %**, clipping bias **36 %**, noise **41 %**" in finding.said
+
+
+def test_the_step_on_looking_says_that_it_has_more_radii_than_the_step_before() -> None:
+    best = min(radius_parts().items(), key=lambda item: item[1].error)[0]
+    near = [sum(best / 2 < r < 2 * best for r in radii) for radii in (RADII, LOOKED)]
+    assert near[0] < near[1] and "more radii near the best one" in WORDS["look"].text
 
 
 def test_the_fall_compares_the_ends() -> None:

@@ -31,6 +31,7 @@ from dpsco_app.pages.lower_bounds.words import (
     proof_title,
     standing_words,
     sweep_title,
+    zcdp_sentence,
 )
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import short_text
@@ -259,8 +260,10 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
         f"No (ε, δ)-private algorithm can promise less than {floor}; {ceiling} is proven possible"
     )
     assert ": 2.2 times the floor. " in below(page)
-    assert f"can promise less than {brief(windows['zcdp'].floor)}: 1.9 times" in below(page)
-    assert "0 may err by 2." in below(page)
+    assert below(page).endswith("The worst-case error of always answering 0 is 2.")
+    assert "zCDP" not in headline(page) + below(page)
+    possible = f"and {ceiling} is proven possible: 1.9 times that floor"
+    assert f"the floor is {brief(windows['zcdp'].floor)}, {possible}" in texts(page)
     assert "**privacy noise** and **clipping bias** make the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
     assert "from ε = 0.05 to 20" in alts(page)[0]
@@ -276,6 +279,9 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
         assert drawn.y == [s.windows[notion].floor for s in standings]
         (row,) = [row for row in made.ladder.rows if row.name == LINE_NAMES[notion]]
         assert row.values == [brief(here.windows[notion].floor)]
+        # The floor of the headline is the strong line.
+        first = notion == next(iter(here.windows))
+        assert (drawn.dash == "solid") is first and (drawn.width > 2) is first
     (area,) = made.panels[0].regions
     assert area.lower == [s.windows["approx"].floor for s in standings]
     assert area.upper == [min(s.windows["approx"].ceiling, s.start) for s in standings]
@@ -290,9 +296,11 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     assert "nothing is proven below the answer 0" in standing_words(hopeless)[1]
     line = standing(replace(point, d=1))
     every, zcdp = (line.windows[notion] for notion in ("approx", "zcdp"))
-    answer, small = standing_words(line)
-    assert every.ceiling < zcdp.ceiling and f"; {brief(every.ceiling)} is proven" in answer
-    assert f"than {brief(zcdp.floor)}, and {brief(zcdp.ceiling)} is proven possible: " in small
+    assert every.ceiling < zcdp.ceiling
+    assert f"; {brief(every.ceiling)} is proven" in standing_words(line)[0]
+    possible = f"{brief(zcdp.floor)}, and {brief(zcdp.ceiling)} is proven possible: "
+    assert f"the floor is {possible}" in zcdp_sentence(line)
+    assert zcdp_sentence(standing(replace(point, epsilon=None, delta=None, rho=0.1))) == ""
 
 
 @pytest.mark.parametrize("whom", ["every", "zcdp"])

@@ -15,7 +15,6 @@ from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
 from dpsco_app.pages.one_run.figures import (
     clipping_helps,
     noise_figure,
-    on_average,
     parts_figure,
     parts_title,
     path_title,
@@ -368,56 +367,34 @@ def test_titles_name_what_costs_most() -> None:
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
 
 
-def test_the_headline_tells_what_this_run_loses_from_what_noise_makes_on_average() -> None:
-    ones = np.ones(3)
-    parts = ErrorParts(
-        radii=np.array([1.0, 2.0, 4.0]),
-        optimisation=ones,
-        bias=np.array([2.0, -1.0, 0.001]),
-        sampling=5 * ones,
-        noise=np.array([2.0, 5.0, 14.0]),
-        chosen=2.0,
-    )
-    endings = [on_average(parts, radius).replace("\xa0", " ") for radius in parts.radii]
-    assert endings == [
-        "; on average noise makes 20 % of the error and clipping 20 %",
-        "; on average noise makes 50 % of the error, and clipping reduces it by 10 %",
-        "; on average noise makes 70 % of the error",
-    ]
-
-
-def test_the_headline_ends_with_the_means_of_the_figure_below_it() -> None:
+def test_the_headline_is_of_the_run_and_the_means_stand_below_it_as_in_the_figure() -> None:
     """At every radius; of several trials, and of the method whose radius it is."""
     point = replace(POINT, problem="huber", trials=3)
     _, chosen = clipped_plan(point)
     parts = error_parts(point, trials=3)
-    endings, heads, helps = set(), set(), []
+    means, heads, helps = set(), set(), []
     for factor in (FACTORS[-1], 1.0):
         page = open_anatomy(problem="huber", trials="3", radius=repr(factor))
-        average = on_average(parts, factor * chosen).replace("\xa0", " ")
-        assert headline(page) == player(page)["title"] + average
-        assert percent(parts.at(factor * chosen)[-1] / sum(parts.at(factor * chosen))) in average
-        checked(page.run())  # with the parts that the last run of the page has kept
-        assert headline(page) == player(page)["title"] + average
-        endings.add(average)
+        assert headline(page) == player(page)["title"] and "on average" not in headline(page)
+        sentence = page.container(key="one_run_sentence").markdown[0].value
+        assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
+        _, _, _, noise = parts.at(factor * chosen)
+        assert percent(noise / sum(parts.at(factor * chosen))) in sentence
+        means.add(sentence)
         heads.add(below(page))
         helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))
     # What stands between headline and picture is the same at every radius: nothing jumps.
-    assert len(endings) == 2 and len(heads) == 1 and helps == [True, False]
-    alone = open_anatomy(problem="linear")
-    assert headline(alone) == player(alone)["title"]
-    other = open_anatomy(problem="linear", methods="sco.phased-sgd", trials="3")
-    assert headline(other) == player(other)["title"]
+    assert len(means) == 2 and len(heads) == 1 and helps == [True, False]
 
 
-def test_parts_that_the_page_has_kept_are_those_of_its_settings() -> None:
+def test_the_parts_are_those_of_the_settings_of_the_page() -> None:
     page = open_anatomy(problem="linear", trials="2")
-    before = headline(page)
     page.select_slider(key=controls.PREFIX + "n").set_value(1000)
     checked(page.run())
     moved = replace(POINT, problem="linear", trials=2, n=1000)
-    ending = on_average(error_parts(moved, trials=2), clipped_plan(moved)[1]).replace("\xa0", " ")
-    assert headline(page).endswith(ending) and not before.endswith(ending)
+    parts, radius = error_parts(moved, trials=2), clipped_plan(moved)[1]
+    sentence = page.container(key="one_run_sentence").markdown[0].value
+    assert sentence == radius_sentence(gradient_norms(moved), parts, radius)
 
 
 def test_a_run_whose_noise_cancels_shows_how_much_of_it_is_left_in_the_sum() -> None:

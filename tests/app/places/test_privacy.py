@@ -132,7 +132,10 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
 def test_the_ledger_is_drawn_as_shares() -> None:
     books = account(ledger_run(RUN, "sco.objective-perturbation"))
     figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
-    ends = [bar.x[1] for bar in figure.panels[0].lines]
+    threads, bars = figure.panels[0].lines[::2], figure.panels[0].lines[1::2]
+    ends = [bar.x[1] for bar in bars]
+    # A thread leads from the end of each bar to its name.
+    assert [line.x for line in threads] == [[end, 100.0] for end in ends]
     assert ends == pytest.approx([100 * row.share for row in books.spendings])
     assert "99 %" in title_ledger(books) and "2 releases" in said_ledger(books)
 
@@ -159,9 +162,9 @@ def test_the_first_figure_is_the_calculator() -> None:
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
-        ({"part": "compose", "rho": "0.001"}, "100 releases cost ε = 1.99 exactly"),
-        ({"part": "compose"}, "exactly, and 122 if their ε are added up, each at δ/100"),
-        ({"part": "compose", "delta": "0", "releases": "10"}, "10 releases cost ε = 10 exactly"),
+        ({"part": "compose", "rho": "0.001"}, "100 releases together cost ε = 1.99;"),
+        ({"part": "compose"}, "ε = 13.5; adding their ε at δ/100 each would give 122"),
+        ({"part": "compose", "delta": "0", "releases": "10"}, "10 releases together cost ε = 10;"),
         ({"part": "shuffle"}, "3.2 times less noise"),
         ({"part": "shuffle", "records": "10"}, "too few: shuffling them saves no noise"),
         ({"part": "subsample"}, "(0.01704, 10⁻⁸)-DP"),

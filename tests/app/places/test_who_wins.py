@@ -110,7 +110,7 @@ def test_where_nobody_beats_an_answer_without_data_the_map_shows_nobody() -> Non
     assert ((expected.shown == len(expected.methods)) == useless).all()
     rows = contest_figure(expected, BASE, "measured").ladder.rows
     assert rows[-1].name == "■ an answer without data"
-    assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} % of all"]
+    assert rows[-1].values == [rounded(start), f"{100 * useless.mean():.0f} %"]
 
 
 def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:

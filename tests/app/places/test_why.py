@@ -7,16 +7,17 @@ import re
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
-import pytest
+import numpy as np
+from scipy.stats import binom
 
-from dpsco_app.front.story import AGAINST_N, AGAINST_P, TITLE, short, steps, story
+from dpsco_app.front.story import HARDEST, TITLE, TO_CURVES, short, steps, story
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
 from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.explain.why import SCENARIO, SIZES, why
-from dpsco_core.scenario import Scenario
+from dpsco_core.explain.hardest import impossible
+from dpsco_core.explain.why import SCENARIO, SIZES, WORST_D, why
 from tests.app.places.test_one_run import open_at
 
 STORY = story(why())
@@ -30,9 +31,8 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     assert app.title[0].value == TITLE
     assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
     pages = [link.proto for link in app.container(key="why_next").get("page_link")]
-    assert len(pages) == 5
-    for proto, scenario in zip(pages, (AGAINST_N, AGAINST_P), strict=False):
-        assert visit.query(scenario).items() <= dict(parse_qsl(proto.query_string)).items()
+    assert len(pages) == 4
+    assert visit.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
 
 
 def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
@@ -43,11 +43,23 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
 
 
-@pytest.mark.parametrize("scenario", [AGAINST_N, AGAINST_P])
-def test_what_the_links_open_is_the_same_law_and_allowed(scenario: Scenario) -> None:
-    scenario.validate(DASHBOARD)
-    assert (scenario.distribution, scenario.d) == (SCENARIO.distribution, SCENARIO.d)
-    assert scenario.axis is not None and len(scenario.grid) >= 4
+def test_the_first_link_opens_data_on_which_no_private_price_falls_with_n() -> None:
+    [(label, opened, view)] = TO_CURVES
+    opened.validate(DASHBOARD)
+    assert opened == HARDEST and view.measure == "price" and "at every n" in label
+    assert (opened.p, opened.d) == (SCENARIO.p, WORST_D)
+    # What is not in the sweep would not be told at first.
+    assert opened.axis == "n" and opened.n in opened.grid
+    floors = impossible(opened)
+    prices = []
+    for (_, point), least in zip(opened.points(), floors, strict=True):
+        law = point.instance.problem.distribution
+        n, q = point.n, law.spike_probability
+        counts = np.arange(200)
+        # the mean error of the average, exactly
+        away = float(binom.pmf(counts, n, q) @ abs(counts / n - q))
+        prices.append(least.value / (law.record_norm * away))
+    assert min(prices) > 2.6 and max(prices) < 1.02 * min(prices)
 
 
 def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> None:
@@ -67,48 +79,45 @@ def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> N
 def test_the_words_follow_the_numbers() -> None:
     numbers = why()
     other = replace(
-        numbers, heavy=replace(numbers.heavy, plain=0.0123, floor=0.0456, farthest=321.0)
+        numbers, heavy=replace(numbers.heavy, plain=0.0123, floors=(4.56,), farthest=321.0)
     )
     said = " ".join(p for step in steps(other) for p in step.text)
-    assert "0.012" in said and "0.046" in said and "320 away" in said
+    assert "0.012" in said and "4.6 times" in said and "320 away" in said
     assert "0.012" not in " ".join(p for step in STEPS for p in step.text)
     assert [step.state.floor for step in STEPS] == [False] * (len(STEPS) - 1) + [True]
 
 
-def test_the_last_steps_compare_prices_and_the_figure_draws_those_of_the_text() -> None:
+def test_the_figure_of_the_last_steps_draws_the_worst_case_of_the_text() -> None:
     numbers = why()
     drawn = scroll_data(STORY, dark=False)["prices"]
-    assert tuple(drawn["sizes"]) == SIZES
+    assert tuple(drawn["sizes"]) == SIZES and f"d = {WORST_D} " in text("picture.html")
     for line, side in zip(drawn["lines"], (numbers.heavy, numbers.light), strict=True):
-        assert (line["p"], tuple(line["prices"])) == (side.p, side.prices)
-        assert any(short(side.price) in p for p in STEPS[-2].text)
-        assert any(f"{side.later:.2f}" in p for p in STEPS[-2].text)
-    assert short(numbers.heavy.floor_prices[0]) in STEPS[-1].text[0]
+        assert (line["p"], tuple(line["prices"])) == (side.p, side.guarantees)
+        assert tuple(line["floors"]) == side.floors
+        assert f"from {side.guarantees[0]:.1f} " in STEPS[-2].text[0]
+    assert f"at least {short(min(numbers.heavy.floors))} times √(d/n)" in STEPS[-1].text[0]
 
 
-def test_the_step_of_the_light_tail_says_what_the_title_of_the_story_says() -> None:
-    numbers, step = why(), STEPS[-2]
-    heavy, light = numbers.heavy, numbers.light
-    assert "more records make privacy cheap" in step.title
-    assert light.later < heavy.later and light.halving < 4 <= round(heavy.halving, 1)
+def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
+    heavy, light, step = why().heavy, why().light, STEPS[-2]
+    assert "more records make privacy cheap" in step.title and "in the worst case" in TITLE
     first, second = step.text
     assert first.endswith("<b>privacy stays expensive</b>.") and "privacy stays expensive" in TITLE
-    assert first.split(". ")[-1].startswith("In the worst case") and "in the worst case" in TITLE
-    assert f"{light.halving:.1f} times the records" in first
-    assert f"At p = 2 it takes {heavy.halving:.1f} times, too." in first
-    assert f"{light.later:.2f} here, and {heavy.later:.2f} at p = 2." in second
-    assert light.price > heavy.price and light.best.error < heavy.best.error
-    assert f"{short(light.price)} here, and {short(heavy.price)} at p = 2, although" in second
-    # Privacy's part falls faster than sampling here because the law is lighter than p says.
+    # The light tail is the cheaper one at every n, and in the end costs next to nothing.
+    assert all(a < b for a, b in zip(light.guarantees, heavy.guarantees, strict=True))
+    assert light.guarantees[-1] < 1.05 and f"{light.guarantees[-1]:.2f} with" in first
+    assert heavy.guarantees[-1] > 4 and f"to {heavy.guarantees[-1]:.1f}: " in first
+    # No method makes the heavy one cheap: the red line is flat, above 1 and above the light tail.
+    assert min(heavy.floors) > 2 and max(heavy.floors) < 1.01 * min(heavy.floors)
+    assert light.guarantees[0] > heavy.floors[0] and light.guarantees[-1] < heavy.floors[-1]
+    assert "the guarantee passes below it" in STEPS[-1].text[0]
+    assert light.halving < 4 <= round(heavy.halving, 1)
+    assert f"At p = 10, {light.halving:.1f} times the records" in second
+    assert f"At p = 2 it takes {heavy.halving:.1f} times, too." in second
+    # One law is milder than the worst case: its tail is lighter than p says.
     index = SCENARIO.instance.problem.distribution.tail_index
-    assert second.endswith(f"their own tail index is {index:g}.") and index > SCENARIO.p
-
-
-def test_the_bound_on_the_worst_data_is_not_compared_with_the_error_on_these() -> None:
-    numbers, (first, second) = why(), STEPS[-1].text
-    assert short(numbers.heavy.floor) in first and short(numbers.heavy.best.error) in first
-    assert "milder" in first and "times better" not in first
-    assert f"takes {numbers.heavy.floor_halving:.1f} times the records" in second
+    assert 1 < heavy.later < heavy.price and index > SCENARIO.p
+    assert f"from {heavy.price:.1f} to {heavy.later:.1f}.)" in second
 
 
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:

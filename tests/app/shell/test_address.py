@@ -11,6 +11,7 @@ from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import View as Privacy
+from dpsco_app.parts import controls
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.shell import visit
 from dpsco_app.shell.names import PLACES
@@ -132,6 +133,16 @@ def test_every_page_names_an_unknown_parameter_in_its_one_box(slug: str) -> None
     page = open_at(slug, **FEW, eps="0.5", lesson="zebra")
     (warning,) = page.warning
     assert "eps" in warning.value and warning.value.count("In the address:") == 1
+
+
+def test_what_is_wrong_in_an_address_is_shown_until_the_next_move() -> None:
+    page = open_at("bounds", n="abc", d="3")
+    for _ in range(2):  # a rerun without a move changes nothing
+        (warning,) = page.warning
+        assert "got n=abc" in warning.value and "n" not in page.query_params
+        page = page.run()
+    page.select_slider(key=controls.PREFIX + "n").set_value(1000)
+    assert not page.run().warning and page.query_params["n"] == "1000"
 
 
 def test_unknown_parameters_are_left_alone() -> None:
