@@ -186,7 +186,8 @@ export const drawPrices = (picture, { sizes, lines }, floor) => {
   const { p: heavy, floors } = lines[0]
   const worst = floor ? `<path class="floor" d="${path(floors)}" fill="none" stroke="${red}" ` +
     'stroke-width="2"/>' + svgText(right - 6, y(floors[floors.length - 1]) - 8 * unit,
-    `no private method below ${short(Math.min(...floors))} at p = ${heavy}`, "end", `style="fill: ${red}"`) : ""
+    `no private method below ${short(Math.min(...floors))} at p = ${heavy}`, "end",
+    `style="fill: ${red}"`) : ""
   svg.innerHTML = ticks + powers + drawn + worst +
     svgText((left + right) / 2, bottom + 34 * unit, "records n (log)", "middle")
   const told = lines.map(({ p, prices }) => `${short(prices[0])} with ${sizes[0]} records at p = ${p}, ` +
