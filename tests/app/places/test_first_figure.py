@@ -137,6 +137,7 @@ def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() ->
 
 def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     page = open_page(measure="price", grid="1000,5000")
+    assert "**What to notice**" not in texts(page)  # there is nothing
     lines = {t["name"]: t for t in measured(page)}
     (one,) = [t for t in figure(page)["data"] if t.get("name") == "without privacy"]
     assert set(one["y"]) == {1.0} and "Sample mean" not in lines

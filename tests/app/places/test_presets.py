@@ -83,7 +83,7 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
         assert gone or hues <= set(colour_of(slug)), "a line without its colour has no name either"
     nothing = preset.against == NO_SET or is_hardest(preset) or is_harder(preset)
     assert (run.beside is None) == nothing
-    assert preset.look_for in texts(page)
+    assert f"**What to notice**\n{preset.look_for}" in texts(page)
     expect_one_number(page, preset)
 
 
