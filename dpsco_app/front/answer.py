@@ -20,7 +20,7 @@ from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import baseline, geometry_name
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.fields import MEAN
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.price import Ratio
@@ -109,7 +109,8 @@ class _Told:
     def where(self) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
-            return "in the hardest case known"
+            loss = inside(problem_card(scenario.problem).name)
+            return "in the hardest case known" + f" ({loss})" * (scenario.problem != MEAN)
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
@@ -135,7 +136,7 @@ def _cost(study: Study, x: float | None, about: str) -> str:
 
 def _placed(cost: str, where: str) -> str:
     ignoring = "ignoring" in cost
-    return f"{where.removesuffix(' known')} {cost}" if ignoring else f"{cost} {where}"
+    return f"{where.replace(' known', '')} {cost}" if ignoring else f"{cost} {where}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
