@@ -1,11 +1,11 @@
 """The front figure: its panels on a common axis, and the ladder of named numbers."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.methods import SIGNS
-from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow, Line, Panel
+from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
@@ -49,9 +49,9 @@ def front_figure(
         ticks=_ticks(low, high),
     )
     return Figure(
-        panels=[_down_to(low, panel.made()) for panel in visible],
+        panels=[panel.made() for panel in visible],
         y=y,
-        ladder=_ladder(panels, low, price=view.measure == "price"),
+        ladder=_ladder(panels, price=view.measure == "price"),
         alt=alt,
         faded=faded,
     )
@@ -73,15 +73,6 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     return lowest * BELOW, max([high, *(y for y in near if y < 10 * high)]) * ABOVE
 
 
-def _down_to(low: float, panel: Panel) -> Panel:
-    """Return a panel in which errors of 0 are at the lower end of the axis."""
-    return replace(panel, lines=[_raised(line, low) for line in panel.lines])
-
-
-def _raised(line: Line, low: float) -> Line:
-    return replace(line, y=[y or low for y in line.y], low=[y or low for y in line.low])
-
-
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
     powers = [float(f"1e{e}") for e in range(first, last + 1)]
@@ -91,18 +82,15 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(v, number_text(v)) for v in powers]
 
 
-def _ladder(panels: Sequence[FrontPanel], low: float, *, price: bool) -> Ladder:
-    """Return a row for the window, each method with a name, the floor and each bound.
-
-    `low`: the lower end of the axis.
-    """
+def _ladder(panels: Sequence[FrontPanel], *, price: bool) -> Ladder:
+    """Return a row for the window, each method with a name, the floor and each bound."""
     last, single = panels[-1], len(panels) == 1
     named = {line.key for panel in panels for line in panel.lines if line.symbol}
-    own = [_rows(panel, named, low, price=price) for panel in panels]
+    own = [_rows(panel, named, price=price) for panel in panels]
     rows = []
     for key in dict.fromkeys(key for known in own for key in known):
         known = [mine[key] for mine in own if key in mine]
-        texts = ["".join(mine[key].values) if key in mine else "" for mine in own]
+        texts = [_text(panel, mine, key) for panel, mine in zip(panels, own, strict=True)]
         if single and not price:
             texts.append(_price(last, key))
         elif key == "window":
@@ -120,9 +108,7 @@ def _ladder(panels: Sequence[FrontPanel], low: float, *, price: bool) -> Ladder:
     return Ladder(title=title, columns=columns, rows=rows)
 
 
-def _rows(
-    panel: FrontPanel, named: Collection[str], low: float, *, price: bool
-) -> dict[str, LadderRow]:
+def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str, LadderRow]:
     """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named]
@@ -133,7 +119,7 @@ def _rows(
             name=line.name,
             colour=line.colour,
             bold=line.kind == "measured",
-            end=line.y[-1] or low,
+            end=line.y[-1],
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
             note=NOTES.get(line.name, "not private" if line.key == panel.study.public else ""),
@@ -154,6 +140,14 @@ def _rows(
             )
         )
     return {row.key: row for row in rows}
+
+
+def _text(panel: FrontPanel, rows: Mapping[str, LadderRow], key: str) -> str:
+    """Return the number of a row in one panel; an error of 0 has one, but no place on the axis."""
+    if key in rows and rows[key].values:
+        return rows[key].values[0]
+    measured = panel.study.table.get((key, panel.x))
+    return "0" if measured is not None and measured.mean == 0 else ""
 
 
 def _price(panel: FrontPanel, key: str) -> str:

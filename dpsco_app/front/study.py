@@ -36,7 +36,7 @@ class Study:
 
     def rows(self, method: str) -> list[Measurement]:
         """Return the points of a method that have an error, in the order of the axis."""
-        rows = (r for (m, _), r in self.table.items() if m == method and r.mean >= 0)
+        rows = (r for (m, _), r in self.table.items() if m == method and r.mean > 0)
         return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
 
     def at(self, method: str, x: float | None) -> Measurement | None:

@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, Card
@@ -173,26 +172,6 @@ class TwoPoint(HardInstance):
         """
         root = math.pow(self.moment(self.moment_order), 1 / self.moment_order)
         return math.sqrt(self.weight) * root
-
-    def mean_error(self, n: int) -> float:
-        r"""Return :math:`E\|\bar X-\mu\|_2` for the average of n records, exactly.
-
-        It is :math:`\sqrt w\,q^{-1/p}\,E|B/n-q|` with a binomial B, and by de Moivre
-        :math:`E|B-nq| = 2k\binom nk q^k(1-q)^{n-k+1}` with k the first integer above nq.
-
-        Examples
-        --------
-        >>> law = Hypercube(d=4, moment_order=2.0, spike_probability=0.5)
-        >>> round(law.mean_error(1), 6), round(law.mean_error(2), 6)  # |B - 1/2|; 1/2, 0, 1/2
-        (1.414214, 0.707107)
-        """
-        q = self.spike_probability
-        k = math.floor(n * q) + 1
-        if k > n:  # every record is the spike
-            return 0.0
-        counts = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        logs = counts + k * math.log(q) + (n - k + 1) * math.log1p(-q)
-        return self.record_norm * 2 * k * math.exp(logs) / n
 
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` where the pattern is not 0; elsewhere it is 0."""

@@ -17,7 +17,3 @@ class TwoPointLaw(Protocol):
     def spike(self) -> Vector:
         """The other one, shape (d,)."""
         ...
-
-    def mean_error(self, n: int) -> float:
-        """Return the expected l2 distance of the average of n records from the mean."""
-        ...

@@ -1,40 +1,73 @@
-"""What needs no trials: the expected error of the sample mean on two-point data."""
+"""What needs no trials: the expected errors without privacy on two-point data."""
 
 import math
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.methods.euclidean import Erm
 from dpsco_core.methods.mean import SampleMean
-from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems import Linear, MeanEstimation, Quadratic
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import own_setting
 from dpsco_core.scenario import Scenario
 
-SLUG = SampleMean.card.slug
+PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
 
-def expected_error(point: Scenario) -> float | None:
-    """Return the expected error of the sample mean at a point; None where no formula gives it.
+def expected_error(point: Scenario, method: str) -> float | None:
+    r"""Return the expected error of a method at a point; None where no formula gives it.
+
+    On two-point data B of n records are the spike, of length L, and all others are 0: the average
+    has the direction of the mean and the length BL/n, which decides the error of the sample mean
+    and, on the l2 ball, that of the risk minimiser for linear losses and squared distances.
 
     Examples
     --------
     >>> point = Scenario(distribution="hypercube", n=10_000, p=2.0)
-    >>> round(expected_error(point), 4), expected_error(Scenario(n=10_000))
-    (0.0357, None)
+    >>> round(expected_error(point, "mean.sample"), 4)
+    0.0357
+    >>> expected_error(Scenario(n=10_000), "mean.sample") is None
+    True
     """
-    problem = point.instance.problem
-    if not isinstance(problem, MeanEstimation) or problem.distribution.two_point is None:
+    problem: Any = point.instance.problem
+    law = getattr(problem, "distribution", None)
+    if method not in PUBLIC or law is None or law.two_point is None:
         return None
-    return problem.distribution.two_point.mean_error(own_setting(point, SLUG).n)
+    n, q = own_setting(point, method).n, law.spike_probability
+    middle, reach = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))  # almost surely no further
+    counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
+    logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    logs += xlogy(counts, q) + xlog1py(n - counts, -q)
+    errors = _errors(problem, counts * law.record_norm / n)
+    return None if errors is None else float(np.exp(logs) @ errors)
+
+
+def _errors(problem: Any, lengths: Vector) -> Vector | None:
+    """Return the errors where the average of the records has these lengths."""
+    mean: float = problem.distribution.mean_norm
+    if isinstance(problem, MeanEstimation):
+        return np.abs(lengths - mean)
+    if problem.geometry.kind != "l2":
+        return None
+    radius: float = problem.radius
+    if isinstance(problem, Quadratic):
+        return (np.minimum(lengths, radius) - mean) ** 2 / 2
+    return radius * mean * (lengths == 0) if isinstance(problem, Linear) else None
 
 
 def with_exact_errors(table: Table, scenario: Scenario) -> Table:
-    """Return measurements in which the sample mean has its expected error, where that is known.
+    """Return measurements in which a method without privacy has its expected error, where known.
 
-    On two-point data a few records decide its error, so that ten trials say little of it, nor of
-    the prices over it. These are over the expected error then.
+    On two-point data a few records decide it, so that ten trials say little of it, nor of the
+    prices over it. These are over the expected error then.
     """
-    known = {x: expected_error(p) for x, p in scenario.points() if (SLUG, x) in table}
+    points = dict(scenario.points())
+    known = {x: expected_error(points[x], m) for m, x in table if m in PUBLIC and x in points}
     return {
         (method, x): row if (exact := known.get(x)) is None else _over(row, exact)
         for (method, x), row in table.items()
@@ -42,7 +75,7 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
 
 
 def _over(row: Measurement, exact: float) -> Measurement:
-    if row.method == SLUG:
+    if row.method in PUBLIC:
         return replace(row, mean=exact, standard_error=0.0)
     if row.price is None or not exact > 0:
         return row

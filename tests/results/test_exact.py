@@ -1,4 +1,4 @@
-"""The expected error of the sample mean on two-point data is what many runs average to."""
+"""The expected error without privacy on two-point data is what many runs average to."""
 
 from __future__ import annotations
 
@@ -8,50 +8,68 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_core.data import Hypercube, Spike
 from dpsco_core.data.hard import TwoPoint
+from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.exact import expected_error, with_exact_errors
 from dpsco_core.results.measured import measured
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-
-@pytest.mark.parametrize("kind", [Spike, Hypercube])
-@pytest.mark.parametrize(("n", "q"), [(1, 0.3), (7, 0.5), (50, 0.02), (10_000, 7e-4), (5, 1.0)])
-def test_the_formula_is_the_sum_over_all_numbers_of_spikes(
-    kind: type[TwoPoint], n: int, q: float
-) -> None:
-    law = kind(d=6, moment_order=2.5, spike_probability=q)
-    counts = np.arange(n + 1)
-    by_hand = law.record_norm * float(binom.pmf(counts, n, q) @ np.abs(counts / n - q))
-    assert law.mean_error(n) == pytest.approx(by_hand, rel=1e-9, abs=1e-15)
+SAMPLE, MINIMISER = "mean.sample", "sco.erm"
 
 
-def test_runs_average_to_it_and_prices_are_over_it() -> None:
+@pytest.mark.parametrize("law", ["spike", "hypercube"])
+@pytest.mark.parametrize("n", [1, 7, 50, 10_000])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
+def test_it_is_the_sum_over_all_numbers_of_spikes(law: str, n: int, epsilon: float) -> None:
+    point = Scenario(distribution=law, n=n, epsilon=epsilon, d=6, p=2.5)
+    problem = point.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    assert isinstance(problem.distribution, TwoPoint)
+    counts, q = np.arange(n + 1), problem.distribution.spike_probability
+    away = np.abs(counts / n - q) * problem.distribution.record_norm
+    by_hand = float(binom.pmf(counts, n, q) @ away)
+    assert expected_error(point, SAMPLE) == pytest.approx(by_hand, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("problem", "public", "private"),
+    [
+        ("mean", SAMPLE, "mean.clipped"),
+        ("quadratic", MINIMISER, "sco.clipped"),
+        ("linear", MINIMISER, "sco.clipped"),
+    ],
+)
+def test_runs_average_to_it_and_prices_are_over_it(problem: str, public: str, private: str) -> None:
     scenario = Scenario(
+        problem=problem,
         distribution="hypercube",
-        methods=("mean.sample", "mean.clipped"),
+        methods=(public, private),
         axis="n",
         grid=(1000, 4000),
-        trials=300,
+        trials=400,
         d=5,
         p=2.0,
+        epsilon=3.0,
     )
     table = measured(study(scenario))
     exact = with_exact_errors(table, scenario)
     for x in scenario.grid:
-        own, private = table["mean.sample", x], exact["mean.clipped", x]
-        here = exact["mean.sample", x]
-        assert here.mean == expected_error(scenario.at(x)) and here.half == 0
-        assert abs(own.mean - here.mean) < 4 * own.standard_error
-        assert private.mean == table["mean.clipped", x].mean and private.price is not None
-        assert private.price.value == private.mean / here.mean
-        assert private.price.low < private.price.value < private.price.high
+        own, here, priced = table[public, x], exact[public, x], exact[private, x]
+        assert here.mean == expected_error(scenario.at(x), public) and here.half == 0
+        assert own.mean != here.mean and abs(own.mean - here.mean) < 4 * own.standard_error
+        assert priced.mean == table[private, x].mean and priced.price is not None
+        assert priced.price.value == priced.mean / here.mean
+        assert priced.price.low < priced.price.value < priced.price.high
 
 
-def test_other_data_and_other_problems_keep_what_was_measured() -> None:
-    own = Scenario(methods=("mean.sample", "mean.clipped"), n=500, trials=2, d=3)
+def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
+    own = Scenario(methods=(SAMPLE, "mean.clipped"), n=500, trials=2, d=3)
     table = measured(study(own))
     assert with_exact_errors(table, own) == table
-    assert expected_error(replace(own, problem="quadratic", distribution="hypercube")) is None
-    assert expected_error(replace(own, distribution="tracing")) is None
+    hard = replace(own, distribution="hypercube")
+    assert expected_error(hard, "mean.median-of-means") is None
+    assert expected_error(replace(own, distribution="tracing"), SAMPLE) is None
+    linear = replace(hard, problem="linear", methods=(MINIMISER,))
+    assert expected_error(replace(linear, geometry="l1"), MINIMISER) is None
+    assert expected_error(replace(linear, problem="logistic"), MINIMISER) is None

@@ -118,27 +118,6 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         assert all(y <= dict(region(other))[None].value for y in worst)
 
 
-def test_an_error_of_0_is_drawn_at_the_lower_end_of_the_axis() -> None:
-    """The minimiser finds the direction of the hardest linear loss in all trials but one."""
-    hard = hardest(Scenario(problem="huber", p=2.0, axis="n", grid=(500, 10_000), trials=3))
-    assert hard is not None and hard.problem == "linear"
-    methods = ("sco.erm", "sco.clipped")
-    hard = replace(hard, methods=methods)
-    errors = {500: (0.0, 0.7), 10_000: (0.02, 0.2)}
-    outcomes = [
-        Outcome(method=method, x=n, trial=trial, error=error, seconds=0.0, spent=None)
-        for n, both in errors.items()
-        for method, error in zip(methods, both, strict=True)
-        for trial in range(3)
-    ]
-    figure = front_figure([Study(scenario=hard, outcomes=tuple(outcomes), role="hardest")], View())
-    lines = {line.key: line for line in figure.panels[0].lines}
-    assert list(lines["sco.erm"].x) == [500, 10_000]
-    assert list(lines["sco.erm"].y) == pytest.approx([figure.y.low, 0.02])
-    assert list(lines["sco.clipped"].y) == pytest.approx([0.7, 0.2])
-    assert 0 < figure.y.low < 0.02
-
-
 def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:
     study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
     hard = hardest(study.scenario)
