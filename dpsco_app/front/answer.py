@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_app.front.bound_lines import bound_by
-from dpsco_app.front.second import is_hardest_known
 from dpsco_app.front.study import Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
@@ -29,13 +28,15 @@ from dpsco_core.runs.allowed import refusal
 QUESTION = "What does privacy cost on heavy-tailed data?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
-UNSURE = 1.5  # what a cost that cannot be told from none may be, and still be called none
+VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
+LEAST = 1.05  # a factor below it is 1 in two digits
 MOST = 100.0
 NOTHING = "no cost"
+UNTOLD = "too few trials to tell"
 # What is said where no private answer is better than one without data: after a price, and alone.
 IGNORING = {
-    "level": ("no better than ignoring the data", "ignoring the data does as well"),
-    "worse": ("worse than ignoring the data", "ignoring the data is better"),
+    "level": ("no better than no data", "ignoring the data does as well"),
+    "worse": ("worse than no data", "ignoring the data is better"),
 }
 
 # Texts in a row, each with the method that it names, or "".
@@ -129,14 +130,15 @@ def _cost(study: Study, x: float | None, about: str) -> str:
     after, alone = IGNORING.get(study.useless(x), ("", ""))
     if row.price is None:
         return alone or f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
-    if after and loose_ends(row.price):  # two intervals would be too many
+    if after and is_open(row.price):  # two intervals would be too many
         return alone
     return cost_words(row.price, about) + f", {after}" * bool(after)
 
 
 def _placed(cost: str, where: str) -> str:
-    ignoring = "ignoring" in cost
-    return f"{where.replace(' known', '')} {cost}" if ignoring else f"{cost} {where}"
+    if "data" not in cost:
+        return f"{cost} {where}"
+    return f"{where.replace(' known', '')} {cost}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
@@ -157,8 +159,8 @@ def cost_words(price: Ratio, about: str) -> str:
     """
     if price.high < 1:
         return NOTHING
-    if costs_nothing(price):
-        return f"at most {most_text(price)} times{about}"
+    if most := most_text(price):
+        return f"at most {most} times{about}" if price.high <= VAGUE else UNTOLD
     if (price.value if math.isnan(price.low) else price.low) > MOST:
         return f"more than {MOST:.0f} times{about}"
     ends = loose_ends(price)
@@ -168,20 +170,22 @@ def cost_words(price: Ratio, about: str) -> str:
     return f"{exact}{ratio_text(price.value)} times{about}"
 
 
-def costs_nothing(price: Ratio) -> bool:
-    """Whether the trials do not tell a cost from none, and leave none open that is large.
+def most_text(price: Ratio) -> str:
+    """Return the upper end of a factor that the trials do not tell from 1; empty where they do.
 
     Examples
     --------
-    >>> [costs_nothing(Ratio(value=v, low=0.2, high=1.9)) for v in (0.6, 1.1)]
-    [True, False]
+    >>> [most_text(Ratio(value=v, low=v / 2, high=2.22 * v)) for v in (1.5, 2.0, 9.0)]
+    ['3.4', '4.5', '']
     """
-    return price.within_noise and (price.value <= 1 or not price.high > UNSURE)
+    if not (price.within_noise or (price.value < LEAST and price.high >= 1)):
+        return ""
+    return f"{math.ceil(10 * price.high) / 10:,g}"
 
 
-def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor's interval, rounded up."""
-    return f"{math.ceil(10 * price.high) / 10:g}"
+def is_open(price: Ratio) -> bool:
+    """Whether the trials leave more than one number of a factor open."""
+    return bool(most_text(price) or loose_ends(price))
 
 
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
@@ -191,14 +195,11 @@ def loose_ends(price: Ratio) -> tuple[str, str] | None:
     --------
     >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
     ('4', '20')
-    >>> loose_ends(Ratio(value=1.4, low=0.6, high=2.9))
-    ('1', '3')
     >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
     """
-    known = math.isnan(price.low) or price.high < 1 or price.high <= LOOSE * price.low
-    if known and not price.within_noise:
+    if math.isnan(price.low) or price.low <= 1 or price.high <= LOOSE * price.low:
         return None
-    return _whole(max(price.low, 1.0), math.floor), _whole(price.high, math.ceil)
+    return _whole(price.low, math.floor), _whole(price.high, math.ceil)
 
 
 def _whole(value: float, cut: Callable[[float], int]) -> str:
@@ -213,9 +214,7 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     public = told.study.at(told.study.public, told.x)
     is_hard = told.study.role == "hardest"
     if not is_hard or public is None or edge is None or edge.value <= public.mean:
-        return _capital(cost), where + "; no harder data are known here" * is_hardest_known(
-            told.study.scenario
-        )
+        return _capital(cost), where
     whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(_placed(cost, where))};",

@@ -1,6 +1,5 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
-from dpsco_app.front.second import is_hardest_known
 from dpsco_app.front.titles import data_word, no_window
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region
@@ -30,7 +29,7 @@ ABOVE = (
 )
 ANEW = (
     " The data of the hardest case are made anew for each n and budget, so that even the line "
-    "without privacy moves with ε; that line is the expected error, exactly."
+    "without privacy moves with ε."
 )
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
@@ -44,7 +43,6 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
     texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
     alone = view.panel == "second" and view.against == "hardest"
     hard = scenario if is_hard(scenario) else hardest(scenario) if alone else None
-    beside_hardest = view.against == "hardest" and not is_hardest_known(scenario)
     missing = no_floor(scenario)
     if hard is not None:
         bound = (HARD if region(hard) else "") + ANEW
@@ -52,7 +50,7 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
         law = distribution_card(scenario.distribution).name
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
-        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * beside_hardest
+        bound = FLOOR + ABOVE * (not no_window(scenario)) + ANEW * (view.against == "hardest")
     if bound and view.measure != "price":  # no bound is drawn there
         texts.append(bound)
     if scenario.axis == "p":
@@ -64,7 +62,8 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
 
 HOW_TO_READ = """
 - **Lines with points**: the mean error over the trials, which is what the bounds bind, with its
-  95 % interval. The best private algorithm is thick; the one without privacy is grey with open
+  95 % interval. On two-point data, as in most hardest cases, the one without privacy is the exact
+  expected error. The best private algorithm is thick; the one without privacy is grey with open
   points. Point at a line, or at its name, to see where 8 of 10 runs lie and what is proven of it.
 - **The window** (blue-grey): over all data with this tail, the best algorithm's guarantee lies in
   it. Its upper edge is the smallest upper bound that this library proves for any such algorithm, be

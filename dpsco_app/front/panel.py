@@ -15,7 +15,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import costs_nothing, loose_ends, most_text
+from dpsco_app.front.answer import is_open, loose_ends, most_text
 from dpsco_app.front.bound_lines import (
     bound_hover,
     bound_line,
@@ -315,8 +315,8 @@ class FrontPanel:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
-        open_one = self.study.useless(self.x) and loose_ends(best.price)
-        if open_one or not self.study.complete:
+        unsaid = self.study.useless(self.x) and is_open(best.price)
+        if unsaid or not self.study.complete:
             return None
         return Gap(
             x=place(self.x),
@@ -330,7 +330,7 @@ class FrontPanel:
 
 def _factor(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
-    if costs_nothing(price):
-        return f"≤ ×{most_text(price)}"
+    if most := most_text(price):
+        return f"≤ ×{most}"
     ends = loose_ends(price)
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

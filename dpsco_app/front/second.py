@@ -5,15 +5,14 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.front.links import BASE, query
-from dpsco_app.front.study import Role, chosen_point
+from dpsco_app.front.study import Role
 from dpsco_app.parts.differences import differences
-from dpsco_app.parts.evaluations import hardest, region
+from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.options import HARDEST, NO_SET, PIN, SYMBOL, TAIL, inside
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import shorten
-from dpsco_core.fields import MEAN
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.results.findings import with_other_tail
 from dpsco_core.scenario import Scenario
@@ -43,32 +42,12 @@ def beside(scenario: Scenario, against: str, pin: str) -> Beside:
         return Beside(second=kept, role="pin")
     overlay = None if kept == scenario else kept
     if against == HARDEST:
-        return Beside(second=_harder(scenario), overlay=overlay)
+        return Beside(second=hardest(scenario), overlay=overlay)
     if against == TAIL:
         return Beside(second=with_other_tail(scenario), role="tail", overlay=overlay)
     if against in (NO_SET, scenario.geometry) or scenario.axis == "q":
         return Beside(overlay=overlay)
     return Beside(second=replace(scenario, geometry=against, q=None), role="set", overlay=overlay)
-
-
-@lru_cache(maxsize=256)
-def _harder(scenario: Scenario) -> Scenario | None:
-    """Return the hardest case known, at the points where its floor is not below the data's own.
-
-    None where it is below at the chosen point.
-    """
-    case = hardest(scenario)
-    own, its = (dict(region(one)) for one in (scenario, case or scenario))
-    easier = {x for x in own.keys() & its.keys() if its[x].value < own[x].value}
-    if case is None or chosen_point(scenario) in easier:
-        return None
-    return replace(case, grid=tuple(x for x in case.grid if x not in easier))
-
-
-def is_hardest_known(scenario: Scenario) -> bool:
-    """Whether the data of a scenario are harder at its chosen point than the hardest case."""
-    own = scenario.problem == MEAN and hardest(scenario) is not None
-    return own and _harder(scenario) is None
 
 
 def second_name(kind: str) -> str:

@@ -61,9 +61,9 @@ class Study:
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
         """Return how the best private answer is to one without data, unless it is better."""
         row, blind = self.at(self.lead, x), without_data(self.scenario.at(x))
-        if row is None or not 0 < BETTER * blind <= row.mean + row.half:
+        if row is None or not 0 < BETTER * blind <= row.mean:
             return ""
-        return "worse" if row.mean - row.half > blind else "level"
+        return "worse" if row.trials > 1 and row.mean - row.half > blind else "level"
 
     @property
     def public(self) -> str:

@@ -28,7 +28,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
         loss = inside(problem_card(scenario.problem).name)
-        return f"The hardest case known{'' if scenario.problem == MEAN else f': {loss}'}, same tail"
+        about = " for privacy" if scenario.problem == MEAN else f": {loss}"
+        return f"The hardest case known{about}, same tail"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"

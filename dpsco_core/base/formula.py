@@ -187,7 +187,7 @@ class _Reader:
     def _function(self, name: str) -> Value:
         if name not in FUNCTIONS:
             known = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
-            raise InvalidInput(f"{shorten(name)} is not known: a formula is made of {known}.")
+            raise InvalidInput(f"formula must be made of {known}, got {shorten(name)}.")
         least, most, function = FUNCTIONS[name]
         if not self._taken("("):
             self._refuse(f"followed by a bracket after {name}")

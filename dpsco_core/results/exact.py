@@ -13,7 +13,6 @@ from dpsco_core.methods.mean import SampleMean
 from dpsco_core.problems import Linear, MeanEstimation, Quadratic
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.results.price import Ratio
-from dpsco_core.runs.study import own_setting
 from dpsco_core.scenario import Scenario
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
@@ -36,9 +35,9 @@ def expected_error(point: Scenario, method: str) -> float | None:
     """
     problem: Any = point.instance.problem
     law = getattr(problem, "distribution", None)
-    if method not in PUBLIC or law is None or law.two_point is None:
+    if method not in PUBLIC or law is None or law.two_point is None or point.geometry != "l2":
         return None
-    n, q = own_setting(point, method).n, law.spike_probability
+    n, q = point.n * point.m, law.spike_probability  # without privacy all items are pooled
     middle, reach = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))  # almost surely no further
     counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
     logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
@@ -52,8 +51,6 @@ def _errors(problem: Any, lengths: Vector) -> Vector | None:
     mean: float = problem.distribution.mean_norm
     if isinstance(problem, MeanEstimation):
         return np.abs(lengths - mean)
-    if problem.geometry.kind != "l2":
-        return None
     radius: float = problem.radius
     if isinstance(problem, Quadratic):
         return (np.minimum(lengths, radius) - mean) ** 2 / 2
@@ -75,10 +72,12 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
 
 
 def _over(row: Measurement, exact: float) -> Measurement:
+    if row.trials == 0:
+        return row
     if row.method in PUBLIC:
         return replace(row, mean=exact, standard_error=0.0)
     if row.price is None or not exact > 0:
         return row
-    value, width = row.mean / exact, row.half / row.mean
+    value, width = row.mean / exact, row.half / row.mean if row.trials > 1 else math.nan
     price = Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
     return replace(row, price=price)

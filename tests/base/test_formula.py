@@ -86,7 +86,7 @@ def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
 
 def test_a_name_that_is_not_known_is_said_with_those_that_are() -> None:
     known = r"n, d, m, p, epsilon, .*, sqrt, log, ln, exp, min, max"
-    with pytest.raises(InvalidInput, match=f"^foo is not known: a formula is made of {known}\\.$"):
+    with pytest.raises(InvalidInput, match=f"^formula must be made of {known}, got foo\\.$"):
         parse_formula("d/(n*foo)")
 
 

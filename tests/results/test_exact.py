@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -73,3 +74,27 @@ def test_other_data_problems_and_methods_keep_what_was_measured() -> None:
     linear = replace(hard, problem="linear", methods=(MINIMISER,))
     assert expected_error(replace(linear, geometry="l1"), MINIMISER) is None
     assert expected_error(replace(linear, problem="logistic"), MINIMISER) is None
+    # Some sets hold all means of the prior, and the sample mean is projected on them.
+    assert expected_error(replace(hard, geometry="linf"), SAMPLE) is None
+
+
+def test_items_of_users_are_pooled_whether_or_not_they_fit() -> None:
+    few = Scenario(
+        problem="quadratic", distribution="hypercube", methods=(MINIMISER,), d=10, p=2.0, trials=20
+    )
+    for n, m in ((200, 16), (1000, 10_000)):  # the second ones are held as their means
+        point = replace(few, n=n, m=m)
+        (row,) = measured(study(point)).values()
+        exact = expected_error(point, MINIMISER)
+        assert exact is not None and abs(row.mean - exact) < 4 * row.standard_error
+
+
+def test_what_did_not_run_has_no_error_and_a_single_trial_no_interval() -> None:
+    hard = Scenario(
+        distribution="hypercube", methods=(SAMPLE, "mean.clipped"), n=2000, d=5, p=2.0, trials=1
+    )
+    table = measured(study(hard))
+    price = with_exact_errors(table, hard)["mean.clipped", None].price
+    assert price is not None and math.isnan(price.low) and math.isnan(price.high)
+    refused = {at: replace(row, trials=0, mean=math.nan) for at, row in table.items()}
+    assert all(math.isnan(row.mean) for row in with_exact_errors(refused, hard).values())

@@ -151,9 +151,9 @@ def _more(scenario: Scenario) -> None:
         SECONDS.index(st.session_state[AGAINST]),
         format_func=second_name,
         key=AGAINST,
-        help="The second panel: the hard instance of the sharpest lower bound with the same tail; "
-        "the same study with a light tail (light data: with a heavy one); or the same study on "
-        "another set of the same diameter.",
+        help="The second panel: the hard instance of the sharpest bound on private algorithms, "
+        "with the same tail; the same study with a light tail (light data: with a heavy one); or "
+        "the same study on another set of the same diameter.",
     )
     draw_own_numbers()
 

@@ -180,11 +180,13 @@ def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     assert starting_risks(Scenario()) == [(None, 1.0)]  # the distance of the mean from 0
 
 
-def test_a_reference_that_is_right_up_to_rounding_has_no_price() -> None:
+def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
     page = open_page(
         problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
     )
-    assert "times" not in headline(page) or "more than 100 times" in headline(page).lower()
+    means = [o.error for o in result(page).outcomes if o.method == "sco.erm"]
+    assert means.count(0.0) > 0.9 * len(means)
+    assert "times" in headline(page)
     assert figure(page)["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
 
 

@@ -15,8 +15,8 @@ from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.front.answer import IGNORING, answer
 from dpsco_app.front.study import Role, Study, chosen_point
 from dpsco_app.live.running import Result
-from dpsco_app.parts.evaluations import hardest, region, starting_risks
-from dpsco_app.parts.options import HARDEST, MEASURES, NO_SET, SYMBOL, TAIL, rounded
+from dpsco_app.parts.evaluations import starting_risks
+from dpsco_app.parts.options import MEASURES, NO_SET, SYMBOL, TAIL, rounded
 from dpsco_app.parts.presets import DEFAULT, PRESETS, Preset
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.explain.methods.guide import refusal
@@ -81,7 +81,7 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
         lines = [t for t in figure(page)["data"] if t.get("name") == names[slug]]
         hues = {t["line"]["color"] for t in lines if t.get("line", {}).get("width")}
         assert gone or hues <= set(colour_of(slug)), "a line without its colour has no name either"
-    nothing = preset.against == NO_SET or is_hardest(preset) or is_harder(preset)
+    nothing = preset.against == NO_SET or is_hardest(preset)
     assert (run.beside is None) == nothing
     assert f"**What to notice**\n{preset.look_for}" in texts(page)
     expect_one_number(page, preset)
@@ -90,16 +90,6 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
 def is_hardest(preset: Preset) -> bool:
     """Whether the data are the hardest case, so that nothing harder stands beside them."""
     return preset.scenario.distribution == "hypercube"
-
-
-def is_harder(preset: Preset) -> bool:
-    """Whether more is proven impossible on the data than in the hardest case for privacy."""
-    hard, x = hardest(preset.scenario), chosen_point(preset.scenario)
-    if preset.against != HARDEST or hard is None:
-        return False
-    floors = [dict(region(one)).get(x) for one in (preset.scenario, hard)]
-    own, its = (0.0 if floor is None else floor.value for floor in floors)
-    return own > its > 0
 
 
 def expect_one_number(page: AppTest, preset: Preset) -> None:
@@ -276,7 +266,7 @@ def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_i
     for e in evaluate_all(preset.scenario, ["lower.sco.hypercube-cdp"]):
         means = table[table["x"] == e.x]["mean_error"]
         assert e.value < means.min() < 1.5 * e.value
-    assert headline(page).endswith("in the hardest case known")
+    assert headline(page).endswith("in the hardest case known (linear loss)")
 
 
 @pytest.mark.slow
