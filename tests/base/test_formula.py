@@ -78,9 +78,7 @@ def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: floa
     ],
 )
 def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
-    with pytest.raises(
-        InvalidInput, match=r"^(formula must be .+, got formula=.*|.* is not known: .*)\.$"
-    ):
+    with pytest.raises(InvalidInput, match=r"^formula must be .+, got .+\.$"):
         parse_formula(text)
 
 
