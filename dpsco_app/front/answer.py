@@ -130,7 +130,7 @@ def _cost(study: Study, x: float | None, about: str) -> str:
     after, alone = IGNORING.get(study.useless(x), ("", ""))
     if row.price is None:
         return alone or f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
-    if after and is_open(row.price):  # two intervals would be too many
+    if after and (is_open(row.price) or row.price.high < 1):
         return alone
     return cost_words(row.price, about) + f", {after}" * bool(after)
 
@@ -218,7 +218,7 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
     whom = bound_by(told.study.scenario, edge)
     return (
         f"{_capital(_placed(cost, where))};",
-        f"no {whom} algorithm can err less than {rounded(edge.value)}",
+        f"no {whom} algorithm can have an error below {rounded(edge.value)}",
     )
 
 

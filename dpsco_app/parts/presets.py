@@ -117,9 +117,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Privacy is free",
-        look_for="As ε grows the private lines fall onto the grey one, adaptive clipping at about "
-        "ε = 1 and simple clipping at about ε = 2: from there on the sample size, not privacy, "
-        "limits the accuracy.",
+        look_for="As ε grows the private lines on Student t data fall onto the grey one, adaptive "
+        "clipping at about ε = 1 and simple clipping at about ε = 2: from there on the sample "
+        "size, not privacy, limits the accuracy. In the hardest case privacy still has a price.",
         scenario=replace(
             SWEEP,
             p=4,

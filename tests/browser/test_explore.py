@@ -228,7 +228,7 @@ def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
     page.get_by_role("button", name="Privacy is free").click()
     wait_for_address(page, "axis=epsilon")
     expect(figure(page, "compact")).to_contain_text("Privacy budget", timeout=30_000)
-    expect(status(page)).to_have_text(re.compile("320 runs in "), timeout=30_000)
+    expect(status(page)).to_have_text(re.compile("640 runs in "), timeout=30_000)
     ready(page)
     page.go_back()
     expect(status(page)).to_have_text(re.compile("40 runs in "), timeout=20_000)

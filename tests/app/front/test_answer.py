@@ -93,7 +93,7 @@ def test_the_hardest_data_alone_say_what_nobody_can_beat() -> None:
     floor = next(e.value for at, e in region(hard) if at == x)
     public = study.at("mean.sample", x)
     assert public is not None and floor > public.mean
-    assert said.headline[1] == (f"no private algorithm can err less than {rounded(floor)}")
+    assert said.headline[1] == (f"no private algorithm can have an error below {rounded(floor)}")
 
 
 def test_two_panels_with_methods_of_their_own_name_both_in_their_colours() -> None:
