@@ -63,8 +63,6 @@ class FrontPanel:
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
         self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
-        common = studies[0].scenario
-        self.grid = common.grid if common.axis == self.scenario.axis else self.scenario.grid
         self.x = chosen_point(self.scenario)
         self.window = [] if self.price or no_window(self.scenario) else self._window()
         self.floor = [] if self.price else region(self.scenario)
@@ -298,7 +296,7 @@ class FrontPanel:
         return [b for a, b in zip(x, y, strict=False) if a == here]
 
     def _axis(self) -> Axis:
-        axis, grid = self.scenario.axis, self.grid
+        axis, grid = self.scenario.axis, self.scenario.grid
         if axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
         ticks = [(x, number_text(x)) for x in grid]
