@@ -201,7 +201,7 @@ FEW_RISKS = scenarios(((250, 16, 2, 100, ZCDP_HIGH), SIZES[4]), RISKS)
 
 
 # Objective perturbation is here in its closed form, a release of the mean with Gaussian noise.
-@pytest.mark.parametrize("method", [m for m in PRIVATE_RISK if m not in SLOW_METHODS])
+@pytest.mark.parametrize("method", one_in(2, [m for m in PRIVATE_RISK if m not in SLOW_METHODS]))
 def test_no_private_optimiser_beats_a_lower_bound_at_eight_settings(method: str) -> None:
     made = check(FEW_RISKS, method, "tight", "practical", trials=12)
     slugs = {c.bound for c in made}

@@ -62,7 +62,7 @@ def test_every_method_on_every_problem_has_a_price_unless_it_refuses(
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("calibration", ["tight", pytest.param("paper", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tuning", ["practical", pytest.param("theory", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+@pytest.mark.parametrize("problem", one_in(2, PROBLEM_SLUGS))
 def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
     problem: str, calibration: Any, tuning: Any, every: int
 ) -> None:
