@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.served import DASHBOARD, server
 from benchmarks.visitor import Visitor
+from dpsco_app.pages.geometry.state import PARTS
 from dpsco_app.parts.presets import PRESETS
 from dpsco_app.parts.touch.picture import picture_page
 from dpsco_app.shell.names import MENU
@@ -44,8 +45,7 @@ TARGETS = {
     "first new marks after a move": 0.6,
     "all of the default run after a move": 1.5,
     "page change": 0.4,
-    "a preset of Geometry": 1.0,
-    "Geometry's third dimension": 2.0,
+    "another question of Geometry": 1.0,
     "One run after a change of n": 2.0,
     "first map of Who wins": 1.0,
     "an ℓq scenario, whole": 3.0,
@@ -195,7 +195,7 @@ def other(address: str, seed: int, ready: Barrier) -> None:
     async def move() -> None:
         async with Visitor(address, f"seed={seed}") as visitor:
             await visitor.open()
-            await visitor.press("explore_run")
+            await visitor.tell("arrival", "there")
             ready.wait(TIMEOUT / 1000)
             await visitor.slide("field_p", 1)
 
@@ -214,17 +214,11 @@ def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: 
 
 def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
     """Yield what other places take, by name."""
-    presets, space = [], []
+    parts = []
     for _ in range(rounds):
         with visit(browser, address, "geometry") as page:
-            presets += [
-                clicked(page, "button", name)["figure"]
-                for name in ("The cube clips", "Nearly ℓ₁", "Round keeps all")
-            ]
-        with visit(browser, address, "geometry") as page:
-            space.append(clicked(page, "radio", "3 dimensions")["figure"])
-    yield "a preset of Geometry", presets
-    yield "Geometry's third dimension", space
+            parts += [clicked(page, "radio", PARTS[part])["figure"] for part in ("width", "noise")]
+    yield "another question of Geometry", parts
     runs, maps = [], []
     for _ in range(rounds):
         with visit(browser, address, "one-run") as page:
