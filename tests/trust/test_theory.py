@@ -27,10 +27,23 @@ RISES = {
     "upper.lp.batched-mirror-descent-paper": 1.1,
     "upper.user.group-privacy-explicit": 1.02,
     "upper.user.clipped-means-explicit": 1.06,
+    # The threshold is that of the least mean error, not of the shortest interval.
+    "upper.mean.cwme-cdp-interval": 1.05,
+    "upper.mean.cwme-pure-interval": 1.15,
+    # Its best separation is searched for.
+    "lower.mean.approx-assouad-squared": 1 + 1e-6,
+    # The number of steps is whole, and small where there are few records.
+    "upper.sco.sgd-run": 1.02,
 }
 # The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
 # is divided by 1 + e^epsilon. Private all the same, and not the least noise.
 SHUFFLED_RISE = 1.25
+# What a risk is that is not strongly convex; and with that, smooth or not.
+FLAT = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0}
+ROUGH: dict[int, dict[str, float]] = {
+    1: {},
+    2: {"smoothness": math.inf, "sample_smoothness": math.inf},
+}
 GROUPS = 10  # groups of the thousands of settings of the slow suite
 
 
@@ -77,8 +90,10 @@ def settings(area: str, count: int, seed: int) -> Iterator[Setting]:
     else:
         user = area == "user"
         budgets = ("approx",) if user else ("zcdp", "approx", "pure")
-        for at in sco_helpers.random_settings(count, seed, budgets):
+        for i, at in enumerate(sco_helpers.random_settings(count, seed, budgets)):
             yield replace(at, m=7, n=max(at.n, 2000)) if user else at
+            if i % 3 and not user:
+                yield replace(at, constants=replace(at.constants, **FLAT, **ROUGH[i % 3]))
 
 
 def rows_of(area: str) -> list[Bound]:
@@ -131,7 +146,9 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget(area: str, count: 
 def test_they_do_at_many_settings(area: str, count: int) -> None:
     missed = {b.card.slug for b in rows_of(area)} - check_falling(area, count)
     # 2,397 groups of records; and Gaussian data have all moments, of which one number is known.
-    assert missed <= {
+    # A floor is about a law, and the settings know only a class: see tests/bounds/floors.
+    of_laws = {b.card.slug for b in rows_of(area) if b.card.of_law}
+    assert missed - of_laws <= {
         "upper.mean.iterative-paper",
         "lower.mean.gaussian",
         "lower.sco-strong.sampling-gaussian",
