@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.loss_classes import LINEAR
@@ -46,6 +48,10 @@ class Linear(PointProblem):
         excess = float((self.minimiser - w) @ self.distribution.mean)
         most = 2 * self.l2_radius * self.distribution.mean_norm
         return ExcessRisk(value=excess if excess > ROUNDING * most else 0.0)
+
+    def errors_along_the_mean(self, lengths: Vector) -> Vector:
+        """Only an average of length 0 is answered by the centre; all others by the minimiser."""
+        return np.where(lengths == 0, self.l2_radius * self.distribution.mean_norm, 0.0)
 
     @property
     def constants(self) -> Constants:

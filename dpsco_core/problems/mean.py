@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import MEAN
@@ -111,6 +112,9 @@ class MeanEstimation(Problem):
             variance_trace=law.d * (law.moment_root / law.lead) ** 2,
             mean_gradient_bound=norm,
         )
+
+    def errors_along_the_mean(self, lengths: Vector) -> Vector:
+        return np.abs(lengths - self.distribution.mean_norm)
 
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None

@@ -58,6 +58,14 @@ class Problem(ABC):
     def excess_risk(self, w: Vector, /) -> ExcessRisk:
         """Return what the finite answer `w`, shape (d,), is measured by."""
 
+    def errors_along_the_mean(self, lengths: Vector) -> Vector | None:
+        """Return the errors without privacy where the average of the records has these lengths.
+
+        The average has the direction of the mean, which is in the l2 ball of answers. None where
+        the lengths do not decide it.
+        """
+        return None
+
     @abstractmethod
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None

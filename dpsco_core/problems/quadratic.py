@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.loss_classes import SQUARED_DISTANCE
@@ -48,6 +50,10 @@ class Quadratic(PointProblem):
         step = w - best
         slope = float((best - self.distribution.mean) @ step)
         return ExcessRisk(value=0.5 * float(step @ step) + slope)
+
+    def errors_along_the_mean(self, lengths: Vector) -> Vector:
+        step = np.minimum(lengths, self.l2_radius) - self.distribution.mean_norm
+        return 0.5 * step**2
 
     @property
     def constants(self) -> Constants:

@@ -2,15 +2,12 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.euclidean import Erm
 from dpsco_core.methods.mean import SampleMean
-from dpsco_core.problems import Linear, MeanEstimation, Quadratic
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.results.price import Ratio
 from dpsco_core.scenario import Scenario
@@ -33,28 +30,17 @@ def expected_error(point: Scenario, method: str) -> float | None:
     >>> expected_error(Scenario(n=10_000), "mean.sample") is None
     True
     """
-    problem: Any = point.instance.problem
-    law = getattr(problem, "distribution", None)
-    if method not in PUBLIC or law is None or law.two_point is None or point.geometry != "l2":
+    problem = point.instance.problem
+    law = problem.law.two_point
+    if method not in PUBLIC or law is None or point.geometry != "l2":
         return None
     n, q = point.n * point.m, law.spike_probability  # without privacy all items are pooled
     middle, reach = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))  # almost surely no further
     counts = np.arange(max(0, int(middle - reach)), min(n, int(middle + reach)) + 1)
     logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     logs += xlogy(counts, q) + xlog1py(n - counts, -q)
-    errors = _errors(problem, counts * law.record_norm / n)
+    errors = problem.errors_along_the_mean(counts / n * problem.law.mean_norm / q)
     return None if errors is None else float(np.exp(logs) @ errors)
-
-
-def _errors(problem: Any, lengths: Vector) -> Vector | None:
-    """Return the errors where the average of the records has these lengths."""
-    mean: float = problem.distribution.mean_norm
-    if isinstance(problem, MeanEstimation):
-        return np.abs(lengths - mean)
-    radius: float = problem.radius
-    if isinstance(problem, Quadratic):
-        return (np.minimum(lengths, radius) - mean) ** 2 / 2
-    return radius * mean * (lengths == 0) if isinstance(problem, Linear) else None
 
 
 def with_exact_errors(table: Table, scenario: Scenario) -> Table:
