@@ -23,7 +23,7 @@ KEPT_CELLS = 20_000
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.08
-AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
+AT_ONCE_SECONDS = 0.4  # a run of no more is drawn once
 CACHED_SECONDS = 3e-4  # the time of a cell that has run before
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
@@ -194,9 +194,10 @@ def head_start(result: Result) -> None:
     work = sum(kind.predicted for *_, kind in todo)
     if TURNS.taken and work > CACHED_SECONDS * result.cells:
         return
-    until = time.monotonic() + (AT_ONCE_SECONDS if work < AT_ONCE_SECONDS else HEAD_START_SECONDS)
-    for _ in _steps(todo):
-        if time.monotonic() > until:
+    start = time.monotonic()
+    for left in _steps(todo):
+        spent = time.monotonic() - start
+        if spent > HEAD_START_SECONDS and spent + left.seconds > AT_ONCE_SECONDS:
             return
 
 

@@ -64,4 +64,4 @@ def main() -> None:
     with TURNS.first_figure():
         page.run()
         glossary.draw_glossary()
-        window.watch()
+        window.watch(page.url_path)

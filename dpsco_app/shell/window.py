@@ -13,6 +13,7 @@ import streamlit as st
 from dpsco_app.figure.theme import WIDTHS
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
+from dpsco_app.shell.names import PLACES
 
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
 
@@ -36,7 +37,9 @@ def low() -> bool:
     return bool(st.session_state.get(LOW))
 
 
-def watch() -> None:
+def watch(
+    place: str,  # the page's own path; empty for the front page
+) -> None:
     """Listen to the page's width and theme: it runs again where it needs other figures."""
 
     def see() -> None:
@@ -51,6 +54,8 @@ def watch() -> None:
             "low": low(),
             "lowest": LOWEST,
             "dark": is_dark(),
+            "place": place,
+            "places": list(PLACES),
         },
         default={"size": size(), "low": low(), "dark": is_dark()},
         on_size_change=see,

@@ -242,9 +242,10 @@ def row_norms(block: Vector) -> Vector:
         if len(block) and not (squares.min() > 1e-250 and squares.max() < 1e300):
             doubtful = ~((squares > 1e-250) & (squares < 1e300))
             rows = block[doubtful]
-            largest = np.abs(rows).max(axis=1)
-            safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
-            scaled = rows / safe[:, None]
-            exact = safe * np.sqrt(np.vecdot(scaled, scaled))
-            norms[doubtful] = np.where(np.isfinite(largest), exact, np.inf)
+            if rows.any():  # else they are 0, as their norms are: most rows of sparse data
+                largest = np.abs(rows).max(axis=1)
+                safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+                scaled = rows / safe[:, None]
+                exact = safe * np.sqrt(np.vecdot(scaled, scaled))
+                norms[doubtful] = np.where(np.isfinite(largest), exact, np.inf)
     return norms

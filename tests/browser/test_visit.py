@@ -117,16 +117,23 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect(note).to_have_count(0)
 
 
-LINKS = '<main data-testid="stMain"><a href="/one-run">One run</a> <a href="/">Explore</a></main>'
+LINKS = """<body data-testid="stApp" data-test-script-state="notRunning" style="background: #000">
+<main data-testid="stMain">
+  <a href="/one-run">One run</a> <a href="/">Explore</a>
+</main></body>"""
 COME = """() => {
   window.asked = 0
+  window.told = []
   window.come = (path) => {  // what the server sends: the address, then the page
     window.leave?.()
     history.pushState(null, "", path)
     if (path === "/") window.leave = arrive({ setTriggerValue: () => (window.asked += 1) })
   }
   document.addEventListener("click", (event) => event.preventDefault())
-  watch({ data: { size: "large", widths: {} }, setStateValue: () => {} })
+  watch({
+    data: { place: "", places: ["one-run"], dark: false, widths: {} },
+    setStateValue: (name) => told.push(name),
+  })
   window.come("/")
   document.querySelector("a").click()
 }"""
@@ -151,5 +158,7 @@ def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
     assert asked() == 0  # the server has not answered
     assert asked(after="/") == 0  # a page that was on its way before the click
     assert asked(after="/one-run") == 0
+    assert page.evaluate("told") == []  # it is dark: to say so would run Explore in its place
     page.get_by_role("link", name="Explore").click()
     assert asked(after="/") == 1
+    assert "dark" in page.evaluate("told")

@@ -13,22 +13,15 @@ const isDark = (app) => {
   const ground = getComputedStyle(app).backgroundColor
   return Math.max(...ground.match(/[0-9.]+/g).slice(0, 3).map(Number)) < 128
 }
-// To say something on the way to another page would run the one that was left in its place. The
-// address changes a moment before Streamlit has arrived: it has when the new page has run.
-const IDLE = "[data-test-script-state=notRunning]"
-let here = location.pathname
-let arriving = false
+let drawn = null  // what the page was drawn for, and how to say that it is another now
+// To say something on the way to another page would run the one that was left in its place. Clicks
+// and the Back button change the address first: it is that of the page once the new one has run.
 const going = () => {
-  if (here !== location.pathname) {
-    here = location.pathname
-    arriving = true
-  }
-  if (window.dpscoLeft === here) return true
-  if (arriving && document.querySelector(IDLE)) arriving = false
-  return arriving
+  const last = location.pathname.split("/").at(-1)
+  const place = drawn.data.places.includes(last) ? last : ""
+  return place !== drawn.data.place || window.dpscoLeft === location.pathname
 }
 
-let drawn = null  // what the page was drawn for, and how to say that it is another now
 const told = {}  // once: a page may be slow to follow, or know no theme
 const tell = (name, value) => {
   if (value === drawn.data[name]) delete told[name]

@@ -151,6 +151,18 @@ def test_a_run_that_is_dropped_in_the_middle_gives_its_slot_back(
     assert not shared._queue
 
 
+@pytest.mark.parametrize(("at_once", "goes_on"), [(60.0, True), (0.0, False)])
+def test_a_head_start_goes_on_to_an_end_that_is_near(
+    monkeypatch: pytest.MonkeyPatch, at_once: float, goes_on: bool
+) -> None:
+    monkeypatch.setattr(running, "HEAD_START_SECONDS", 0.0)
+    monkeypatch.setattr(running, "AT_ONCE_SECONDS", at_once)
+    result = Result(SMALL)
+    running.head_start(result)
+    assert result.complete == goes_on
+    assert result.outcomes
+
+
 def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = Turns(1)
     monkeypatch.setattr(running, "TURNS", shared)
