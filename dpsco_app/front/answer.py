@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_app.front.bound_lines import bound_by
-from dpsco_app.front.study import Role, Study, chosen_point, compared
+from dpsco_app.front.study import BETTER, Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
     data_word,
@@ -31,12 +31,12 @@ LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
 LEAST = 1.05  # a factor below it is 1 in two digits
 MOST = 100.0
-NOTHING = "no cost"
+LESS, SAME = "less ", "about the same "  # what comes before the error, in the place of a factor
 UNTOLD = "too few trials to tell"
 # What is said where no private answer is better than one without data: after a price, and alone.
 IGNORING = {
-    "level": ("no better than no data", "ignoring the data does as well"),
-    "worse": ("worse than no data", "ignoring the data is better"),
+    "level": ("as bad as ignoring the data", "ignoring the data does as well"),
+    "worse": ("worse than ignoring the data", "ignoring the data is better"),
 }
 
 # Texts in a row, each with the method that it names, or "".
@@ -65,12 +65,16 @@ def answer(studies: Sequence[Study]) -> Answer:
         return _without(first.study)
     bare = first.price is None
     told = [one for one in told if one.row is not None and (one.price is None) == bare]
-    wheres = [one.where() for one in told]
+    wheres = [one.where(first.row) for one in told]
     verdicts = [one.study.useless(one.x) for one in told]
     useless = bool(told) and all(verdicts)
-    costs = [_cost(first.study, first.x, f" the {first.about}")]
-    again = "" if first.about in costs[0] else f" the {first.about}"
+    costs = [_cost(first.study, first.x, first.about)]
+    again = "" if f"times the {first.about}" in costs[0] else first.about
     costs += [_cost(one.study, one.x, again) for one in told[1:]]
+    public = method_card(baseline(first.study.scenario.problem))
+    name = inside(public.short or public.name)
+    less = costs[0].startswith(LESS)
+    costs[0] += f" than the {name}" * less
     if useless and len(told) > 1:
         costs = [IGNORING[verdict][1] for verdict in verdicts]
     at = f" ({settings_text(first.study.scenario, first.x)})."
@@ -81,16 +85,13 @@ def answer(studies: Sequence[Study]) -> Answer:
     else:
         left, right = map(_placed, costs, wheres)
         headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
-    public = method_card(baseline(first.study.scenario.problem))
-    name = inside(public.short or public.name)
     if bare:
         more = f". Choose the {name}, too, to see what privacy costs."
     elif first.row is not None and useless:
         blind = rounded(without_data(first.study.scenario.at(first.x)))
         more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
     else:
-        clipped = ", which clips nothing" * (costs[0] == NOTHING)
-        more = f", against the non-private {name}{clipped}{at}"
+        more = f", against the non-private {name}{', which clips nothing' * less}{at}"
     return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
 
 
@@ -107,11 +108,13 @@ class _Told:
     def about(self) -> str:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
-    def where(self) -> str:
+    def where(self, own: Measurement | None) -> str:
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
-            return "in the hardest case known" + f" ({loss})" * (scenario.problem != MEAN)
+            easier = self.row is not None and own is not None and self.row.mean < own.mean
+            case = "in the hardest case" + " for privacy" * easier
+            return case + f" ({loss})" * (scenario.problem != MEAN)
         if self.apart == "tail":
             return f"at p = {number_text(scenario.p)}"
         if role == "pin":
@@ -129,8 +132,8 @@ def _cost(study: Study, x: float | None, about: str) -> str:
         return ""
     after, alone = IGNORING.get(study.useless(x), ("", ""))
     if row.price is None:
-        return alone or f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
-    if after and (is_open(row.price) or row.price.high < 1):
+        return alone or f"{about} {rounded(row.mean)}".strip()
+    if after and (is_open(row.price) or row.price.value < LEAST):
         return alone
     return cost_words(row.price, about) + f", {after}" * bool(after)
 
@@ -138,49 +141,59 @@ def _cost(study: Study, x: float | None, about: str) -> str:
 def _placed(cost: str, where: str) -> str:
     if "data" not in cost:
         return f"{cost} {where}"
-    return f"{where.replace(' known', '')} {cost}"
+    return f"{where} {cost}"
 
 
 def cost_words(price: Ratio, about: str) -> str:
-    """Return a factor as it may be said: as sure as the trials make it.
+    """Return a factor of what is named as it may be said: as sure as the trials make it.
 
     Examples
     --------
-    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), " the error")
+    >>> cost_words(Ratio(value=1.9, low=1.8, high=2.0), "error")
     '1.9 times the error'
-    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), " the error")
+    >>> cost_words(Ratio(value=2.7, low=2.3, high=3.2), "error")
     'about 2.7 times the error'
-    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), " the error")
+    >>> cost_words(Ratio(value=2.5, low=1.65, high=3.8), "error")
     'between 1.5 and 4 times the error'
-    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), " the error")
-    'at most 1.2 times the error'
-    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), " the error")
-    'no cost'
+    >>> cost_words(Ratio(value=1.12, low=0.96, high=1.3), "error")
+    'about 1.1 times the error'
+    >>> cost_words(Ratio(value=1.02, low=0.9, high=1.16), "error")
+    'about the same error'
+    >>> cost_words(Ratio(value=1.5, low=0.9, high=2.5), "error")
+    'at most 2.5 times the error'
+    >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
+    'less error'
     """
-    if price.high < 1:
-        return NOTHING
+    the = f" the {about}" if about else ""
     if most := most_text(price):
-        return f"at most {most} times{about}" if price.high <= VAGUE else UNTOLD
+        return f"at most {most} times{the}" if price.high <= VAGUE else UNTOLD
+    if price.value < LEAST:
+        upper = price.value / BETTER if math.isnan(price.high) else price.high
+        return (LESS if upper < 1 else SAME) + (about or "error")
     if (price.value if math.isnan(price.low) else price.low) > MOST:
-        return f"more than {MOST:.0f} times{about}"
+        return f"more than {MOST:.0f} times{the}"
     ends = loose_ends(price)
     if ends is not None:
-        return f"between {' and '.join(ends)} times{about}"
+        return f"between {' and '.join(ends)} times{the}"
     exact = "" if price.high <= CLOSE * price.low else "about "
-    return f"{exact}{ratio_text(price.value)} times{about}"
+    return f"{exact}{ratio_text(price.value)} times{the}"
 
 
 def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor that the trials do not tell from 1; empty where they do.
+    """Return the upper end of a factor of which trials tell nothing more; empty where they do.
 
     Examples
     --------
     >>> [most_text(Ratio(value=v, low=v / 2, high=2.22 * v)) for v in (1.5, 2.0, 9.0)]
     ['3.4', '4.5', '']
+    >>> most_text(Ratio(value=1.1, low=0.95, high=1.3))
+    ''
     """
     if not (price.within_noise or (price.value < LEAST and price.high >= 1)):
         return ""
-    return f"{math.ceil(10 * price.high) / 10:,g}"
+    if price.high <= LOOSE * price.low:
+        return ""
+    return f"{math.ceil(10 * round(price.high, 2)) / 10:,g}"
 
 
 def is_open(price: Ratio) -> bool:

@@ -44,7 +44,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 def panel_about(study: Study) -> str:
     """Return what the hardest data are like, where they are those of the lower bounds on means."""
     hardest = study.role == "hardest" and study.scenario.problem == MEAN
-    return "a few records lie far out and carry the mean" if hardest else ""
+    return "made anew for each n: a few records far out carry the mean" if hardest else ""
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,6 @@ from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
 from dpsco_app.front.answer import (
     IGNORING,
-    NOTHING,
     UNTOLD,
     Answer,
     answer,
@@ -224,7 +224,7 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
     times = ratio_text(sum(errors) / len(errors) / exact)
     first, second = say(*studies).headline
     assert first.endswith(" on Student\N{NO-BREAK SPACE}t data;")
-    assert second == f"in the hardest case {times} times, no better than no data"
+    assert second == f"in the hardest case {times} times, as bad as ignoring the data"
     figure = front_figure(studies, View())
     gap = figure.panels[1].gap
     assert gap is not None and gap.text == f"×{times}"
@@ -232,15 +232,46 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
     assert row.values[1] == rounded(exact)
 
 
-def test_a_cost_that_the_trials_leave_wide_open_is_not_called_none() -> None:
+def test_where_the_hardest_data_for_privacy_have_the_smaller_error_that_is_said() -> None:
+    own = replace(SWEEP, methods=("mean.sample", "mean.adaptive"), p=4, n=500, grid=(500,))
+    for epsilon, easier in ((0.2, False), (5.0, True)):
+        at = replace(own, epsilon=epsilon)
+        hard = hardest(at)
+        assert hard is not None
+        studies = of(at), of(hard, "hardest")
+        here, there = (study.at("mean.adaptive", 500) for study in studies)
+        assert here is not None and there is not None
+        assert (there.mean < here.mean) is easier
+        assert ("in the hardest case for privacy" in say(*studies).plain) is easier
+
+
+def test_a_cost_is_said_as_sure_as_the_trials_make_it() -> None:
     open_one = Ratio(value=1.4, low=0.6, high=2.9)
     assert open_one.within_noise
     assert cost_words(open_one, "") == "at most 2.9 times"
-    near = Ratio(value=1.02, low=1.001, high=1.04)
-    assert cost_words(near, "") == "at most 1.1 times"
+    assert cost_words(replace(open_one, high=2.9001), "") == "at most 2.9 times"
     assert cost_words(replace(open_one, high=800.0), "") == UNTOLD
-    assert cost_words(replace(open_one, value=0.9), "") == "at most 2.9 times"
-    assert cost_words(replace(open_one, value=0.7, high=0.9), "") == NOTHING
+    assert cost_words(replace(open_one, value=0.9), "error") == "at most 2.9 times the error"
+    narrow = Ratio(value=1.12, low=0.96, high=1.3)
+    assert narrow.within_noise
+    assert cost_words(narrow, "error") == "about 1.1 times the error"
+    for same in (replace(narrow, value=0.97), Ratio(value=1.02, low=1.001, high=1.04)):
+        assert cost_words(same, "excess risk") == "about the same excess risk"
+    assert cost_words(Ratio(value=0.7, low=0.6, high=0.9), "error") == "less error"
+    one_trial = Ratio(value=0.99, low=math.nan, high=math.nan)
+    assert cost_words(one_trial, "error") == "about the same error"
+    assert cost_words(replace(one_trial, value=0.7), "error") == "less error"
+
+
+def test_less_error_than_without_privacy_is_said_with_whom_it_is_compared() -> None:
+    study = of(SWEEP)
+    less = [
+        o if o.method == "mean.sample" else replace(o, error=o.error / 9) for o in study.outcomes
+    ]
+    said = say(of(SWEEP, outcomes=less), replace(study, role="pin"))
+    assert said.headline[0] == "Less error than the sample mean on Student\N{NO-BREAK SPACE}t data,"
+    assert "times the error" in said.headline[1]  # the comparison is new: its error is named again
+    assert "against the non-private sample mean, which clips nothing (" in small(said)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 20.0])

@@ -266,7 +266,7 @@ def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_i
     for e in evaluate_all(preset.scenario, ["lower.sco.hypercube-cdp"]):
         means = table[table["x"] == e.x]["mean_error"]
         assert e.value < means.min() < 1.5 * e.value
-    assert headline(page).endswith("in the hardest case known (linear loss)")
+    assert headline(page).endswith("in the hardest case (linear loss)")
 
 
 @pytest.mark.slow
