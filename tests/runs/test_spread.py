@@ -126,20 +126,21 @@ def test_the_sum_is_in_order_few_pieces_are_under_way_and_lost_ones_come_again(
 
 
 @pytest.mark.parametrize(
-    ("problem", "spread", "alone"),
+    ("problem", "trials", "spread", "alone"),
     [
-        ("mean", ("mean.clipped", "mean.cwme-cdp"), ("mean.iterative",)),
-        ("logistic", ("sco.clipped",), ("sco.sgd", "sco.private-sgd")),
+        ("mean", 2, ("mean.clipped", "mean.cwme-cdp"), ("mean.iterative",)),
+        ("logistic", 1, ("sco.clipped",), ("sco.sgd", "sco.private-sgd")),
     ],
 )
 def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     threads: Executor,
     monkeypatch: pytest.MonkeyPatch,
     problem: str,
+    trials: int,
     spread: tuple[str, ...],
     alone: tuple[str, ...],
 ) -> None:
-    scenario = Scenario(problem=problem, methods=(*spread, *alone), n=N, d=D, trials=2)
+    scenario = Scenario(problem=problem, methods=(*spread, *alone), n=N, d=D, trials=trials)
     outcomes = list(study(scenario))
     monkeypatch.setattr(limits, "LIBRARY", replace(limits.LIBRARY, elements=N * D - 1))
     monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
@@ -149,7 +150,7 @@ def test_a_study_spreads_the_sums_over_records_that_are_not_held(
     monkeypatch.setattr(spread_module, "part_of", lambda call: pieces.append(call[1]) or real(call))
     here, there = list(study(scenario)), list(study(scenario, threads))
     assert {o.method for o in there if o.not_applicable} == {"sco.private-sgd"} & set(alone)
-    assert len(pieces) >= 2 * len(spread) * 12
+    assert len(pieces) >= trials * len(spread) * 12
     key = ("method", "trial", "error", "spent", "diagnostics")
     there.sort(key=lambda o: [(p.method, p.trial) for p in here].index((o.method, o.trial)))
     for one, two, three in zip(outcomes, here, there, strict=True):
