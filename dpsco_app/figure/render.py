@@ -51,7 +51,7 @@ def _layout(figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: lis
             "domain": place.domain,
             "anchor": "y",
             "showgrid": False,
-            "ticklabelstandoff": theme.px(DOT),
+            "ticklabelstandoff": round(theme.px(DOT)),
             "title": {
                 "text": place.panel.x.title,
                 "standoff": 8,

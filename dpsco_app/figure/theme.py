@@ -31,7 +31,7 @@ SIZES = {
     "compact": COMPACT,
     "medium": Size(width=700, several=False),
     "wide": WIDE,
-    "large": Size(width=1440, height=700),
+    "large": Size(width=1440, height=700, scale=1.2),
 }
 NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
 WIDTHS = {"compact": NARROW, "medium": 960, "wide": 1500}  # the widest page of each size

@@ -176,7 +176,8 @@ class AdaptiveClipping(PrivateMethod):
         ),
         smooth="no loss",
         order=r"O(nd+n\ln\ln n)",
-        cost="Two passes over the records, and one for each round of a centre.",
+        cost="Two passes over the records, a third for the smaller radius, and one for each round "
+        "of a centre.",
         when="When the moment bound or the bound on the mean is loose, or not trusted to be tight: "
         "it errs about as much as the best fixed radius in hindsight, in few dimensions 10 % more.",
         pitfalls=(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import get_args
 
+import plotly.graph_objects as go
 import pytest
 
 from dpsco_app.figure import methods
 from dpsco_app.figure.colours import METHODS, PART_INKS, QUIET
-from dpsco_app.figure.render import plotly
-from dpsco_app.figure.theme import WIDE, Theme
+from dpsco_app.figure.render import DOT, plotly
+from dpsco_app.figure.theme import SIZES, WIDE, Size, Theme
 from dpsco_app.figure.values import Axis, Figure, Gap, Ladder, LadderRow, Line, Panel
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.presets import PRESETS, Preset
+from dpsco_app.shell.teaching import SCALE
 from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, method_card, methods_for
 from dpsco_core.fields.field import series
@@ -116,3 +119,13 @@ def test_a_factor_at_the_right_end_stays_off_the_names_even_where_no_place_is_fr
     layout = plotly(figure, Theme(dark=False, size=WIDE))["layout"]
     (note,) = [note for note in layout["annotations"] if "×1.2" in note["text"]]
     assert note["xanchor"] == "left" and note["x"] < 1 - 0.02  # log10 of the right end is 1
+
+
+@pytest.mark.parametrize("size", [*SIZES.values(), replace(WIDE, scale=SCALE)])
+def test_plotly_takes_a_figure_of_every_size_and_no_number_lies_below_the_dot(size: Size) -> None:
+    x = Axis(title="n", low=1.0, high=10.0, ticks=[(1.0, "1"), (10.0, "10")])
+    ladder = Ladder(title="At n", columns=["error"], rows=[])
+    figure = Figure(panels=[Panel(title="", x=x, chosen=10.0)], y=x, ladder=ladder, alt="A figure")
+    parts = plotly(figure, Theme(size=size))
+    layout = go.Figure(parts["data"], parts["layout"]).layout  # refuses what is not allowed
+    assert layout.xaxis.ticklabelstandoff >= DOT * size.scale - 1
