@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     """Return the summary with what was spent and the parameters; columns are named in words."""
-    table = summary(frame(outcomes))
+    table = summary(frame(outcomes), scenario)
     first = {(o.method, o.x): o for o in reversed(outcomes)}
     places = zip(table["method"], table["x"], strict=True)
     cells = [first[method, None if math.isnan(x) else x] for method, x in places]
