@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -74,12 +74,14 @@ def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFra
 
     rows = []
     places = cells["x"].astype(object).where(cells["x"].notna(), None)
-    table = measured(cells.assign(x=places).itertuples(index=False))
+    trials: Any = cells.assign(x=places).itertuples(index=False)
+    table = measured(trials)
     if scenario is not None:
         table = with_exact_errors(table, scenario)
     ordered = cells.sort_values("trial", kind="stable")
-    for (method, x), group in ordered.groupby(["method", "x"], sort=False, dropna=False):
-        row = table[str(method), None if math.isnan(x) else x]
+    groups: Any = ordered.groupby(["method", "x"], sort=False, dropna=False)
+    for (method, x), group in groups:
+        row = table[method, None if math.isnan(x) else x]
         errors = group["error"].to_numpy()
         q = np.quantile(errors, (0.5, *QUANTILES)) if row.trials else [math.nan] * 5
         price = row.price or NO_PRICE
