@@ -139,7 +139,8 @@ def _cost(study: Study, x: float | None, about: str) -> str:
     after, alone = IGNORING.get(study.useless(x), ("", ""))
     plain = f"{about.removeprefix(' the ')} {rounded(row.mean)}".strip()
     if row.mean == 0:
-        return f"{NOTHING}: {plain} in {f'all {row.trials} runs' if row.trials > 1 else 'one run'}"
+        runs = f"all {row.trials} runs" if row.trials > 1 else "one run"
+        return f"{NOTHING}: {plain} in {runs}" if about else NOTHING
     if row.price is None or math.isinf(row.price.value):
         return alone or plain + " instead of 0" * (row.price is not None)
     if after and (is_open(row.price) or row.price.high < 1):

@@ -44,7 +44,7 @@ def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
 def _of_any_law(point: Scenario) -> Scenario:
     """Return a point without what a bound over all data does not depend on."""
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
-    if is_hard(point):  # of which more is known than its class allows: where the mean is
+    if is_hard(point):  # the mean of a hard instance may be much smaller than its class allows
         point = replace(point, distribution="gaussian")
     if point.problem != "mean" or point.scale != "moment":
         return point

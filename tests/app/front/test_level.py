@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dpsco_app.front.answer import Answer, answer
@@ -12,24 +13,28 @@ from dpsco_app.front.view import View
 from dpsco_core.scenario import Scenario
 from tests.app.results import run
 
+PUBLIC, CLIPPED, COORDINATES = "sco.erm", "sco.clipped", "sco.cwme"
 L1 = Scenario(
     problem="linear",
-    methods=("sco.erm", "sco.clipped", "sco.cwme"),
+    methods=(PUBLIC, CLIPPED, COORDINATES),
     geometry="l1",
     d=5,
+    n=1000,
     axis="n",
     grid=(500, 1000),
     trials=3,
 )
 
 
-def with_errors(scenario: Scenario, errors: dict[str, tuple[float, float]]) -> Study:
-    """Return a study whose methods have given errors at the two points of its axis."""
-    made = run(scenario).outcomes
-    return Study(
-        scenario=scenario,
-        outcomes=[replace(o, error=errors[o.method][o.x == scenario.grid[1]]) for o in made],
-    )
+def with_errors(*errors: Sequence[float]) -> Study:
+    """Return a study whose methods, in their order, have given errors at its two points."""
+    known = dict(zip(L1.methods, errors, strict=True))
+    outcomes = [replace(o, error=known[o.method][o.x == L1.n]) for o in run(L1).outcomes]
+    return Study(scenario=L1, outcomes=outcomes)
+
+
+def headline(reply: Answer) -> str:
+    return reply.plain.replace(NO_BREAK, " ")
 
 
 def small(reply: Answer) -> str:
@@ -37,41 +42,54 @@ def small(reply: Answer) -> str:
 
 
 def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
-    at = replace(L1, n=1000)
-    study = with_errors(at, {"sco.erm": (0, 0), "sco.clipped": (0.5, 0), "sco.cwme": (0.6, 0.3)})
+    study = with_errors((0, 0), (0.5, 0), (0.6, 0.3))
     figure = front_figure([study], View(), "An answer")
     edge, label = figure.y.ticks[0]
     (panel,) = figure.panels
-    heights = {line.key: list(line.y) for line in panel.lines if line.kind == "measured"}
-    assert label == "0" and figure.y.low < edge < 0.3
-    assert heights == {"sco.erm": [edge] * 2, "sco.clipped": [0.5, edge], "sco.cwme": [0.6, 0.3]}
-    assert "lower edge" in str([words.lines for words in panel.words]) and panel.gap is None
+    lines = {line.key: line for line in panel.lines}
+    heights = [list(lines[method].y) for method in L1.methods]
+    assert heights == [[edge, edge], [0.5, edge], [0.6, 0.3]]
+    assert label == "0" and figure.y.low < edge < 0.3 and panel.gap is None
+    assert "lower edge" in str([words.lines for words in panel.words])
+    assert "lower edge" in lines[CLIPPED].hover[1] and "lower edge" not in lines[CLIPPED].hover[0]
     values = {row.key: row.values[0] for row in figure.ladder.rows}
-    assert (values["sco.erm"], values["sco.clipped"], values["sco.cwme"]) == ("0", "0", "0.30")
-    assert study.lead == "sco.clipped"
-    assert (
-        answer([study]).plain == f"No cost: excess risk 0 in all 3 runs on Student{NO_BREAK}t data"
-    )
+    assert [values[method] for method in L1.methods] == ["0", "0", "0.30"]
+    assert study.lead == CLIPPED
+    assert headline(answer([study])) == "No cost: excess risk 0 in all 3 runs on Student t data"
     assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
-    assert answer([replace(study, scenario=replace(at, n=500))]).headline[0] == (
-        "Excess risk 0.50 instead of 0"
+    elsewhere = replace(study, scenario=replace(L1, n=500))
+    assert headline(answer([elsewhere])) == "Excess risk 0.50 instead of 0 on Student t data"
+
+
+def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its_tick() -> None:
+    none, some = (
+        with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3)),
+        with_errors((0, 0), (1, 0), (1, 1)),
     )
+    for studies, expected in (([none, some], [False, True]), ([some, some], [True, False])):
+        figure = front_figure(studies, View())
+        words = ["lower edge" in str([w.lines for w in panel.words]) for panel in figure.panels]
+        assert words == expected and figure.y.ticks[0][1] == "0"
+    figure = front_figure([none], View())
+    assert "0" not in [text for _, text in figure.y.ticks]
 
 
 def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
-    study = with_errors(
-        L1, {"sco.erm": (0.1, 0.1), "sco.clipped": (0.2, 0.2), "sco.cwme": (0.3, 0.3)}
-    )
+    study = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
     assert study.level == () and "level" not in small(answer([study]))
-    noise = {("sco.cwme", trial): 0.2 + change for trial, change in enumerate((-0.05, 0.0, 0.06))}
-    close = [replace(o, error=noise.get((o.method, o.trial), o.error)) for o in study.outcomes]
+    noise = (0.15, 0.2, 0.26)
+    close = [
+        replace(o, error=noise[o.trial]) if o.method == COORDINATES else o for o in study.outcomes
+    ]
     tied = replace(study, outcomes=close)
-    assert (tied.lead, tied.level) == ("sco.clipped", ("sco.cwme",))
+    assert (tied.lead, tied.level) == (CLIPPED, (COORDINATES,))
     words = "clipped gradients (level with coordinate-wise gradients), against"
-    assert words in small(answer([tied])) and "level" not in answer([tied]).plain
+    assert words in small(answer([tied])) and "level" not in headline(answer([tied]))
     # In two panels the one that is best, or level with the best, in both of them is named.
-    other = replace(tied, outcomes=[replace(o, error=0.2) for o in close], role="tail")
-    assert "on the left" not in small(answer([tied, other])) and words in small(
-        answer([tied, other])
-    )
-    assert "level" not in small(answer([study, other])).split("against")[0]
+    other = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
+    assert words in small(answer([tied, replace(other, role="tail")]))
+    assert "level" not in small(answer([study, replace(other, role="tail")]))
+    other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    apart = small(answer([tied, replace(other, role="tail")]))
+    words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
+    assert words in apart and "gradients on the right" in apart
