@@ -259,7 +259,8 @@ class Scenario(Fields):
         return (
             f'"""Made by DP-SCO Explorer.\n\n{SAME}\n"""\n\n'
             f"from dpsco_core import {names}\n\n{own}scenario = {self.to_code()}\n\n"
-            "cells = frame(study(scenario))\nprint(summary(cells).to_string(index=False))\n"
+            "cells = frame(study(scenario))\n"
+            "print(summary(cells, scenario).to_string(index=False))\n"
             "if scenario.axis:\n    print(slopes(scenario, cells).to_string(index=False))\n"
         )
 

@@ -4,8 +4,9 @@ No Streamlit, no Plotly and no pandas: the page without a server speaks with the
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.study import BETTER, Role, Study, chosen_point, compared
@@ -63,13 +64,14 @@ def answer(studies: Sequence[Study]) -> Answer:
     first = told[0]
     if not first.lead or not all(s.complete for s in studies):
         return _without(first.study)
-    bare = first.price is None
-    told = [one for one in told if one.row is not None and (one.price is None) == bare]
+    bare = first.bare
+    told = [one for one in told if one.row is not None and one.bare == bare]
     wheres = [one.where(first.row) for one in told]
     verdicts = [one.study.useless(one.x) for one in told]
     useless = bool(told) and all(verdicts)
     costs = [_cost(first.study, first.x, first.about)]
-    again = "" if f"times the {first.about}" in costs[0] else first.about
+    named = first.about if bare else f"times the {first.about}"
+    again = "" if named in costs[0] else first.about
     costs += [_cost(one.study, one.x, again) for one in told[1:]]
     public = method_card(baseline(first.study.scenario.problem))
     name = inside(public.short or public.name)
@@ -90,6 +92,8 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif first.row is not None and useless:
         blind = rounded(without_data(first.study.scenario.at(first.x)))
         more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
+    elif first.row is not None and first.row.mean == 0:
+        more = f", at {settings_text(first.study.scenario, first.x)}."
     else:
         more = f", against the non-private {name}{', which clips nothing' * less}{at}"
     return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
@@ -100,9 +104,14 @@ class _Told:
 
     def __init__(self, study: Study, apart: Role) -> None:
         self.study, self.lead, self.apart = study, study.lead, apart
-        self.x = chosen_point(study.scenario)
+        self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
+
+    @property
+    def bare(self) -> bool:
+        """Whether there is an error, and none without privacy to compare it with."""
+        return self.price is None and self.row is not None and self.row.mean > 0
 
     @property
     def about(self) -> str:
@@ -131,8 +140,11 @@ def _cost(study: Study, x: float | None, about: str) -> str:
     if row is None:
         return ""
     after, alone = IGNORING.get(study.useless(x), ("", ""))
-    if row.price is None:
-        return alone or f"{about} {rounded(row.mean)}".strip()
+    plain = f"{about} {rounded(row.mean)}".strip()
+    if row.mean == 0:
+        return f"{plain} in " + (f"all {row.trials} runs" if row.trials > 1 else "one run")
+    if row.price is None or math.isinf(row.price.value):
+        return alone or plain + " instead of 0" * (row.price is not None)
     if after and (is_open(row.price) or row.price.value < LEAST):
         return alone
     return cost_words(row.price, about) + f", {after}" * bool(after)
@@ -237,11 +249,22 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
 
 def _whose(told: Sequence[_Told], more: str) -> Words:
     """Say whose number the headline is, with the methods in their colours."""
-    leads = dict.fromkeys(one.lead for one in told if one.row is not None)
-    names = [(_named(lead), lead) for lead in leads]
+    leads = list(dict.fromkeys(one.lead for one in told))
+    best = {m: [one.best for one in told if one.lead == m] for m in leads}
+    if leads and all(leads[0] in one.best for one in told):
+        best = {leads[0]: [one.best for one in told]}
+    names = [[(_named(lead), lead), *_level(lead, same)] for lead, same in best.items()]
     if len(names) > 1:
-        names[1:] = [(" on the left and ", ""), names[1], (" on the right", "")]
-    return ("Best of the private algorithms chosen: ", ""), *names, (more, "")
+        names[1:] = [[(" on the left and ", "")], names[1], [(" on the right", "")]]
+    return ("Best of the private algorithms chosen: ", ""), *chain(*names), (more, "")
+
+
+def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
+    """Say which other methods are as good as one, as far as the trials tell, in all its panels."""
+    level = sorted(set.intersection(*map(set, best)) - {lead})
+    if len(level) > 1:
+        return ((f" (level with {len(level)} others)", ""),)
+    return tuple(part for m in level for part in ((" (level with ", ""), (_named(m), m), (")", "")))
 
 
 def _outside(told: _Told) -> Words:

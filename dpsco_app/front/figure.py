@@ -1,7 +1,7 @@
 """The front figure: its panels on a common axis, and the ladder of named numbers."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from dpsco_app.figure.methods import SIGNS
@@ -20,6 +20,7 @@ NOTES = {
     "the window": WINDOW_NOTE,
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
+ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
 DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
 
 
@@ -39,19 +40,24 @@ def front_figure(
     first = studies[0].scenario
     panels = [FrontPanel(study, view, studies) for study in studies]
     visible = panels if only is None else panels[only : only + 1]
-    low, high = _ends(visible, price=view.measure == "price")
+    edge, high = _ends(visible, price=view.measure == "price")
+    low, ticks = edge, _ticks(edge, high)
+    zeros = [panel for panel in visible if panel.zeros]
+    if zeros:
+        low, least = (edge * (high / edge) ** room for room in (-ROOM, ROOM))
+        ticks = [(edge, "0"), *(tick for tick in ticks if tick[0] > least)]
     y = Axis(
         title=words_for(first.problem).error_axis.removesuffix(" (log)")
         if view.measure == "error"
         else PRICE_AXIS,
         low=low,
         high=high,
-        ticks=_ticks(low, high),
+        ticks=ticks,
     )
     return Figure(
-        panels=[panel.made() for panel in visible],
+        panels=[panel.made(edge, says=panel in zeros[:1]) for panel in visible],
         y=y,
-        ladder=_ladder(panels, price=view.measure == "price"),
+        ladder=_ladder(panels, edge, price=view.measure == "price"),
         alt=alt,
         faded=faded,
     )
@@ -82,15 +88,15 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(v, number_text(v)) for v in powers]
 
 
-def _ladder(panels: Sequence[FrontPanel], *, price: bool) -> Ladder:
+def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
     """Return a row for the window, each method with a name, the floor and each bound."""
     last, single = panels[-1], len(panels) == 1
     named = {line.key for panel in panels for line in panel.lines if line.symbol}
-    own = [_rows(panel, named, price=price) for panel in panels]
+    own = [_rows(panel, named, edge, price=price) for panel in panels]
     rows = []
     for key in dict.fromkeys(key for known in own for key in known):
         known = [mine[key] for mine in own if key in mine]
-        texts = [_text(panel, mine, key) for panel, mine in zip(panels, own, strict=True)]
+        texts = [mine[key].values[0] if key in mine and mine[key].values else "" for mine in own]
         if single and not price:
             texts.append(_price(last, key))
         elif key == "window":
@@ -108,7 +114,9 @@ def _ladder(panels: Sequence[FrontPanel], *, price: bool) -> Ladder:
     return Ladder(title=title, columns=columns, rows=rows)
 
 
-def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str, LadderRow]:
+def _rows(
+    panel: FrontPanel, named: Collection[str], edge: float, *, price: bool
+) -> dict[str, LadderRow]:
     """Return the rows that a panel has, each with its one number, by key."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named]
@@ -119,7 +127,7 @@ def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str
             name=line.name,
             colour=line.colour,
             bold=line.kind == "measured",
-            end=line.y[-1],
+            end=line.y[-1] or edge,
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
             note=NOTES.get(line.name, "not private" if line.key == panel.study.public else ""),
@@ -140,14 +148,6 @@ def _rows(panel: FrontPanel, named: Collection[str], *, price: bool) -> dict[str
             )
         )
     return {row.key: row for row in rows}
-
-
-def _text(panel: FrontPanel, rows: Mapping[str, LadderRow], key: str) -> str:
-    """Return the number of a row in one panel; an error of 0 has one, but no place on the axis."""
-    if key in rows and rows[key].values:
-        return rows[key].values[0]
-    measured = panel.study.table.get((key, panel.x))
-    return "0" if measured is not None and measured.mean == 0 else ""
 
 
 def _price(panel: FrontPanel, key: str) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS, QUIET, WINDOW, Pair
@@ -25,6 +26,7 @@ from dpsco_app.front.bound_lines import (
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
     WINDOW_WORDS,
+    ZERO_WORDS,
     at_point,
     axis_title,
     column_name,
@@ -52,6 +54,7 @@ from dpsco_core.results.price import Ratio
 
 MOST_NAMED = 5  # measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
+EDGE = "a log axis has no 0, so it is drawn at the lower edge"
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 
 
@@ -249,8 +252,10 @@ class FrontPanel:
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
             f"mean {about} <b>{rounded(row.mean)}</b> ± {rounded(row.half)}",
         ]
-        if row.standard_error == 0 and row.method == study.public:
+        if row.exact:
             lines[-1] = f"expected {about} <b>{rounded(row.mean)}</b>, exactly"
+        if row.mean == 0:
+            return f"{lines[0]}<br>{about} <b>0</b> in every run: {EDGE}"
         if row.price is not None:
             public = method_card(study.public).name if study.public else "no privacy"
             lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
@@ -263,8 +268,17 @@ class FrontPanel:
 
     # -- the panel ----------------------------------------------------------------------------
 
-    def made(self) -> Panel:
+    @property
+    def zeros(self) -> bool:
+        """Whether there are errors of 0, for which a logarithmic axis has no place."""
+        return any(0 in line.y for line in self.lines)
+
+    def made(self, edge: float, *, says: bool) -> Panel:
+        """Return the panel; errors of 0 are drawn at `edge`, and it may say so."""
         words = []
+        lines = [replace(one, y=[y or edge for y in one.y]) for one in self.lines]
+        if says:
+            words.append(Words(lines=ZERO_WORDS, colour=QUIET, want=(0.03, 0.12)))
         if self.region:
             words.append(
                 Words(
@@ -284,7 +298,7 @@ class FrontPanel:
             x=self._axis(),
             regions=[*self.region, *self.window],
             # The measured lines that are thick, the best one above all, are on top.
-            lines=[*self.guides, *sorted(self.lines, key=lambda line: line.width)],
+            lines=[*self.guides, *sorted(lines, key=lambda line: line.width)],
             words=words,
             gap=self._gap(),
             chosen=place(self.x),
@@ -312,6 +326,8 @@ class FrontPanel:
     def _gap(self) -> Gap | None:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
+            return None
+        if public.mean == 0:
             return None
         unsaid = self.study.useless(self.x) and is_open(best.price)
         if unsaid or not self.study.complete:

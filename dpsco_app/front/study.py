@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.problem_words import baseline
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import clearly_better
 from dpsco_core.fields import is_linear
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import Measurement, Table, measured
@@ -36,12 +39,12 @@ class Study:
 
     def rows(self, method: str) -> list[Measurement]:
         """Return the points of a method that have an error, in the order of the axis."""
-        rows = (r for (m, _), r in self.table.items() if m == method and r.mean > 0)
+        rows = (r for (m, _), r in self.table.items() if m == method and r.mean >= 0)
         return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
 
     def at(self, method: str, x: float | None) -> Measurement | None:
         row = self.table.get((method, x))
-        return row if row is not None and row.mean > 0 else None
+        return row if row is not None and row.mean >= 0 else None
 
     @cached_property
     def lead(self) -> str:
@@ -50,6 +53,20 @@ class Study:
         private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
         there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
         return min(there, key=there.__getitem__, default="")
+
+    @cached_property
+    def level(self) -> tuple[str, ...]:
+        """The private methods that the trials of the chosen point do not tell from the best."""
+        x, errors = chosen_point(self.scenario), dict[str, list[float]]()
+        for o in sorted(self.outcomes, key=lambda o: o.trial):
+            if o.x == x and method_card(o.method).privacy != "none" and self.at(o.method, x):
+                errors.setdefault(o.method, []).append(o.error)
+        rows = list(errors.values())
+        if not self.lead or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+            return ()
+        beaten = clearly_better(np.array(rows))[list(errors).index(self.lead)]
+        pairs = zip(errors, beaten, strict=True)
+        return tuple(m for m, worse in pairs if not worse and m != self.lead)
 
     @property
     def complete(self) -> bool:

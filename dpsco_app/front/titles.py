@@ -19,6 +19,7 @@ WINDOW_WORDS = (
     "guarantee on worst data.",
     "These may be easier.",
 )
+ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
 WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
 
 

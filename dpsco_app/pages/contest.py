@@ -73,7 +73,9 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
     if not contest.known.all():
         return least
     tie = "in a tie, best" if contest.ties[row, column] else "as"
-    return f"{least}, {tie} on {best_on(contest, best)} of the map"
+    ties = contest.share(best, tied=True)
+    some = f" (tied on {100 * ties:.0f} %)" if ties else ""
+    return f"{least}, {tie} on {best_on(contest, best)} of the map{some}"
 
 
 def best_on(contest: Contest, method: int) -> str:

@@ -173,12 +173,12 @@ def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
             number(row["x"]) if scenario.axis else "",
             number(row["median_error"]),
             _span(number(row["q10"]), number(row["q90"])),
-            number(row["mean_error"]),
+            number(row["mean_error"]) + ", exact" * row["exact"],
             _price(row),
             number(1000 * row["seconds"]),
             str(row["not_applicable"]),
         ]
-        for row in summary(cells).to_dict("records")
+        for row in summary(cells, scenario).to_dict("records")
     ]
     print(
         table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", PRICE, "ms", ""])

@@ -74,7 +74,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         if chosen.json:
             print_json(run_json(scenario, outcomes))
         else:
-            table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
+            table = summary(frame(outcomes), scenario).drop(columns=["seconds"], errors="ignore")
             print(table.to_string(index=False, na_rep="-"))
             kept = sum(not outcome.failed for outcome in outcomes)
             print(f"\n{kept:,} cells of this study are in {chosen.out}.")

@@ -65,10 +65,10 @@ class Contest:
         """Which cells have been looked at."""
         return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
 
-    def share(self, method: int) -> float:
-        """Return in which share of the known cells a method is shown; see `shown`."""
-        best = self.shown[self.known]
-        return float(np.equal(best, method).mean()) if len(best) else 0.0
+    def share(self, method: int, *, tied: bool = False) -> float:
+        """Return in which share of the known cells a method is shown, or is so in a tie."""
+        best = np.equal(self.shown, method) & (self.ties | (not tied))
+        return float(best[self.known].mean()) if self.known.any() else 0.0
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:

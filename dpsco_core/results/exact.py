@@ -61,7 +61,7 @@ def _over(row: Measurement, exact: float) -> Measurement:
     if row.trials == 0:
         return row
     if row.method in PUBLIC:
-        return replace(row, mean=exact, standard_error=0.0)
+        return replace(row, mean=exact, standard_error=0.0, exact=True)
     if row.price is None or not exact > 0:
         return row
     value, width = row.mean / exact, row.half / row.mean if row.trials > 1 else math.nan

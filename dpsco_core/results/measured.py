@@ -30,6 +30,7 @@ class Measurement:
     price: Ratio | None
     seconds: float  # the median of the releases
     refusal: str = ""  # why the method cannot run
+    exact: bool = False  # whether the mean is the expected error, and no average
 
     @property
     def half(self) -> float:

@@ -195,14 +195,14 @@ def _cells(scenarios: Sequence[Scenario]) -> str:
 def _table(scenarios: Sequence[Scenario]) -> str:
     if len(scenarios) == 1:
         return (
-            "table = summary(cells)\n"
+            "table = summary(cells, scenario)\n"
             "print(table.to_string(index=False))\n"
             "if scenario.axis:\n"
             "    print(slopes(scenario, cells).to_string(index=False))\n"
         )
     return (
         'parts = cells.groupby("run", sort=False)\n'
-        "table = pd.concat([summary(rows).assign(run=name) for name, rows in parts])\n"
+        "table = pd.concat([summary(rows, runs[name]).assign(run=name) for name, rows in parts])\n"
         "print(table.to_string(index=False))\n"
     )
 

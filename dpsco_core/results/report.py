@@ -27,7 +27,8 @@ from dpsco_core.data import Distribution
 from dpsco_core.geometry.geometries import L2
 from dpsco_core.methods.base import Plan
 from dpsco_core.problems import Setting
-from dpsco_core.results.price import Ratio, prices
+from dpsco_core.results.exact import with_exact_errors
+from dpsco_core.results.measured import Measurement, measured
 from dpsco_core.results.tables import QUANTILES
 from dpsco_core.runs.store import budget_fields
 from dpsco_core.runs.study import Outcome, planned
@@ -194,39 +195,35 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
     }
     for outcome in sorted(outcomes, key=lambda o: o.trial):
         groups[outcome.x, outcome.method].append(outcome)
-    by_point: dict[float | None, dict[str, dict[int, float]]] = {}
-    for (x, method), group in groups.items():
-        by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
-    paid = {x: prices(errors) for x, errors in by_point.items()}
+    table = with_exact_errors(measured(outcomes), scenario)
     whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
     return bounds_json(scenario) | {
         "results": [
-            _result_json(group, whom, paid[x].get(method))
+            _result_json(group, whom, table[method, x])
             for (x, method), group in groups.items()
             if group
         ]
     }
 
 
-def _result_json(group: list[Outcome], neighbours: str, price: Ratio | None) -> dict[str, Any]:
+def _result_json(group: list[Outcome], neighbours: str, row: Measurement) -> dict[str, Any]:
     first = max(group, key=lambda o: o.not_applicable is not None)  # one trial that failed
-    refused = first.not_applicable is not None
-    errors = np.array([o.error for o in group])
-    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else math.nan
-    quantiles = np.quantile(errors, QUANTILES)
+    errors, price = [o.error for o in group], row.price
+    median, *quantiles = np.quantile(errors, (0.5, *QUANTILES))
     return {
         "method": first.method,
         "x": to_plain(first.x),
-        "trials": 0 if refused else len(group),
-        "mean_error": plain(float(errors.mean())),
-        "median_error": plain(float(np.median(errors))),
-        "standard_error": plain(spread / math.sqrt(len(errors))),
+        "trials": row.trials,
+        "mean_error": plain(row.mean),
+        "median_error": plain(float(median)),
+        "standard_error": plain(row.standard_error),
+        "exact": row.exact,
         "evaluation_standard_error": max(o.error_uncertainty for o in group),
         "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
         "price": None if price is None else plain(price.value),
         "price_low": None if price is None else plain(price.low),
         "price_high": None if price is None else plain(price.high),
-        "seconds": float(np.median([o.seconds for o in group])),
+        "seconds": row.seconds,
         "spent": budget_fields(first.spent),
         "neighbours": neighbours,
         "bound_by": list(first.bound_by),

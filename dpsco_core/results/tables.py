@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
 
 from dpsco_core.catalogue import method_card
-from dpsco_core.results.price import Ratio, errors_by_method, prices
+from dpsco_core.results.exact import with_exact_errors
+from dpsco_core.results.measured import measured
+from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
 
 if TYPE_CHECKING:  # a third of a second, which no command waits for without need
     import pandas as pd
@@ -27,7 +30,7 @@ MEASURES = [
 PRICE = ("price", "price_low", "price_high")
 SUMMARY_COLUMNS = [
     *("method", "name", "x", "trials"),
-    *(*MEASURES, *PRICE, "seconds", "not_applicable"),
+    *(*MEASURES, "exact", *PRICE, "seconds", "not_applicable"),
 ]
 NO_PRICE = Ratio(value=math.nan, low=math.nan, high=math.nan)
 
@@ -55,7 +58,7 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def summary(cells: pd.DataFrame) -> pd.DataFrame:
+def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFrame:
     """Return one row a (method, x): mean, median, standard error, quantiles, price, seconds.
 
     The order of the rows is that of their first cells; the numbers do not depend on the order of
@@ -63,32 +66,39 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     the trials: the spread, not an interval of the median. ``price`` is that of `prices`, with its
     95 % interval: the mean error over that of the method without privacy in the same trials; NaN
     where there is none.
+
+    With the `scenario` of the cells, the mean error without privacy on two-point data is the
+    expected one: see `with_exact_errors`. ``exact`` says where, and the standard error is 0 there.
     """
     import pandas as pd
 
     rows = []
+    places = cells["x"].astype(object).where(cells["x"].notna(), None)
+    trials: Any = cells.assign(x=places).itertuples(index=False)
+    table = measured(trials)
+    if scenario is not None:
+        table = with_exact_errors(table, scenario)
     ordered = cells.sort_values("trial", kind="stable")
-    points = ordered.groupby("x", sort=False, dropna=False)
-    paid = {str(x): prices(errors_by_method(here)) for x, here in points}
-    for (method, x), group in ordered.groupby(["method", "x"], sort=False, dropna=False):
+    groups: Any = ordered.groupby(["method", "x"], sort=False, dropna=False)
+    for (method, x), group in groups:
+        row = table[method, None if math.isnan(x) else x]
         errors = group["error"].to_numpy()
-        done = len(errors) > 0 and not np.isnan(errors).any()
-        q = np.quantile(errors, QUANTILES) if done else [math.nan] * 4
-        spread = float(np.std(errors, ddof=1)) if done and len(errors) > 1 else math.nan
-        price = paid[str(x)].get(str(method), NO_PRICE)
+        q = np.quantile(errors, (0.5, *QUANTILES)) if row.trials else [math.nan] * 5
+        price = row.price or NO_PRICE
         rows.append(
             {
                 "method": method,
                 "name": group["name"].iloc[0],
                 "x": x,
-                "trials": len(group) if done else 0,
-                "mean_error": float(np.mean(errors)) if done else math.nan,
-                "median_error": float(np.median(errors)) if done else math.nan,
-                "standard_error": spread / math.sqrt(len(errors)),
-                **{f"q{int(100 * a)}": float(b) for a, b in zip(QUANTILES, q, strict=True)},
+                "trials": row.trials,
+                "mean_error": row.mean,
+                "median_error": float(q[0]),
+                "standard_error": row.standard_error,
+                **{f"q{int(100 * a)}": float(b) for a, b in zip(QUANTILES, q[1:], strict=True)},
+                "exact": row.exact,
                 **dict(zip(PRICE, (price.value, price.low, price.high), strict=True)),
-                "seconds": float(group["seconds"].median()),
-                "not_applicable": group["not_applicable"].max(),  # one trial that failed
+                "seconds": row.seconds,
+                "not_applicable": row.refusal,
             }
         )
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)

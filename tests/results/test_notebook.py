@@ -23,6 +23,7 @@ SWEEP = Scenario(
 POINT = Scenario(
     problem="quadratic", methods=("sco.clipped",), geometry="lq", q=1.5, n=500, d=3, trials=2
 )
+HARD = Scenario(distribution="hypercube", n=500, d=3, trials=2, methods=SWEEP.methods)
 TIMED = "seconds"  # the only column that is not the same twice
 
 
@@ -42,12 +43,13 @@ def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
     )
 
 
-@pytest.mark.parametrize("scenario", [SWEEP, POINT], ids=["sweep", "point"])
+@pytest.mark.parametrize("scenario", [SWEEP, POINT, HARD], ids=["sweep", "point", "hard"])
 def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
     names = executed(run_notebook([scenario]))
     cells = frame(study(scenario))
     same(names["cells"], cells)
-    same(names["table"], summary(cells))
+    same(names["table"], summary(cells, scenario))
+    assert names["table"]["exact"].any() == (scenario == HARD)
     values = [e.value for e in evaluate_all(scenario)]
     assert names["bounds"]["value"].tolist() == pytest.approx(values, nan_ok=True, rel=0, abs=0)
     assert {"class", "binds", "statement"} <= set(names["bounds"].columns)
@@ -81,11 +83,13 @@ def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
 
 
 def test_a_notebook_of_two_runs_names_both() -> None:
-    names = executed(run_notebook([SWEEP, POINT]))
-    for run, scenario in (("shown", SWEEP), ("beside", POINT)):
+    names = executed(run_notebook([SWEEP, HARD]))
+    for run, scenario in (("shown", SWEEP), ("beside", HARD)):
         mine = names["cells"][names["cells"]["run"] == run]
         same(mine.drop(columns=["run", "geometry"]), frame(study(scenario)))
         assert set(mine["geometry"]) == {scenario.geometry}
+        table = names["table"][names["table"]["run"] == run].drop(columns="run")
+        same(table, summary(frame(study(scenario)), scenario))
 
 
 def test_a_script_writes_every_cell_of_the_study(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ import pytest
 
 from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
+from dpsco_core.results.exact import with_exact_errors
+from dpsco_core.results.intervals import run_json
+from dpsco_core.results.measured import measured
 from dpsco_core.results.tables import (
     COLUMNS,
     QUANTILES,
@@ -115,3 +118,33 @@ def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:
 )
 def test_a_budget_says_its_kind(budget: object, fields: object) -> None:
     assert budget_fields(budget) == fields  # type: ignore[arg-type]
+
+
+def test_the_expected_error_is_in_the_summary_and_in_the_json() -> None:
+    """All take it from one function, as the figure does; without the scenario there are trials."""
+    hard = Scenario(
+        problem="linear",
+        distribution="hypercube",
+        methods=("sco.erm", "sco.clipped"),
+        axis="n",
+        grid=(1000, 2000),
+        d=5,
+        trials=3,
+    )
+    outcomes = list(study(hard))
+    table = with_exact_errors(measured(outcomes), hard)
+    rows = summary(frame(outcomes), hard).to_dict("records")
+    results = run_json(hard, outcomes)["results"]
+    by_trials = summary(frame(outcomes))
+    assert not by_trials["exact"].any()
+    for i, row in enumerate(rows):
+        expected = table[row["method"], row["x"]]
+        (json_row,) = [r for r in results if (r["method"], r["x"]) == (row["method"], row["x"])]
+        public = row["method"] == "sco.erm"
+        assert row["exact"] is json_row["exact"] is expected.exact is public
+        assert row["mean_error"] == json_row["mean_error"] == expected.mean
+        assert row["standard_error"] == json_row["standard_error"] == expected.standard_error
+        assert (by_trials["mean_error"][i] == expected.mean) is not public
+        if expected.price is not None:
+            assert row["price"] == json_row["price"] == expected.price.value
+    assert sum(row["exact"] for row in rows) == 2

@@ -73,7 +73,7 @@ def _numbers(studies: Sequence[Study]) -> None:
     for i, study in enumerate(studies):
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
-        export.show_table(numbers(study.outcomes, study.scenario))
+        export.show_table(numbers(study.outcomes, study.ran or study.scenario))
         covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
     if covered:
         st.caption(ABOUT_COVERAGE)

@@ -19,18 +19,22 @@ from dpsco_core.scenario import Scenario
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
     """Return the summary with what was spent and the parameters; columns are named in words."""
-    table = summary(frame(outcomes))
+    table = summary(frame(outcomes), scenario)
     first = {(o.method, o.x): o for o in reversed(outcomes)}
     places = zip(table["method"], table["x"], strict=True)
     cells = [first[method, None if math.isnan(x) else x] for method, x in places]
     axis, words = scenario.axis, words_for(scenario.problem)
+    halves: list[Any] = list(map(interval_half_width, table["standard_error"], table["trials"]))
+    if table["exact"].any():
+        pairs = zip(halves, table["exact"], strict=True)
+        halves = ["exact" if exact else short_text(half) for half, exact in pairs]
     columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
     if axis is not None:
         columns[SYMBOL[axis]] = table["x"]
     columns |= {
         "Trials": table["trials"],
         f"Mean {words.error}": table["mean_error"],
-        "95 % ±": list(map(interval_half_width, table["standard_error"], table["trials"])),
+        "95 % ±": halves,
         "Median": table["median_error"],
         "10 %": table["q10"],
         "90 %": table["q90"],

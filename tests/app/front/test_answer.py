@@ -374,13 +374,3 @@ def test_a_sweep_reaches_the_own_value_and_comes_back_with_it() -> None:
     assert moved(more, n=200).grid == more.grid
     assert links.read({"n": "1000000"})[0].grid == usual
     assert moved(DEFAULT.scenario, epsilon=0.01).grid == usual
-
-
-def test_an_error_of_zero_has_its_number_though_no_place_on_the_axis() -> None:
-    at = Scenario(methods=("mean.sample", "mean.clipped"), n=500, trials=2)
-    study = of(at)
-    none = tuple(replace(o, error=0.0) if o.method == "mean.sample" else o for o in study.outcomes)
-    studies = [study, replace(study, scenario=replace(at, p=4.0), role="tail", outcomes=none)]
-    ladder = front_figure(studies, View(), "An answer").ladder
-    (row,) = [row for row in ladder.rows if row.key == "mean.sample"]
-    assert row.values[1] == "0" and row.values[0] not in ("", "0")

@@ -90,17 +90,20 @@ def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -
 
 
 def test_the_ladder_says_the_window_of_each_panel_where_they_are_not_the_same() -> None:
-    loss = Scenario(problem="quadratic", axis="n", grid=(1000, 10_000), n=10_000)
+    """That of the class, and not of the hard instance: with one loss they are."""
     mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
-    for scenario, alike in ((loss, False), (mean, True)):
+    losses = ("quadratic", "linear", "logistic")
+    cases = [mean, *(replace(mean, problem=loss, methods=()) for loss in losses)]
+    for scenario, alike in zip(cases, (True, True, True, False), strict=True):
         hard = hardest(scenario)
         assert hard is not None
-        spans = [dict(window(s))[10_000] for s in (scenario, hard)]
+        spans = [dict(window(s)).get(10_000) for s in (scenario, hard)]
         panels = [Study(scenario=scenario), Study(scenario=hard, role="hardest")]
         rows = front_figure(panels, View()).ladder.rows
         left, right = next(row.values for row in rows if row.key == "window")
         assert right and (left == "") is alike
         assert (spans[0] == spans[1]) is alike
+        assert (left == "none") is not alike
 
 
 def test_no_window_is_drawn_where_it_is_about_other_data() -> None:

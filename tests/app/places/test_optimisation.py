@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.figure.methods import short_names
+from dpsco_app.front.study import Study
 from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
@@ -303,3 +304,14 @@ def test_the_table_of_numbers_says_how_exact_an_averaged_risk_is() -> None:
     assert (averaged["Evaluation ±"] > 0).all()
     exact = numbers(run(QUADRATIC).outcomes, QUADRATIC)
     assert "Evaluation ±" not in exact.columns
+
+
+def test_the_table_of_numbers_has_the_exact_errors_of_the_figure() -> None:
+    from dpsco_app.pages.explore.details import numbers
+
+    hard = replace(QUADRATIC, distribution="hypercube", axis=None, grid=(), n=1000, trials=2)
+    outcomes = run(hard).outcomes
+    table, figure = numbers(outcomes, hard), Study(scenario=hard, outcomes=outcomes).table
+    assert table["Mean excess population risk"].tolist() == [r.mean for r in figure.values()]
+    exact = [m == "sco.erm" for m, _ in figure]
+    assert (table["95 % ±"] == "exact").tolist() == exact and any(exact)

@@ -128,6 +128,9 @@ def test_the_answer_says_who_wins_at_the_point_and_in_how_much_of_the_map() -> N
     tied = replace(tied, start=2 * start)
     assert "measured error" in winner(tied, BASE, "measured")
     assert "in a tie, best on" in winner(tied, BASE, "measured")
+    share = f"{100 * (expected.smallest == best).mean():.0f} %"
+    assert winner(tied, BASE, "measured").endswith(f"of the map (tied on {share})")
+    assert "tied" not in said
     pure = replace(BASE, delta=0.0)
     assert winner(map_of(pure), pure, "rates").startswith("No theorem of the methods holds")
 

@@ -1,0 +1,95 @@
+"""What the trials leave without a difference: errors of 0, and methods that are level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpsco_app.front.answer import Answer, answer
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.study import Study
+from dpsco_app.front.titles import NO_BREAK
+from dpsco_app.front.view import View
+from dpsco_core.scenario import Scenario
+from tests.app.results import run
+
+PUBLIC, CLIPPED, COORDINATES = "sco.erm", "sco.clipped", "sco.cwme"
+L1 = Scenario(
+    problem="linear",
+    methods=(PUBLIC, CLIPPED, COORDINATES),
+    geometry="l1",
+    d=5,
+    n=1000,
+    axis="n",
+    grid=(500, 1000),
+    trials=3,
+)
+
+
+def with_errors(*errors: Sequence[float]) -> Study:
+    """Return a study whose methods, in their order, have given errors at its two points."""
+    known = dict(zip(L1.methods, errors, strict=True))
+    outcomes = [replace(o, error=known[o.method][o.x == L1.n]) for o in run(L1).outcomes]
+    return Study(scenario=L1, outcomes=outcomes)
+
+
+def headline(reply: Answer) -> str:
+    return reply.plain.replace(NO_BREAK, " ")
+
+
+def small(reply: Answer) -> str:
+    return "".join(text for text, _ in reply.small).replace(NO_BREAK, " ")
+
+
+def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
+    study = with_errors((0, 0), (0.5, 0), (0.6, 0.3))
+    figure = front_figure([study], View(), "An answer")
+    edge, label = figure.y.ticks[0]
+    (panel,) = figure.panels
+    lines = {line.key: line for line in panel.lines}
+    heights = [list(lines[method].y) for method in L1.methods]
+    assert heights == [[edge, edge], [0.5, edge], [0.6, 0.3]]
+    assert label == "0" and figure.y.low < edge < 0.3 and panel.gap is None
+    assert "lower edge" in str([words.lines for words in panel.words])
+    assert "lower edge" in lines[CLIPPED].hover[1] and "lower edge" not in lines[CLIPPED].hover[0]
+    values = {row.key: row.values[0] for row in figure.ladder.rows}
+    assert [values[method] for method in L1.methods] == ["0", "0", "0.30"]
+    assert study.lead == CLIPPED
+    assert headline(answer([study])) == "Excess risk 0 in all 3 runs on Student t data"
+    assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")
+    elsewhere = replace(study, scenario=replace(L1, n=500))
+    assert headline(answer([elsewhere])) == "Excess risk 0.50 instead of 0 on Student t data"
+
+
+def test_the_words_about_zero_stand_in_one_panel_and_no_axis_without_one_has_its_tick() -> None:
+    none, some = (
+        with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3)),
+        with_errors((0, 0), (1, 0), (1, 1)),
+    )
+    for studies, expected in (([none, some], [False, True]), ([some, some], [True, False])):
+        figure = front_figure(studies, View())
+        words = ["lower edge" in str([w.lines for w in panel.words]) for panel in figure.panels]
+        assert words == expected and figure.y.ticks[0][1] == "0"
+    figure = front_figure([none], View())
+    assert "0" not in [text for _, text in figure.y.ticks]
+
+
+def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
+    study = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
+    assert study.level == () and "level" not in small(answer([study]))
+    noise = (0.15, 0.2, 0.26)
+    close = [
+        replace(o, error=noise[o.trial]) if o.method == COORDINATES else o for o in study.outcomes
+    ]
+    tied = replace(study, outcomes=close)
+    assert (tied.lead, tied.level) == (CLIPPED, (COORDINATES,))
+    words = "clipped gradients (level with coordinate-wise gradients), against"
+    assert words in small(answer([tied])) and "level" not in headline(answer([tied]))
+    # In two panels the one that is best, or level with the best, in both of them is named.
+    other = with_errors((0.1, 0.1), (0.2, 0.2), (0.2, 0.2))
+    assert words in small(answer([tied, replace(other, role="tail")]))
+    assert "level" not in small(answer([study, replace(other, role="tail")]))
+    other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    apart = small(answer([tied, replace(other, role="tail")]))
+    words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
+    assert words in apart and "gradients on the right" in apart
