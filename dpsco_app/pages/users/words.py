@@ -67,6 +67,8 @@ NEED_NAMES = {
 SYMBOLS = r"""
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
   $m$ items; $n$ and $m$ are public.
+- $p$: the tail index of the data that are measured. Bounds and counts of users, in units of $L$
+  and $R$, are the same at every $p$.
 - $\varepsilon,\delta$: the budget of one user. $\Lambda=\ln(1/\delta)$.
 - $L$: the loss of every item is $L$-Lipschitz; $R$: the **diameter** of the constraint set; $LR$:
   no answer has more excess risk. $\beta$: smoothness of the loss of an item, in bounds
