@@ -29,9 +29,9 @@ LOOK_AT = {
     "differences holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
-    "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
-    "the least noise and the smallest test that the proof allows. All need about 1/ε users; "
-    "between printed and calibrated lie two to three powers of ten.",
+    "needs to fill its C ≈ 100 ln(20nm $e^\\varepsilon$/δ)/ε groups. **Calibrated**: the same "
+    "algorithms with the least noise and the smallest test that the proof allows. All need "
+    "about 1/ε users; between printed and calibrated lie two to three powers of ten.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
