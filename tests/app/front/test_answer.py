@@ -182,7 +182,7 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     items = replace(
         level, axis="m", grid=(10, 20), m=10**7, methods=default_methods("mean", "user")
     )
-    assert small(say(of(items))).endswith(" m = 10,000,000 is too large to run here.")
+    assert small(say(of(items))).endswith(" m = 10⁷ is too large to run here.")
 
 
 def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
