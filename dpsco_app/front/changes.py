@@ -142,8 +142,8 @@ def why_these(scenario: Scenario) -> str:
 def _are_usual(scenario: Scenario, level: Level) -> bool:
     """Whether a scenario began with its methods, under some notion and on some set."""
     at = replace(scenario, epsilon=scenario.epsilon or 1.0, rho=None, axis=None, grid=())
-    sets = ({"geometry": "l2", "q": None}, *({"geometry": "lq", "q": q} for q in (DEFAULT_Q, 3.0)))
-    every = (replace(at, delta=delta, **known) for delta in (0.0, 1e-6) for known in sets)
+    sets = (("l2", None), ("lq", DEFAULT_Q), ("lq", 3.0))
+    every = (replace(at, delta=delta, geometry=g, q=q) for delta in (0.0, 1e-6) for g, q in sets)
     return set(scenario.methods) in [set(usual_methods(one, level)) for one in every]
 
 
