@@ -179,7 +179,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "convert", "delta": "0"}, "Gaussian noise cannot give pure DP"),
         ({"part": "ledger"}, "all of the budget"),
         ({"part": "ledger", "delta": "0"}, "all of the budget"),
-        ({"part": "ledger", "delta": "0", "method": "mean.clipped"}, "Nearest:"),
+        ({"part": "ledger", "delta": "0", "methods": "mean.clipped"}, "Nearest:"),
         (
             {"part": "ledger", "problem": "logistic", "methods": "lp.noisy-mirror-descent"}
             | {"geometry": "lq", "q": "1.5", "n": "500"},
