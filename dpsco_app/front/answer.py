@@ -19,7 +19,7 @@ from dpsco_app.front.titles import (
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
 from dpsco_app.parts.problem_words import baseline, geometry_name
-from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.limits import DASHBOARD, LIBRARY
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.fields import MEAN
 from dpsco_core.results.measured import Measurement
@@ -275,8 +275,11 @@ def _outside(told: _Told) -> Words:
     own = getattr(scenario, scenario.axis)
     if own is None or min(scenario.grid) <= own <= max(scenario.grid):
         return ()
-    large = own > max(scenario.grid) and refusal(replace(scenario, grid=(own,)), DASHBOARD)
+    there = replace(scenario, grid=(own,))
+    large = own > max(scenario.grid) and refusal(there, DASHBOARD)
     why = "too large to run here" if large else "outside of the sweep"
+    if large and not refusal(there, LIBRARY):
+        why += ", but not for the command dpsco run"
     return ((f" {SYMBOL[scenario.axis]} = {number_text(own)} is {why}.", ""),)
 
 

@@ -19,7 +19,7 @@ from dpsco_core.catalogue import (
     problem_card,
 )
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import smallest_set, with_fitting_grid
+from dpsco_core.runs.allowed import smallest_set, usual_methods, with_fitting_grid
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
@@ -82,9 +82,11 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     more: dict[str, Any] = {}
     words = []
     level = level_of(scenario)
+    if field in ("rho", "geometry", "q") and _are_usual(scenario, level):
+        scenario = replace(scenario, methods=usual_methods(scenario, level))
     known = methods_for(scenario.problem, level)
     if not scenario.methods or not set(scenario.methods) <= set(known):
-        more["methods"] = default_methods(scenario.problem, level)
+        more["methods"] = usual_methods(scenario, level)
         words.append(f"algorithms {method_names(more['methods'])}")
     if scenario.distribution not in distributions_for(scenario.problem):
         more["distribution"] = Scenario.distribution
@@ -126,6 +128,23 @@ def _with_set(scenario: Scenario) -> Scenario:
         whole = tuple(x for x in grid if x % GROUP_SIZE == 0)
         grid = whole or tuple(default_grid("d", scenario.geometry))
     return replace(scenario, d=GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE)), grid=grid)
+
+
+def why_these(scenario: Scenario) -> str:
+    """Return why a scenario began with other methods than the default ones; empty if it did not."""
+    level = level_of(scenario)
+    usual = set(usual_methods(scenario, level))
+    if {*scenario.methods} != usual or usual == {*default_methods(scenario.problem, level)}:
+        return ""
+    return "These can run under pure DP." if scenario.delta == 0 else "These are made for this set."
+
+
+def _are_usual(scenario: Scenario, level: Level) -> bool:
+    """Whether a scenario began with its methods, under some notion and on some set."""
+    at = replace(scenario, epsilon=scenario.epsilon or 1.0, rho=None, axis=None, grid=())
+    sets = (("l2", None), ("lq", DEFAULT_Q), ("lq", 3.0))
+    every = (replace(at, delta=delta, geometry=g, q=q) for delta in (0.0, 1e-6) for g, q in sets)
+    return set(scenario.methods) in [set(usual_methods(one, level)) for one in every]
 
 
 def none_chosen(scenario: Scenario) -> str:

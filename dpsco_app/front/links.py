@@ -1,16 +1,17 @@
 """Links: a scenario as the parameters of an address, and back."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from dpsco_app.front.changes import reaching
+from dpsco_app.front.changes import level_of, reaching
 from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.base.parsing import shorten
+from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.fields import parse
-from dpsco_core.runs.allowed import with_fitting_grid
+from dpsco_core.runs.allowed import usual_methods, with_fitting_grid
 from dpsco_core.scenario import Scenario
 
 BASE = DEFAULT.scenario  # what a field is that the address leaves out
@@ -18,7 +19,10 @@ BASE = DEFAULT.scenario  # what a field is that the address leaves out
 
 def query(scenario: Scenario) -> dict[str, str]:
     """Return the parameters of a link to a scenario; never empty, so that it is no other one."""
-    return {"problem": scenario.problem} | scenario.to_query(BASE)
+    written = {"problem": scenario.problem} | scenario.to_query(BASE)
+    if scenario.methods != usual_methods(scenario, level_of(scenario)):
+        written["methods"] = to_text(scenario.methods)
+    return written
 
 
 def read(given: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
@@ -62,6 +66,8 @@ def _with_losses(problem: str, names: Sequence[str], given: Mapping[str, str]) -
 
 def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
     scenario = Scenario.from_query(dict(given), BASE)
+    if "methods" not in given:
+        scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
     if "grid" not in given:  # nobody has asked for its largest points
         scenario = with_fitting_grid(reaching(scenario), DASHBOARD)
     # A control that is given a larger one shows its default, without a word.

@@ -73,7 +73,8 @@ HOW_TO_READ = """
   Non-private lines may run through it, except where it says *private or not*: sampling alone then
   makes its edge, to within 1 %. The edge is **the floor** of the table.
 - **CDP Fano**: the lower bound of Fano's inequality for concentrated differential privacy (Kamath,
-  Liu and Zhang), over all data with this tail. The window's lower edge is a larger one.
+  Liu and Zhang), over all data with this tail; under pure DP, **Pure-DP Fano**. The window's lower
+  edge is no smaller.
 - **Dashed grey**: the error of an answer that ignores the data.
 - **×**: the error of the best private algorithm over the error without privacy, at the chosen
   point: the price of privacy.

@@ -9,6 +9,7 @@ from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_parts, link, opened_at
+from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.scenario import Scenario
@@ -60,4 +61,4 @@ def draw_page(
         with above:
             draw[part](screen, view, scenario)
     except (InvalidInput, NotApplicable) as problem:
-        screen.say(questions[part], "Not at these settings", str(problem))
+        screen.say(questions[part], "Not at these settings", on_screen(str(problem)))

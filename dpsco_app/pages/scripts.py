@@ -109,6 +109,7 @@ from dpsco_core.explain.users.crossing import crossing_scenario, errors_of
 scenario = crossing_scenario(
     n=point.n,
     d=point.d,
+    p=point.p,
     epsilon=point.epsilon,
     delta=point.delta,
     trials=point.trials,
@@ -136,7 +137,7 @@ from dpsco_core.explain.contest import contest_cells, measured_contest
 from dpsco_core.explain.users.regions import MEASURED, measured_cells, measured_through
 
 plane = measured_through(point.n, point.m)
-rest = (point.d, point.epsilon, point.delta, point.seed)
+rest = (point.d, point.p, point.epsilon, point.delta, point.seed)
 outcomes = {{}}
 for i, j in contest_cells(plane):
     todo = measured_cells(int(plane.y[i]), int(plane.x[j]), *rest)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
-from dpsco_app.front.changes import changed, level_of, listed, offered
+from dpsco_app.front.changes import changed, level_of, listed, offered, why_these
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
 from dpsco_app.parts.folding import fold_in_page
@@ -255,6 +255,8 @@ def _draw_methods(label: str, value: list[str], scenario: Scenario, more: dict[s
     called = short_names(names)
     more |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **more)
+    if why := why_these(scenario):
+        st.caption(why)
     if hidden and value:
         every = bool(st.session_state.get(EVERY))
         st.button(

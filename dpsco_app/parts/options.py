@@ -68,9 +68,9 @@ def at_most(share: float) -> str:
     Examples
     --------
     >>> at_most(0.5025), at_most(0.5), at_most(0.9931), at_most(1.0)
-    ('50.3 %', '50 %', '99.4 %', '100 %')
+    ('50.25 %', '50 %', '99.31 %', '100 %')
     """
-    for digits in range(1, 10):
+    for digits in range(2, 10):
         unit: int = 10**digits
         value = math.ceil(100 * share * unit - 1e-9) / unit
         if value < 100:

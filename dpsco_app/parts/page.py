@@ -155,7 +155,7 @@ def to_explore(scenario: Scenario, label: str) -> None:
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
-        st.caption(on_screen(str(problem)))
+        st.caption(f"{label}: {on_screen(str(problem))}")
         return
     link_to("explore", label, query)
 

@@ -120,9 +120,13 @@ def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) 
 
 @lru_cache(maxsize=1000)
 def fano(scenario: Scenario) -> str:
-    """Return the slug of Fano's bound for concentrated DP that binds the problem, or nothing."""
+    """Return the slug of Fano's bound that binds the problem, or nothing.
+
+    Under pure DP that for pure algorithms, otherwise that for concentrated DP.
+    """
+    privacy = "pure" if notions_of(scenario)[0] == "pure" else "zcdp"
     binding = (c for c in lower_cards(scenario.problem, scenario.level) if _proven(c))
-    named = (c.slug for c in binding if c.instance == Spike.card.slug and c.privacy == "zcdp")
+    named = (c.slug for c in binding if c.instance == Spike.card.slug and c.privacy == privacy)
     slug = next(named, "")
     holds = slug and scenario.geometry == "l2"
     return slug if holds and not evaluate(canonical(scenario), bound(slug)).failures else ""

@@ -96,8 +96,9 @@ def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:
     budget = {name: parse(name, given[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01
-    elif budget["rho"] is None and given["delta"] is None:
-        budget["delta"] = 1e-6
+    elif budget["rho"] is None:
+        budget["epsilon"] = 1.0 if budget["epsilon"] is None else budget["epsilon"]
+        budget["delta"] = 1e-6 if budget["delta"] is None else budget["delta"]
     at = mean_instance(
         hard=hard,
         n=_whole("n", given["n"]),

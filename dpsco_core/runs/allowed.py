@@ -7,12 +7,20 @@ from functools import lru_cache
 from typing import Any
 
 from dpsco_core.base.cards import Level
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import Limits
-from dpsco_core.catalogue import default_methods, distribution_class, methods_for
+from dpsco_core.catalogue import (
+    default_methods,
+    distribution_class,
+    method_card,
+    methods_for,
+    methods_under,
+)
 from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.runs.cost import cost, too_large
+from dpsco_core.runs.study import planned
 from dpsco_core.scenario import RANGED, Scenario
 
 # The scenarios that are run beside one, which may depend on it.
@@ -75,6 +83,39 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
     """
     good = _good_points(scenario, limits, nobody)
     return replace(scenario, grid=good) if good else scenario
+
+
+@lru_cache(maxsize=1000)
+def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
+    """Return the methods with which a scenario begins where nobody has chosen any, in order.
+
+    The default ones; under pure DP, and in lq, as many private ones that are made for that and can
+    run at the scenario. The default ones where there are none.
+
+    Examples
+    --------
+    >>> usual_methods(Scenario(delta=0.0), "item")
+    ('mean.sample', 'mean.cwme-pure', 'mean.adaptive')
+    """
+    usual = default_methods(scenario.problem, level)
+    fitting = methods_for(scenario.problem, level)
+    if isinstance(scenario.budget, PureDP):
+        fitting = methods_under(scenario.problem, level, "pure")
+    elif scenario.geometry == "lq":
+        fitting = tuple(m for m in fitting if method_card(m).geometry == "lq")
+    else:
+        return usual
+    public = [m for m in usual if method_card(m).privacy == "none"]
+    private = [m for m in fitting if _can_run(scenario, m)][: len(usual) - len(public)]
+    return (*public, *private) if private else usual
+
+
+def _can_run(scenario: Scenario, method: str) -> bool:
+    try:
+        planned(scenario, method)
+    except (NotApplicable, InvalidInput):
+        return False
+    return True
 
 
 def smallest_set(scenario: Scenario) -> float:

@@ -231,7 +231,7 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone:
     alone.keyboard.press("Enter")  # to its worst place
     said = alone.locator("p.summary")
     expect(said).to_contain_text("right 52 % of the time")
-    expect(said).to_contain_text("more than 73.2 % at this budget")
+    expect(said).to_contain_text("more than 73.11 % at this budget")
     before = said.inner_text()
     alone.locator("canvas.records").focus()
     for _ in range(30):

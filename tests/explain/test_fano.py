@@ -273,6 +273,8 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     assert own["packing"]["bound"] == EXAMPLE.bound and own["packing"]["kl"] == "inf"
     approx = json.loads(printed(capsys, "--epsilon", "1", "--json"))
     assert approx["problem"]["budget"] == "(1, 1e-06)-DP"
+    pure = json.loads(printed(capsys, "--delta", "0", "--json"))  # at epsilon = 1, as elsewhere
+    assert pure["problem"]["budget"] == "1-DP"
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_filter_pays_from_some_m_on_and_the_command_prints_the_same(
 
 
 def test_the_command_names_every_field_that_is_not_a_default() -> None:
-    scenario = crossing_scenario(n=3000, d=5, epsilon=2.0, delta=1e-8, trials=3, seed=7)
+    scenario = crossing_scenario(n=3000, d=5, p=2.5, epsilon=2.0, delta=1e-8, trials=3, seed=7)
     words = shlex.split(command(scenario))
     parsed = cli._scenario(cli._build_parser().parse_args(words[1:]), sampling=True)
     assert parsed == scenario
@@ -168,9 +168,9 @@ def test_the_map_of_proven_bounds_fills_point_by_point() -> None:
 
 
 def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> None:
-    cells = measured_cells(3000, 1000, 2, 1.0, 1e-6, 7)
+    cells = measured_cells(3000, 1000, 2, 2.5, 1.0, 1e-6, 7)
     assert len(cells) == TRIALS * len(MEASURED) and len(set(cells)) == len(cells)
-    assert {(c.point.n, c.point.m) for c in cells} == {(3000, 1000)}
+    assert {(c.point.n, c.point.m, c.point.p) for c in cells} == {(3000, 1000, 2.5)}
     assert {c.trial for c in cells} == set(range(TRIALS)) and cells[0].point.seed == 7
     # The plane has the chosen point, once, and is in order.
     plane = measured_through(5000, 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
@@ -66,6 +67,28 @@ def test_of_squared_distances_no_more_is_left_open_than_half_the_square_of_a_mea
     [span] = spans(risk)
     assert span.upper is not None and span.upper.card.problems == ("quadratic",)
     assert span.low < span.high < worst_start(risk) / 50
+
+
+def test_of_linear_losses_the_window_has_the_bounds_that_are_made_for_every_norm() -> None:
+    """B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0, variance d: written out here."""
+    at = replace(DEFAULT, problem="linear", n=50_000, d=20, epsilon=5.0, methods=())
+    [span] = spans(at)
+    assert span.upper is not None and span.upper.card.geometry == "lq"
+    where = of_class(at.setting)
+    radius, gradient = where.constants.diameter / 2, where.constants.mean_gradient_bound
+    assert (radius, gradient, where.constants.variance_trace) == (2, 1, pytest.approx(20))
+
+    def b4(steps: int, room: float) -> float:
+        batch = at.n // steps
+        ratio = max(1.0, gradient / room)
+        bias = min(20 / room * (1 + gradient / room), 20**0.5 * ratio)
+        noise = 4 * (gradient + room) ** 2 * 20 / (2 * where.gaussian_rho * batch**2)
+        spread = 20 * ratio**2 / batch + noise
+        return radius * (spread / steps) ** 0.5 + 2 * radius * bias
+
+    least = min(b4(t, x) for t in (1, 2, 5, 20) for x in np.geomspace(1, 1e4, 500))
+    assert span.high == span.upper.value(where) == pytest.approx(least, rel=1e-3)
+    assert span.low < span.high < worst_start(at) / 5
 
 
 def test_on_its_own_instance_the_class_is_not_the_law() -> None:

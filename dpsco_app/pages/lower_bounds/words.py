@@ -131,7 +131,8 @@ def standing_words(here: Standing) -> tuple[str, str]:
     """Return the floor with what is proven, and below it by which method, and where."""
     first, s = next(iter(here.windows.values())), here.point
     who = {"approx": "(ε, δ)-private", "zcdp": "ρ-zCDP", "pure": "ε-private"}
-    answer = f"No {who[first.notion]} algorithm can promise less than {brief(first.floor)}"
+    nobody = f"No {who[first.notion]} algorithm for a mean"
+    answer = f"{nobody} can promise less than {brief(first.floor)}"
     where = f"In the worst case at n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}"
     if first.upper is None or first.ceiling >= here.start:
         return answer, f"{where} nothing is proven below the answer 0, {brief(here.start)}."
@@ -191,7 +192,9 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
     """Return what a proof proves, and about whom."""
     if bound <= VOID:
         return "At this spike probability the output may tell everything: nothing is proven"
-    return f"No {CLASS_NAMES[curve.binds]} algorithm can promise less than {brief(bound)}"
+    return (
+        f"No {CLASS_NAMES[curve.binds]} algorithm for a mean can promise less than {brief(bound)}"
+    )
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:

@@ -167,7 +167,7 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     made, many = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
     sizes, exact, linear, together = _batches(*budget, view.records, view.releases)
     one, all_of_them = "one release on a secret batch", f"{view.releases:,} Gaussian releases"
-    quoted, here = "linear bound q(e^ε − 1)", float(np.interp(view.batch, sizes, linear))
+    quoted, here = "linear bound q(exp ε − 1)", float(np.interp(view.batch, sizes, linear))
     figure = compared_figure(
         {all_of_them: (sizes, together), quoted: (sizes, linear), one: (sizes, exact)},
         {

@@ -93,8 +93,8 @@ ABOUT = {
     "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017). Releases "
     "with Gaussian noise, each on a **new** secret batch, are composed by their moments, bounded "
     "from the curve of one release: what private SGD spends. The straight line is the bound that "
-    "is often quoted, q(e^ε − 1) with q the share of the records; the exact one bends below it. "
-    "With batches of 1 % ten thousand releases cost hardly more than one on all records.",
+    "is often quoted, q($e^\\varepsilon$ − 1) with q the share of the records; the exact one bends "
+    "below it. With batches of 1 % ten thousand releases cost hardly more than one on all records.",
     "audit": (
         "A proof can be wrong, and so can code. The **audit** takes a data set with one record "
         "far out, and two neighbours of it: in one the record is as far out on the other side, "
@@ -117,14 +117,14 @@ ABOUT_FAULT = {
     "budget the papers' loose conversion hides the flaw.",
 }
 WHY_DELTA = (
-    "δ is large here on purpose: Gaussian noise at (1, 10⁻⁶) breaks the bound e^ε only in events "
-    "of probability around 10⁻⁵, which no class will wait for."
+    "δ is large here on purpose: Gaussian noise at (1, 10⁻⁶) breaks the bound $e^\\varepsilon$ "
+    "only in events of probability around 10⁻⁵, which no class will wait for."
 )
 HOW_TO_READ = (
     "* **Neighbours** replace one record (at user level all records of one user).\n"
-    "* **ε** (epsilon), **δ** (delta): P[output on one] ≤ e^ε · P[output on the other] + δ. "
-    "**Pure** is δ = 0. **ρ** (rho) is the zCDP parameter: Rényi divergence of every order α is at "
-    "most ρα.\n"
+    "* **ε** (epsilon), **δ** (delta): P[output on one] ≤ $e^\\varepsilon$ · P[output on the "
+    "other] + δ. **Pure** is δ = 0. **ρ** (rho) is the zCDP parameter: Rényi divergence of every "
+    "order α is at most ρα.\n"
     "* **Noise multiplier**: standard deviation of the noise over the sensitivity, 1/√(2ρ).\n"
     "* **Share** in the ledger: of what the run has spent; releases on disjoint blocks of records "
     "cost what the most expensive block costs, so that each may have 100 %.\n"

@@ -82,6 +82,7 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     asked = crossing_scenario(
         n=scenario.n,
         d=scenario.d,
+        p=scenario.p,
         epsilon=scenario.epsilon,
         delta=scenario.delta,
         trials=scenario.trials,
@@ -132,7 +133,7 @@ def _bounds(basis: Reading, at: UserLevel) -> Contest:
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:
     """Return the runs of a cell of the measured map."""
     at = level(scenario)
-    return measured_cells(at.n, at.m, at.d, at.epsilon, at.delta, scenario.seed)
+    return measured_cells(at.n, at.m, at.d, scenario.p, at.epsilon, at.delta, scenario.seed)
 
 
 def _measured(scenario: Scenario) -> Iterator[Contest]:

@@ -95,7 +95,7 @@ STATE = PageState(
         "distance.",
         sampling=False,
         without=(
-            *("distribution", "decay", "p", "offset", "margin", "geometry", "q", "diameter", "rho"),
+            *("distribution", "decay", "offset", "margin", "geometry", "q", "diameter", "rho"),
             *("methods", "axis", "grid", "tuning", "calibration"),
         ),
         problems=(PROBLEM,),

@@ -29,9 +29,9 @@ LOOK_AT = {
     "differences holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
     "**As printed**: what the theorems ask for, and the users that the first phase of filtered SGD "
-    "needs to fill its C ≈ 100 ln(20nm e^ε/δ)/ε groups. **Calibrated**: the same algorithms with "
-    "the least noise and the smallest test that the proof allows. All need about 1/ε users; "
-    "between printed and calibrated lie two to three powers of ten.",
+    "needs to fill its C ≈ 100 ln(20nm $e^\\varepsilon$/δ)/ε groups. **Calibrated**: the same "
+    "algorithms with the least noise and the smallest test that the proof allows. All need "
+    "about 1/ε users; between printed and calibrated lie two to three powers of ten.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
     "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
@@ -67,6 +67,8 @@ NEED_NAMES = {
 SYMBOLS = r"""
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
   $m$ items; $n$ and $m$ are public.
+- $p$: the tail index of the data that are measured. Bounds and counts of users, in units of $L$
+  and $R$, are the same at every $p$.
 - $\varepsilon,\delta$: the budget of one user. $\Lambda=\ln(1/\delta)$.
 - $L$: the loss of every item is $L$-Lipschitz; $R$: the **diameter** of the constraint set; $LR$:
   no answer has more excess risk. $\beta$: smoothness of the loss of an item, in bounds

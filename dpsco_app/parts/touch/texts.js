@@ -4,7 +4,7 @@ import { bestGuess, distance, guessLimit, length } from "./clipping.js"
 import { percents, short } from "./errors.js"
 
 const percent = (share) => `${Math.floor(share * 100)} %`
-const atMost = (share) => `${Math.ceil(share * 1000 - 1e-8) / 10} %`
+const atMost = (share) => `${Math.ceil(share * 10000 - 1e-7) / 100} %`
 
 const costOf = ({ choiceRho, rho }) => percent(1 - choiceRho / rho)
 

@@ -38,19 +38,24 @@ def crossing_scenario(
     *,
     n: int = 10_000,
     d: int = 10,
+    p: float = 3.0,
     epsilon: float = 1.0,
     delta: float = 1e-6,
     trials: int = 10,
     seed: int = 0,
     methods: tuple[str, ...] = (FILTERED, PLAIN),
 ) -> Scenario:
-    """Return the study: the squared distance to hypercube data, over m, with `methods`."""
+    """Return the study: the squared distance to hypercube data, over m, with `methods`.
+
+    `p`: the moment that the data have; the larger, the lighter their tail.
+    """
     return Scenario(
         problem="quadratic",
         distribution="hypercube",
         methods=methods,
         n=n,
         d=d,
+        p=p,
         epsilon=epsilon,
         delta=delta,
         trials=trials,

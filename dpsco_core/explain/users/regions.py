@@ -134,7 +134,7 @@ def measured_through(n: int, m: int) -> Plane:
 
 
 def measured_cells(
-    n: int, m: int, d: int, epsilon: float, delta: float, seed: int
+    n: int, m: int, d: int, p: float, epsilon: float, delta: float, seed: int
 ) -> tuple[Cell, ...]:
     """Return the runs of one point of the measured map: the squared distance to hypercube data."""
     point = Scenario(
@@ -144,6 +144,7 @@ def measured_cells(
         n=n,
         d=d,
         m=m,
+        p=p,
         epsilon=epsilon,
         delta=delta,
         trials=TRIALS,

@@ -188,15 +188,14 @@ def fits(n: int, m: int, d: int) -> bool:
 def check_size(problem: Problem, n: int, m: int, limits: Limits) -> None:
     """Refuse samples that a place does not allow: all items, or the means where they have a law."""
     d = problem.constraint.d
-    if m == 1:
-        if n * d > limits.most_elements:
-            raise InvalidInput(
-                f"n times d must be at most {limits.most_elements:,} for {limits.where}, "
-                f"got n={n:,} and d={d:,}."
-            )
-        return
     most = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
-    if n * m * d > most and not (has_exact_means(problem) and n * d <= limits.elements):
+    means = limits.most_elements if m == 1 else limits.elements
+    if m == 1 or (n * m * d > most and has_exact_means(problem)):
+        if n * d > means:
+            raise InvalidInput(
+                f"n times d must be at most {means:,} for {limits.where}, got n={n:,} and d={d:,}."
+            )
+    elif n * m * d > most:
         raise InvalidInput(
             f"n times m times d must be at most {most:,} for {limits.where}, "
             f"got n={n:,}, m={m:,} and d={d:,}."

@@ -33,7 +33,7 @@ from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.evaluations import hardest, region, without_data
 from dpsco_app.parts.options import HARDEST, rounded
 from dpsco_app.parts.presets import DEFAULT
-from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.catalogue import default_methods, method_card, methods_for
 from dpsco_core.results.exact import expected_error
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
@@ -174,7 +174,15 @@ def test_an_error_that_no_data_would_have_too_and_a_sweep_without_the_own_value_
     assert "outside of the sweep" not in small(say(of(level)))
     assert small(say(of(replace(level, n=100)))).endswith(" n = 100 is outside of the sweep.")
     wide = of(replace(level, n=10_000, d=1000, grid=(100, 200)))
-    assert small(say(wide)).endswith(" n = 10,000 is too large to run here.")
+    named, here = "but not for the command dpsco run.", small(say(wide))
+    assert (
+        here.endswith(f" n = 10,000 is too large to run here, {named}")
+        and "(n\xa0=\xa0200," in here
+    )
+    items = replace(
+        level, axis="m", grid=(10, 20), m=10**7, methods=default_methods("mean", "user")
+    )
+    assert small(say(of(items))).endswith(" m = 10⁷ is too large to run here.")
 
 
 def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:

@@ -16,7 +16,7 @@ from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_app.parts.shown_bounds import fano
-from dpsco_core.catalogue import default_methods, method_card
+from dpsco_core.catalogue import bound, default_methods, method_card
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 from tests.folded import one_in
@@ -119,6 +119,27 @@ def test_no_window_is_drawn_where_it_is_about_other_data() -> None:
         assert why in " ".join(line for words in panel.words for line in words.lines)
         worst = [line.y[0] for line in panel.lines if line.key == fano(other)]
         assert all(y <= dict(region(other))[None].value for y in worst)
+
+
+@pytest.mark.parametrize(
+    ("budget", "name"),
+    [
+        ({}, "CDP Fano"),
+        ({"epsilon": None, "delta": None, "rho": 0.1}, "CDP Fano"),
+        ({"delta": 0.0}, "Pure-DP Fano"),
+    ],
+)
+@pytest.mark.parametrize("problem", ["mean", "quadratic"])
+def test_fano_s_line_is_the_bound_on_the_algorithms_of_the_budget(
+    problem: str, budget: dict[str, float | None], name: str
+) -> None:
+    scenario = Scenario(problem=problem, p=2.0, **budget)  # type: ignore[arg-type]
+    (panel,) = front_figure([Study(scenario=scenario)], View()).panels
+    (line,) = [line for line in panel.lines if line.key == fano(scenario)]
+    pure = scenario.delta == 0
+    assert (line.name, bound(line.key).card.privacy) == (name, "pure" if pure else "zcdp")
+    gaussian = bound(fano(replace(scenario, epsilon=1.0, delta=1e-6, rho=None)))
+    assert (line.y[0] > gaussian.value(scenario.setting)) is pure
 
 
 def test_what_no_data_would_err_has_a_row_which_says_of_which_data() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dpsco_app.front import links
 from dpsco_app.front.notice import HARD
 from dpsco_app.pages.explore.foot import handle
 from dpsco_app.parts import controls
@@ -16,6 +18,7 @@ from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.parts.options import OPTIONS, SHOW, VIEWS
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import bound, default_methods, method_card
+from dpsco_core.runs.allowed import usual_methods
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
 from tests.app.pages import (
     checked,
@@ -169,6 +172,38 @@ def test_a_zcdp_budget_leaves_the_axis_epsilon() -> None:
     page.run()
     assert chosen(page).axis == "n" and "ε" not in page.get_by_key("field_axis").options
     assert is_stale(page)
+
+
+def test_methods_that_nobody_chose_fit_the_notion_and_the_set_and_the_page_says_so() -> None:
+    link = {"delta": "0", "problem": "logistic", "trials": "2", "grid": "1000,2000"}
+    page = open_page(**link)
+    private = [m for m in chosen(page).methods if method_card(m).privacy != "none"]
+    assert private and all("pure" in method_card(m).budgets for m in private)
+    assert "These can run under pure DP." in [c.value for c in page.sidebar.caption]
+    assert "cannot run" not in headline(page)
+    # Back, and to a set with its own methods; what somebody has chosen stays.
+    page.get_by_key(NOTION).set_value("approx")
+    assert set(chosen(checked(page.run())).methods) == set(default_methods("logistic"))
+    page.get_by_key("field_geometry").set_value("lq")
+    own = chosen(checked(page.run())).methods
+    assert "These are made for this set." in [c.value for c in page.sidebar.caption]
+    assert {method_card(m).geometry for m in own if method_card(m).privacy != "none"} == {"lq"}
+    page = open_page(**link | {"methods": "sco.erm,sco.clipped"})
+    assert chosen(page).methods == ("sco.erm", "sco.clipped")
+    page.get_by_key("field_geometry").set_value("lq")
+    assert chosen(checked(page.run())).methods == ("sco.erm", "sco.clipped")
+
+
+@pytest.mark.parametrize("change", [{"delta": 0.0}, {"geometry": "lq", "q": 1.5}, {}])
+@pytest.mark.parametrize("problem", ["mean", "linear"])
+def test_a_link_restores_the_methods_whether_they_are_the_usual_ones_or_not(
+    problem: str, change: dict[str, Any]
+) -> None:
+    start = links.BASE if problem == "mean" else links.read({"problem": problem})[0]
+    at = replace(start, **change)
+    for methods in (default_methods(problem), usual_methods(at, "item"), at.methods[:2]):
+        scenario = replace(at, methods=methods)
+        assert links.read(links.query(scenario)) == (scenario, [])
 
 
 def test_a_geometry_brings_its_exponent_and_takes_it_away() -> None:

@@ -129,7 +129,7 @@ def test_every_scene_makes_its_point() -> None:
     assert view.hard == "spike"
     drawn = curves(instance_of(view, scenario))
     packing = next(c for c in drawn if c.slug == "fano-cdp")
-    assert "0.00354" in proof_title(packing, packing.best)
+    assert "for a mean can promise less than 0.00354" in proof_title(packing, packing.best)
     assert "0.0538, 15 times this one, is that of" in floors_sentence(drawn, packing)
     assert "0.227" in bites("Pure costs more")
     assert brief(floors(instance_of(*SHOWN["Pure costs more"])).concentrated) == "0.0538"
@@ -257,7 +257,8 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     windows = here.windows
     floor, ceiling = brief(windows["approx"].floor), brief(windows["zcdp"].ceiling)
     assert headline(page) == (
-        f"No (ε, δ)-private algorithm can promise less than {floor}; {ceiling} is proven possible"
+        f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
+        f"{ceiling} is proven possible"
     )
     assert ": 2.2 times the floor. " in below(page)
     assert below(page).endswith("The worst-case error of always answering 0 is 2.")

@@ -11,6 +11,7 @@ import pytest
 from dpsco_app.figure.colours import IMPOSSIBLE, METHODS
 from dpsco_app.figure.values import Figure, Line
 from dpsco_app.pages.first_screen import numbers_of
+from dpsco_app.pages.privacy import words
 from dpsco_app.pages.privacy.figures import (
     LOOKS,
     audit_figure,
@@ -38,6 +39,7 @@ from dpsco_app.pages.privacy.words import (
     title_audit,
     title_ledger,
 )
+from dpsco_app.pages.users import words as users
 from dpsco_app.shell import visit
 from dpsco_core.audit.engine import FAULTS, Audit, run_audit, steps
 from dpsco_core.audit.samples import samples
@@ -177,7 +179,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "convert", "delta": "0"}, "Gaussian noise cannot give pure DP"),
         ({"part": "ledger"}, "all of the budget"),
         ({"part": "ledger", "delta": "0"}, "all of the budget"),
-        ({"part": "ledger", "delta": "0", "method": "mean.clipped"}, "Nearest:"),
+        ({"part": "ledger", "delta": "0", "methods": "mean.clipped"}, "Nearest:"),
         (
             {"part": "ledger", "problem": "logistic", "methods": "lp.noisy-mirror-descent"}
             | {"geometry": "lq", "q": "1.5", "n": "500"},
@@ -189,7 +191,10 @@ def test_the_first_figure_is_the_calculator() -> None:
         ),
         ({"part": "audit", "runs": "2000"}, "is not refuted"),
         ({"part": "audit", "runs": "2000", "fault": "no-clipping"}, "Caught after 200 runs"),
-        ({"part": "audit", "audited": "user.accelerated"}, "Nearest: choose user.clipped-means"),
+        (
+            {"part": "audit", "audited": "user.accelerated"},
+            "Nearest: choose Clipped user gradients",
+        ),
         ({"part": "audit", "audited": "mean.cwme-pure", "runs": "2000"}, "at δ = 0"),
     ],
 )
@@ -219,10 +224,10 @@ def test_the_ladder_says_what_every_argument_proves_here(
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
-        ({}, ("73.2 %", "far from certain", "δ = 10⁻⁶", "**0.4752**")),
+        ({}, ("73.11 %", "far from certain", "δ = 10⁻⁶", "**0.4752**")),
         ({"epsilon": "0.1"}, ("52.5 %", "hardly better than tossing a coin")),
         ({"epsilon": "10", "delta": "0"}, ("99.996 %", "hides little", "**10**", "**5**")),
-        ({"part": "ledger"}, ("73.2 %", "mean of clipped records")),
+        ({"part": "ledger"}, ("73.11 %", "mean of clipped records")),
     ],
 )
 def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
@@ -233,6 +238,12 @@ def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
     for part in shown:
         assert part in told
     assert ("the probability of revealing more" in texts(page)) == (query.get("delta") != "0")
+
+
+def test_powers_of_e_are_set_as_powers() -> None:
+    written = [*words.ABOUT.values(), words.WHY_DELTA, words.HOW_TO_READ, *users.LOOK_AT.values()]
+    assert sum(text.count(r"$e^\varepsilon$") for text in written) == 4
+    assert not any("e^ε" in text for text in written)
 
 
 def test_the_audit_of_the_page_is_that_of_its_command() -> None:

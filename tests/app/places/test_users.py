@@ -176,7 +176,9 @@ def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_
     first = next(_measured(at))
     assert (700 in first.plane.y, 20 in first.plane.x) == (True, True)
     assert "At m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
-    swept = list(study(replace(crossing_scenario(n=700, d=2, methods=METHODS), grid=(20.0,))))
+    swept = list(
+        study(replace(crossing_scenario(n=700, d=2, p=at.p, methods=METHODS), grid=(20.0,)))
+    )
     ones = [
         np.mean([o.error for o in swept if o.method == m and o.trial < TRIALS]) for m in MEASURED
     ]
@@ -348,11 +350,14 @@ def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
     assert len(page.dataframe) == 1
 
 
-def test_the_page_opens_on_the_measured_crossover() -> None:
-    page = open_users()
+@pytest.mark.parametrize("p", [visit.BASE.p, 6.0])
+def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float) -> None:
+    page = open_users(p=f"{p:g}")
+    assert f"--p {p:g}" in page.code[0].value
+    assert page.select_slider(key=controls.PREFIX + "p").value == p
     (chart,) = page.get("plotly_chart")
     # The figure, the answer and the command are those of the core's study.
-    scenario = crossing_scenario(n=2000, d=2, trials=2, methods=METHODS)
+    scenario = crossing_scenario(n=2000, d=2, p=p, trials=2, methods=METHODS)
     assert command(scenario) in [c.value for c in page.code]
     outcomes = list(study(scenario))
     curves = [errors_of(outcomes, m) for m in METHODS]
@@ -452,6 +457,15 @@ def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
     """Measured errors both: the theorems' rates may name another method."""
     assert View().basis == "measured" == READINGS[-1]
     assert "Measured errors may name another method" in texts(open_users(part="map"))
+
+
+def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
+    """Not by a number of items that the figure would have drawn first."""
+    page = open_users(n="10000")
+    page.session_state[controls.PREFIX + "d"] = 1000
+    assert below(checked(page.run())) == (
+        "n times d must be at most 2,000,000 for the dashboard, got n = 10,000 and d = 1,000."
+    )
 
 
 def test_a_method_that_cannot_run_says_why() -> None:
