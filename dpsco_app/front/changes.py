@@ -136,7 +136,7 @@ def why_these(scenario: Scenario) -> str:
     usual = set(usual_methods(scenario, level))
     if {*scenario.methods} != usual or usual == {*default_methods(scenario.problem, level)}:
         return ""
-    return "These can run under pure DP." if scenario.delta == 0 else "These are made for this set."
+    return "These can run under pure DP." if scenario.delta == 0 else "These suit this set."
 
 
 def _are_usual(scenario: Scenario, level: Level) -> bool:

@@ -23,6 +23,8 @@ from dpsco_core.runs.cost import cost, too_large
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import RANGED, Scenario
 
+# All runs of a method with which a scenario begins take no longer.
+QUICK_SECONDS = 3.0
 # The scenarios that are run beside one, which may depend on it.
 Beside = Callable[[Scenario], Sequence[Scenario]]
 ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, a smaller size is the better way out
@@ -89,8 +91,8 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return the methods with which a scenario begins where nobody has chosen any, in order.
 
-    The default ones; under pure DP, and in lq, as many private ones that are made for that and can
-    run at the scenario. The default ones where there are none.
+    The default ones; under pure DP, and in lq, as many private ones that run quickly at the
+    scenario, those first that are made for it. The default ones where there are none.
 
     Examples
     --------
@@ -106,16 +108,17 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     else:
         return usual
     public = [m for m in usual if method_card(m).privacy == "none"]
-    private = [m for m in fitting if _can_run(scenario, m)][: len(usual) - len(public)]
-    return (*public, *private) if private else usual
+    private = [m for m in dict.fromkeys((*fitting, *usual)) if m not in public]
+    quick = [m for m in private if _is_quick(scenario, m)][: len(usual) - len(public)]
+    return (*public, *quick) if quick else usual
 
 
-def _can_run(scenario: Scenario, method: str) -> bool:
+def _is_quick(scenario: Scenario, method: str) -> bool:
     try:
         planned(scenario, method)
     except (NotApplicable, InvalidInput):
         return False
-    return True
+    return cost(replace(scenario, methods=(method,)), exact=False).seconds <= QUICK_SECONDS
 
 
 def smallest_set(scenario: Scenario) -> float:
