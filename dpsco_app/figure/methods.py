@@ -37,7 +37,7 @@ SIGNS = {
     "hexagon-open": "⬡",
     "cross": "✚",
     "cross-open": "✛",
-    "hourglass": "✖",
+    "hourglass": "⊠",
     "bowtie": "⋈",
     "star-diamond": "✦",
     "hexagram": "✶",

@@ -151,7 +151,10 @@ def _rows(
 
 
 def _price(panel: FrontPanel, key: str) -> str:
-    row = panel.study.at(key, panel.x)
-    if row is not None and key == panel.study.public:
+    """Return the price of a method, where there is an error above 0 without privacy."""
+    row, public = (panel.study.at(m, panel.x) for m in (key, panel.study.public))
+    if row is None or public is None or public.mean == 0:
+        return ""
+    if row is public:
         return "1×"
-    return "" if row is None or row.price is None else f"{ratio_text(row.price.value)}×"
+    return "" if row.price is None else f"{ratio_text(row.price.value)}×"

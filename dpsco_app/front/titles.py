@@ -29,8 +29,8 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
         loss = inside(problem_card(scenario.problem).name)
-        about = " for privacy" if scenario.problem == MEAN else f": {loss}"
-        return f"The hardest case known{about}, same tail"
+        about = ", same tail" if scenario.problem == MEAN else f": {loss}"
+        return f"The hardest case known for privacy{about}"
     if compared(studies) == "tail":
         tail = "Heavy" if scenario.p < 4 else "Light"
         return f"{tail} tail, p = {number_text(scenario.p)}: {law} {data_word(scenario)}"
@@ -43,9 +43,11 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_about(study: Study) -> str:
-    """Return what the hardest data are like, where they are those of the lower bounds on means."""
-    hardest = study.role == "hardest" and study.scenario.problem == MEAN
-    return "made anew for each n: a few records far out carry the mean" if hardest else ""
+    """Return what the data of the hardest case are like."""
+    if study.role != "hardest":
+        return ""
+    means = study.scenario.problem == MEAN
+    return "made anew for each n: a few records far out carry the mean" if means else "same tail"
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:

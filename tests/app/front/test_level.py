@@ -54,6 +54,14 @@ def test_an_error_of_zero_is_drawn_at_the_edge_and_said_above() -> None:
     assert "lower edge" in lines[CLIPPED].hover[1] and "lower edge" not in lines[CLIPPED].hover[0]
     values = {row.key: row.values[0] for row in figure.ladder.rows}
     assert [values[method] for method in L1.methods] == ["0", "0", "0.30"]
+    prices = {row.key: row.values[1] for row in figure.ladder.rows}
+    assert {prices[method] for method in L1.methods} == {""}  # over 0
+    (above,) = [
+        row.values[1]
+        for row in front_figure([with_errors((1, 1), (2, 2), (3, 3))], View()).ladder.rows
+        if row.key == CLIPPED
+    ]
+    assert above == "2.0×"
     assert study.lead == CLIPPED
     assert headline(answer([study])) == "Excess risk 0 in all 3 runs on Student t data"
     assert small(answer([study])).endswith("clipped gradients, at n = 1,000, d = 5, ε = 1.")

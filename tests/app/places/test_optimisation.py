@@ -201,7 +201,7 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     assert (beside.scenario.problem, beside.scenario.distribution) == (hard, "hypercube")
     assert "in the hardest case" in headline(page)
     words = " ".join(annotations(figure(page)))
-    assert "The hardest case known: linear loss, same tail" in words
+    assert "The hardest case known for privacy: linear loss" in words
     # Left of the window of linear losses it says that this loss has none.
     assert "No window" in words and "the window none" in words
 
