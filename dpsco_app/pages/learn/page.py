@@ -29,7 +29,7 @@ from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import window
+from dpsco_app.shell import visit, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
 
@@ -246,7 +246,7 @@ def _go_on(lesson: Lesson) -> None:
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
-            link_to(slug, label)
+            link_to(slug, label, visit.query(lesson.scenario))
         link(STATE, View(lesson=lesson.slug), about=words.HOMEWORK)
 
 

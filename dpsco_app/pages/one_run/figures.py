@@ -59,7 +59,8 @@ def path_title(
         title = f"Without noise the risk of this run would end {_lower(noise)}"
         if mean_gain is None:
             return title
-        return f"{title}; on average {_lower(mean_gain) if mean_gain > 1.05 else 'hardly lower'}"
+        mean = _lower(mean_gain).removesuffix(" lower")
+        return f"{title}; on average {mean if mean_gain > 1.05 else 'hardly lower'}"
     return f"Of two runs without noise, the unclipped one would end {_lower(clipping)}"
 
 

@@ -347,7 +347,7 @@ def test_titles_name_what_costs_most() -> None:
     noisy = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
     assert noisy == "Without noise the risk of this run would end 10 times lower"
     averaged = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.84)
-    assert averaged == f"{noisy}; on average 1.8 times lower"
+    assert averaged == f"{noisy}; on average 1.8 times"
     assert path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.0).endswith("hardly lower")
     clipped = path_title(path(1, 0.1), path(1, 0.09), path(1, 0.01))
     assert clipped == "Of two runs without noise, the unclipped one would end 9 times lower"
@@ -380,7 +380,7 @@ def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
         page = open_anatomy(problem="huber", trials="3", radius=repr(factor))
         _, _, _, noise = parts.at(factor * chosen)
         mean = sum(parts.at(factor * chosen))
-        gain = f"; on average {short_text(mean / (mean - noise), 2)} times lower"
+        gain = f"; on average {short_text(mean / (mean - noise), 2)} times"
         assert headline(page) == player(page)["title"] + gain
         sentence = page.container(key="one_run_sentence").markdown[0].value
         assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
