@@ -43,6 +43,12 @@ STYLE = """<style>
   font-size: 1rem; font-weight: 600;
 }
 .st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
+[class*=st-key-learn_door_] { position: relative; cursor: pointer; }
+/* All of a card leads where its link does. */
+[class*=st-key-learn_door_] [data-testid=stElementContainer] { position: static; }
+[class*=st-key-learn_door_] :is([data-testid=stPageLink] a, .st-key-learn_next button)::after {
+  content: ""; position: absolute; inset: 0; z-index: 1;
+}
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 @media (max-width: 1100px) {
@@ -136,7 +142,7 @@ def _doors() -> None:
     st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
     with st.container(key="learn_doors"):
         for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
-            with column:
+            with column, st.container(key=f"learn_door_{slug}"):
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
