@@ -73,13 +73,13 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
         screen.say(WHICH, answer(fits), f"{fewer} {slow_ones(fits)}")
         return
     figure = race_figure(shown, outcomes, start, advised.choice, start_with(advised, start))
-    drawn = [row.key for row in figure.ladder.rows]
+    shown_rows = [row.key for row in figure.ladder.rows]
     if is_phone():
         figure = with_names_above(figure)
     screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
-    screen.draw(figure, phone={"left": 16, "height": 90 + PHONE_ROW * len(drawn)})
+    screen.draw(figure, phone={"left": 16, "height": 90 + PHONE_ROW * len(shown_rows)})
     screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
-    hidden = [method_card(m).name for m in chosen if m not in drawn]
+    hidden = [method_card(m).name for m in chosen if m not in shown_rows]
     if hidden:
         screen.foot.caption(
             "These find the exact minimiser in every run, a corner of the set, and have no place "
