@@ -133,9 +133,7 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
             off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
         off += ", and more than ε allows" * (prediction > lesson.most)
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
-    before, after = answer_text(lesson, prediction), answer_text(lesson, measured)
-    if finding.since is not None:
-        after = f"between {answer_text(lesson, finding.since)} and {after}"
+    before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
     return Verdict(
         close=close,
         sentence=f"You predicted: **{before}**. Measured: **{after}**. {remark or 'Not this one'}.",
@@ -151,6 +149,14 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
         return f"{lesson.unit[1:]}{written}"
     unit = " time" if (written, lesson.unit) == ("1", " times") else lesson.unit
     return f"{written}{unit}"
+
+
+def measured_text(lesson: Lesson, finding: find.LessonFinding) -> str:
+    """Return what was measured as people read it: a number, or the two that it lies between."""
+    text = answer_text(lesson, finding.answer)
+    if finding.since is None:
+        return text
+    return f"{answer_text(lesson, finding.since)} to {text.removeprefix(lesson.unit[1:])}"
 
 
 def step_name(slug: str) -> str:

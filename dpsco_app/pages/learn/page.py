@@ -21,6 +21,7 @@ from dpsco_app.pages.learn.lessons import (
     Answer,
     Lesson,
     answer_text,
+    measured_text,
     step_name,
 )
 from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, View
@@ -226,7 +227,7 @@ def _draw_handle(
     prediction, measured, start = state.prediction_of(lesson.slug), None, None
     if over is not None:
         answer = over.finding.answer
-        measured = (answer_text(lesson, answer), lesson.place(evidence, float(answer)))
+        measured = (measured_text(lesson, over.finding), lesson.place(evidence, float(answer)))
     if lesson.first:
         own = curve(evidence.table, lesson.first)
         start = (float(own.index[0]), float(own.iloc[0]))

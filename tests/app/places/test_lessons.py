@@ -120,7 +120,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
 def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
     finding = replace(finding_of(2000.0), since=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
-    assert f"Measured: **between m = 1,000 and m = 2,000**. {verdict}" in sentence
+    assert f"Measured: **m = 1,000 to 2,000**. {verdict}" in sentence
 
 
 # -- finding ------------------------------------------------------------------------------------
