@@ -40,7 +40,7 @@ DISTANCE = 1000  # the distance of your record, at first
 MOVED = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 CLOUD = (*AVERAGES, "cloud", "again", "radius")
-PRICES = (*CLOUD, "bars", "prices")
+PRICES = (*CLOUD, "prices")
 
 
 def story(numbers: Why) -> ScrollStory:
@@ -57,8 +57,9 @@ def story(numbers: Why) -> ScrollStory:
 def setting() -> str:
     return (
         f"The picture: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
-        f"= {number_text(SCENARIO.p)}, ε = {number_text(EPSILON)}, δ = {number_text(DELTA)}, seed "
-        f"{SCENARIO.seed}. The records are drawn, so the picture itself is not private."
+        f"= {number_text(SCENARIO.p)} (in step 8 p = {number_text(LIGHT)}), "
+        f"ε = {number_text(EPSILON)}, δ = {number_text(DELTA)}, seed {SCENARIO.seed}. The records "
+        "are drawn, so the picture itself is not private."
     )
 
 
@@ -126,10 +127,11 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"A large circle needs much noise: at R = {short(large.radius)} a release is "
                 f"typically {short(large.noise)} from the average of the clipped records. A small "
                 f"one distorts: at R = {short(small.radius)} it clips {small.clipped} of the "
-                f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Drag the circle from "
-                "one to the other. The stack shows the squares of sampling, bias and noise, which "
-                "add up to the square of the typical error. (Clipped records scatter less, so "
-                "that a small circle makes the sampling error smaller, too.)",
+                f"{SCENARIO.n} records, and the bias is {short(small.bias)}. Move the radius from "
+                "one to the other. The squares of sampling, bias and noise<span class='wide'>, "
+                "which the stack shows,</span> add up to the square of the typical error. (Clipped "
+                "records scatter less, so that a small circle makes the sampling error smaller, "
+                "too.)",
             ),
             state=shown(radius=large.radius, view=MIDDLE, parts=(*CLOUD, "bars"), main="means"),
         ),
@@ -151,10 +153,11 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
         ScrollStep(
             title="Even the best radius is expensive",
             text=(
-                "The figure shows the same stack at every radius: on the left mostly bias, on the "
-                f"right mostly noise. It is lowest at R = {short(best.radius)}, where the typical "
-                f"error is {short(best.error)}. Without privacy it was {short(heavy.plain)}: the "
-                f"<b>price of privacy</b> is a factor of {short(heavy.price)}.",
+                "The figure stacks the three squares at every radius: on the left mostly bias, on "
+                f"the right mostly noise. It is lowest at R = {short(best.radius)}, where the "
+                f"typical error is {short(best.error)}. Without privacy it was "
+                f"{short(heavy.plain)}: the <b>price of privacy</b> is a factor of "
+                f"{short(heavy.price)}.",
                 "A heavy tail has no good place to cut: records that matter lie outside every "
                 "circle. Nor may we simply read the best radius off the data: looking costs a part "
                 "of the privacy budget.",

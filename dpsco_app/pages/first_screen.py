@@ -1,7 +1,7 @@
 """A page's first screen: a question, its answer, one figure, and what is behind the figure."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,14 +40,19 @@ class FirstScreen:
         self.head.html(head(question, [answer], [(small, "")], theme()))
 
     def draw(
-        self, figure: Figure, on_click: Callable[[str], None] | None = None, **lengths: Any
+        self,
+        figure: Figure,
+        on_click: Callable[[str], None] | None = None,
+        *,
+        phone: Mapping[str, int] = PHONE,
+        **lengths: Any,
     ) -> None:
         """Draw the figure; `on_click` is told the key whose selection holds the chosen point.
 
-        `lengths` are those of its size that a wide window has otherwise.
+        `lengths` are those of its size that a wide window has otherwise, `phone` those of a phone.
         """
         shown = theme()
-        size = SIZE | lengths if shown.size.ladder else PHONE
+        size = SIZE | lengths if shown.size.ladder else {**phone}
         size = size if figure.ladder.rows else size | {"right": 20}
         shown = replace(shown, size=replace(shown.size, **size))
         self.count += 1

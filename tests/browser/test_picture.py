@@ -227,8 +227,6 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone:
     change.focus()
     alone.keyboard.press("Enter")
     expect(change).to_have_attribute("aria-pressed", "true")
-    alone.keyboard.press("Tab")
-    alone.keyboard.press("Enter")  # to its worst place
     said = alone.locator("p.summary")
     expect(said).to_contain_text("right 52 % of the time")
     expect(said).to_contain_text("more than 73.11 % at this budget")
@@ -242,8 +240,39 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone:
     distance.press("End")
     expect(alone.locator("label [data-value=distance]")).to_have_text("1,000")
     expect(said).to_contain_text("of the noise's standard deviation")
+    distance.press("Home")
+    expect(said).not_to_contain_text("right 52 % of the time")
+    change.focus()
+    alone.keyboard.press("Tab")
+    alone.keyboard.press("Enter")  # to its worst place
+    expect(said).to_contain_text("right 52 % of the time")
     change.click()
     expect(said).to_contain_text("records are clipped")
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("fields", [{"n": 10_000, "distribution": "student-t"}, {"n": 200}])
+def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
+    page: Page, tmp_path: Path, width: int, fields: dict[str, Any]
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    opened(page, tmp_path, replace(SEEN, **fields))
+    lines = page.locator("svg.curve > line[stroke-dasharray]").all()
+    places = [number(line.get_attribute("x1")) for line in lines]
+    boxes = []
+    for at, name in zip(places, ("best", "without looking"), strict=True):
+        text = page.locator("svg.curve > text").get_by_text(name, exact=True)
+        left, top, across, down = text.evaluate(
+            "(e) => { const b = e.getBBox(); return [b.x, b.y, b.width, b.height] }"
+        )
+        assert left < at < left + across
+        boxes.append((left, left + across, top, top + down))
+    (a, b, top, foot), (c, d, other_top, other_foot) = boxes
+    assert b < c or d < a or foot <= other_top + 1 or other_foot <= top + 1
+    # The other line is not crossed on the row of lines.
+    assert not (c < places[0] < d and other_top > TOP)
+    hand = page.locator("svg.curve > line[stroke]:not([stroke-dasharray], [stroke-opacity])")
+    assert number(hand.get_attribute("y1")) > TOP + 14  # it is no line of a name
 
 
 def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(alone: Page) -> None:
@@ -286,7 +315,8 @@ def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready:
     page.goto(dashboard + "/learn")
     ready(page, seconds=60)
     expect(page.locator(".st-key-learn_doors img")).to_have_count(3, timeout=SLOW)
-    page.get_by_role("link", name="A picture to play with").click()
+    # All of a card leads there: its picture, too.
+    page.locator(".st-key-learn_door_private-mean img").click(force=True)
     page.wait_for_url(lambda url: "/private-mean" in url, timeout=SLOW)
     ready(page, seconds=60)
     summary = page.locator("p.summary")

@@ -96,6 +96,13 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
         at, best = line.x[int(np.argmin(line.y))], ", the best"
         marks = [replace(upright(at, low, high, ""), dash="dot")]
     rows = [_row(line, at, symbol, evidence) for line in [*lines, *blind]]
+    place = f"At {symbol} = {number_text(at)}{best}"
+    if lesson.experiment == "look":  # there each row has a radius of its own
+        place, name = "", f"Best fixed radius ({number_text(at)})"
+        rows = [
+            replace(row, name=name, end=min(lines[0].y)) if row.key == core.PRIVATE else row
+            for row in rows
+        ]
     rows += [edge("Proven limit", floor[1][floor[0].index(at)], floor[1][-1])] if floor else []
     inside = Words(
         lines=["no private algorithm", "has a mean error here"],
@@ -111,7 +118,6 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
         lines=[*lines, *blind, *marks],
         words=[inside] * bool(floor),
     )
-    place = f"At {symbol} = {number_text(at)}{best}"
     return Figure(
         panels=[panel],
         y=log_axis(up, low, high),

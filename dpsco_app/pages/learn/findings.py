@@ -54,6 +54,7 @@ class LessonFinding:
     answer: str | float
     headline: str
     said: str
+    since: float | None = None  # a number lies between this one and `answer`
 
 
 Find = Callable[[LessonEvidence], LessonFinding]
@@ -263,7 +264,7 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
 
 
 def filter_pays(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 11: the first m of the grid from which on the first method's error is the smaller."""
+    """Lesson 11: between which m of the grid the first method's error becomes the smaller."""
     methods = ("user.accelerated", "user.clipped-means")
     filtered, plain = (curve(evidence.table, m) for m in methods)
     first_name, second_name = (inside(method_card(m).name) for m in methods)
@@ -271,12 +272,17 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     pays, useful = (_from_there_on(filtered < other) for other in (plain, blank))
     first, last = (number_text(filtered.index[i]) for i in (0, -1))
     loss, gain = short(filtered.iloc[0] / plain.iloc[0]), short(plain.iloc[-1] / filtered.iloc[-1])
+    since = max((float(x) for x in filtered.index if x < pays), default=None)
+    here = f"from m = **{number_text(pays)}** on"
+    if since is not None:
+        here = f"from somewhere between m = **{number_text(since)}** and **{number_text(pays)}** on"
     never = f" That of {second_name} never is." * bool((plain > blank).all())
     return LessonFinding(
         answer=pays,
-        headline=f"From m = {number_text(pays)} on the error of {first_name} is the smaller one, "
-        "and goes on falling",
-        said=f"The error of {first_name} is the smaller one from m = **{number_text(pays)}** on. "
+        headline=f"The error of {first_name} is the smaller one {here.replace('**', '')}, and goes "
+        "on falling",
+        since=since,
+        said=f"The error of {first_name} is the smaller one {here}. "
         f"At m = {first} it is **{loss} times** that of {second_name}; at m = {last} that of "
         f"{second_name} is **{gain} times** larger. The error of {first_name} is below that of the "
         f"answer 0, which uses no data, from m = **{number_text(useful)}** on.{never}",

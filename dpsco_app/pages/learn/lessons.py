@@ -34,6 +34,7 @@ FACTORS: tuple[float, ...] = (
     *(1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8),
     *(10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100),
 )
+USERS_ITEMS = (1, 10, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
 EXACT = 1.1  # a number within this factor of the measured one is right
 ONE_POINT = 1.0  # a share within one percentage point is right
 # a number within this factor of the measured one is close, and so is a share within these points
@@ -118,7 +119,8 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
     if isinstance(measured, str) or isinstance(prediction, str):
         close = exact = prediction == measured
     else:
-        ratio = prediction / measured if measured > 0 else math.inf
+        nearest = max(min(prediction, measured), finding.since or measured)
+        ratio = prediction / nearest if nearest > 0 else math.inf
         percent = lesson.unit == " %"
         points = abs(prediction - measured)
         close = points <= NEAR_POINTS if percent else 1 / NEAR <= ratio <= NEAR
@@ -131,7 +133,7 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
             off += f" by a factor of {find.short(max(ratio, 1 / ratio))}"
         off += ", and more than ε allows" * (prediction > lesson.most)
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
-    before, after = answer_text(lesson, prediction), answer_text(lesson, measured)
+    before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
     return Verdict(
         close=close,
         sentence=f"You predicted: **{before}**. Measured: **{after}**. {remark or 'Not this one'}.",
@@ -147,6 +149,14 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
         return f"{lesson.unit[1:]}{written}"
     unit = " time" if (written, lesson.unit) == ("1", " times") else lesson.unit
     return f"{written}{unit}"
+
+
+def measured_text(lesson: Lesson, finding: find.LessonFinding) -> str:
+    """Return what was measured as people read it: a number, or the two that it lies between."""
+    text = answer_text(lesson, finding.answer)
+    if finding.since is None:
+        return text
+    return f"{answer_text(lesson, finding.since)} to {text.removeprefix(lesson.unit[1:])}"
 
 
 def step_name(slug: str) -> str:
@@ -339,11 +349,11 @@ LESSONS: tuple[Lesson, ...] = (
             d=10,
             m=10_000,
             axis="m",
-            grid=(1, 10, 1000, 10_000, 100_000, 1_000_000),
+            grid=USERS_ITEMS,
             trials=5,
         ),
         find=find.filter_pays,
-        numbers=(1, 10, 1000, 10_000, 100_000, 1_000_000),
+        numbers=USERS_ITEMS,
         unit="=m = ",
         lands="user.accelerated",
         given=("user.clipped-means",),

@@ -21,6 +21,7 @@ from dpsco_app.pages.learn.lessons import (
     Answer,
     Lesson,
     answer_text,
+    measured_text,
     step_name,
 )
 from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, View
@@ -29,7 +30,7 @@ from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import window
+from dpsco_app.shell import visit, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
 
@@ -43,6 +44,12 @@ STYLE = """<style>
   font-size: 1rem; font-weight: 600;
 }
 .st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
+[class*=st-key-learn_door_] { position: relative; cursor: pointer; }
+/* All of a card leads where its link does. */
+[class*=st-key-learn_door_] [data-testid=stElementContainer] { position: static; }
+[class*=st-key-learn_door_] :is([data-testid=stPageLink] a, .st-key-learn_next button)::after {
+  content: ""; position: absolute; inset: 0; z-index: 1;
+}
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 @media (max-width: 1100px) {
@@ -136,7 +143,7 @@ def _doors() -> None:
     st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
     with st.container(key="learn_doors"):
         for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
-            with column:
+            with column, st.container(key=f"learn_door_{slug}"):
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
@@ -220,7 +227,7 @@ def _draw_handle(
     prediction, measured, start = state.prediction_of(lesson.slug), None, None
     if over is not None:
         answer = over.finding.answer
-        measured = (answer_text(lesson, answer), lesson.place(evidence, float(answer)))
+        measured = (measured_text(lesson, over.finding), lesson.place(evidence, float(answer)))
     if lesson.first:
         own = curve(evidence.table, lesson.first)
         start = (float(own.index[0]), float(own.iloc[0]))
@@ -246,7 +253,7 @@ def _go_on(lesson: Lesson) -> None:
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
-            link_to(slug, label)
+            link_to(slug, label, visit.query(lesson.scenario))
         link(STATE, View(lesson=lesson.slug), about=words.HOMEWORK)
 
 

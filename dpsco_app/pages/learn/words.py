@@ -115,7 +115,8 @@ WORDS: dict[str, LessonWords] = {
         "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "
         "records are longer than each radius, and picks one. The rest pays for the average. "
         "The curve is the error at each fixed radius, for records of the same law as before. It "
-        "has more radii near the best one than the last step, so the best one may be another.",
+        "has more radii near the best one than the last step, so the best one may be another. "
+        "A diamond marks a radius that a method chose itself.",
         question="How many times as large as that of the best fixed radius is the error of "
         "adaptive clipping?",
         before="The radius chosen without looking is larger than these data need",
@@ -197,12 +198,13 @@ WORDS: dict[str, LessonWords] = {
     ),
     "users": LessonWords(
         title="Users: hiding all that a person gave",
-        text="Now each user has m records, called items, and a neighbouring data set replaces all "
-        "items of one user. The error of a user's average falls with m, like 1/√m. **Clipped user "
-        "gradients** clip each average to a ball of fixed size. **Filtered gradients** "
-        "first find, privately, where most averages lie, drop the others, and add noise only as "
-        "large as their spread. The dotted line is the answer 0, which uses no data.",
-        question="With 10,000 users at ε = 1, from how many items per user on do filtered "
+        text="Now each user has m records, called items, of d = 10 numbers each, and a "
+        "neighbouring data set replaces all items of one user. The error of a user's average falls "
+        "with m, like 1/√m. **Clipped user gradients** clip each average to a ball of fixed size. "
+        "**Filtered gradients** first find, privately, where most averages lie, drop the others, "
+        "and add noise only as large as their spread. The dotted line is the answer 0, which uses "
+        "no data.",
+        question="With 10,000 users, d = 10 and ε = 1, from how many items per user on do filtered "
         "gradients have the smaller error?",
         before="Clipped user gradients: hiding a user costs the same at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are, and here "

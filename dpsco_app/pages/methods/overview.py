@@ -31,6 +31,7 @@ from dpsco_core.scenario import Scenario
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
+PHONE_ROW = 42  # pixels: a name, and the marks below it
 
 
 # -- which one --
@@ -72,11 +73,13 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
         screen.say(WHICH, answer(fits), f"{fewer} {slow_ones(fits)}")
         return
     figure = race_figure(shown, outcomes, start, advised.choice, start_with(advised, start))
-    small = f"{fewer} {why(advised, start)} {slow_ones(fits)}"
-    screen.show(WHICH, figure, small, lambda: frame(outcomes), setting=setting_line(shown))
-    hidden = [
-        method_card(m).name for m in chosen if all(row.key != m for row in figure.ladder.rows)
-    ]
+    shown_rows = [row.key for row in figure.ladder.rows]
+    if is_phone():
+        figure = with_names_above(figure)
+    screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
+    screen.draw(figure, phone={"left": 16, "height": 90 + PHONE_ROW * len(shown_rows)})
+    screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
+    hidden = [method_card(m).name for m in chosen if m not in shown_rows]
     if hidden:
         screen.foot.caption(
             "These find the exact minimiser in every run, a corner of the set, and have no place "
@@ -101,11 +104,7 @@ def start_with(advised: Advice, start: float) -> str:
     if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
     why = "it has the smallest measured error of the private methods"
-    if advised.choice != advised.ranked[0][0]:
-        why = (
-            f"of {len(advised.unbeaten)} methods that are level here, it is the usual first choice"
-        )
-    elif len(advised.unbeaten) > 1:
+    if len(advised.unbeaten) > 1:
         why = f"no private method is measurably better in {TRIALS} runs"
     return f"Start with {method_card(advised.choice).name}: {why}"
 
@@ -126,13 +125,12 @@ def why(advised: Advice, start: float) -> str:
     if not others:
         return "It is the only private method that was run here."
     own = f"Mean error {short_text(errors[advised.choice])}"
-    if advised.choice != best:
-        smaller = " or ".join([named[m] for m in [*errors][: [*errors].index(advised.choice)]])
-        return f"{own}; {TRIALS} runs do not show {smaller} to be better."
     smallest = f"{own}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
-        apart = f"{TRIALS} runs do not tell it apart from"
-        return f"{smallest}; {apart} {named[advised.unbeaten[1]]}."
+        level = separated([named[m] for m in advised.unbeaten if m != advised.choice])
+        usual = " Of these, it is the one that Explore starts with." * (advised.choice != best)
+        first = own if usual else smallest
+        return f"{first}; {TRIALS} runs do not tell it apart from {level}.{usual}"
     ratio = errors[others[0]] / (errors[best] or math.nan)
     times = "; next comes" if math.isnan(ratio) else f", {ratio:.2g} times smaller than that of"
     return f"{smallest}{times} {named[others[0]]}."
@@ -177,6 +175,36 @@ def race_figure(
         y=Axis(title="", low=0, high=len(ordered) + 0.6, ticks=(), log=False),
         ladder=Ladder(title=f"{TRIALS} runs on the same data", columns=["mean"], rows=rows),
         alt=alt,
+    )
+
+
+def with_names_above(figure: Figure) -> Figure:
+    """Return a race whose rows have names and means above them, in place of the ladder."""
+    (panel,) = figure.panels
+    names = [
+        Line(
+            key=row.key,
+            name="",
+            x=[panel.x.low],
+            y=[row.end + 0.5],
+            colour=row.colour,
+            width=0,
+            label=f"{row.name} {row.values[0]}",
+            away=(1, 0),
+        )
+        for row in figure.ladder.rows
+    ]
+    return replace(
+        figure,
+        panels=[
+            replace(
+                panel,
+                about=f"{figure.ladder.title}, and their mean",
+                lines=[*panel.lines, *names],
+            )
+        ],
+        y=replace(figure.y, high=figure.y.high + 0.4),
+        ladder=replace(figure.ladder, rows=[]),
     )
 
 

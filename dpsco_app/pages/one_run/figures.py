@@ -1,5 +1,6 @@
 """What One run shows: the parts of the error, sentences and tables; no Streamlit in here."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,8 +27,16 @@ SEEN = 5e-3  # a share of the error that is worth a word
 # -- the run ------------------------------------------------------------------------------------
 
 
-def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | None) -> str:
-    """Return what the paths show: whether noise or clipping costs more."""
+def path_title(
+    private: RiskPath,
+    clipped: RiskPath | None,
+    exact: RiskPath | None,
+    mean_gain: float | None = None,
+) -> str:
+    """Return what the paths show: whether noise or clipping costs more.
+
+    `mean_gain` is `noise_gain`, so that the luck of one run is not taken for the rule.
+    """
     start = float(private.risks[0])
     if private.final >= start:
         return (
@@ -44,11 +53,21 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
         return f"{gain}; without privacy it would end {_lower(ratio)}"
     noise, clipping = private.final / clipped.final, clipped.final / exact.final
     if max(noise, clipping) < MUCH:
-        return f"{gain}: neither noise nor clipping costs much here"
+        return f"{gain}: neither noise nor clipping costs much in it"
     # Costs add up, as in the figure of the four parts.
     if private.final - clipped.final >= clipped.final - exact.final:
-        return f"Without noise the risk of this run would end {_lower(noise)}"
+        title = f"Without noise the risk of this run would end {_lower(noise)}"
+        if mean_gain is None:
+            return title
+        mean = _lower(mean_gain).removesuffix(" lower")
+        return f"{title}; on average {mean if mean_gain > 1.05 else 'hardly lower'}"
     return f"Of two runs without noise, the unclipped one would end {_lower(clipping)}"
+
+
+def noise_gain(parts: ErrorParts, radius: float) -> float:
+    """Return how many times lower the mean risk at a radius is without noise."""
+    *others, noise = parts.at(radius)
+    return 1 + noise / sum(others) if sum(others) > 0 else math.inf
 
 
 def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
@@ -64,7 +83,7 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
 
 def _lower(ratio: float) -> str:
     """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
-    return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
+    return f"{short_text(ratio, 2)} times lower" if ratio < 1e6 else "at the best possible"
 
 
 def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
@@ -121,7 +140,7 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
                 lines=[
                     zero,
                     whole,
-                    upright(radius, bottom, top, f"R = {short_text(radius, 2)}"),
+                    upright(radius, top, bottom, f"R = {short_text(radius, 2)}"),
                 ],
             )
         ],

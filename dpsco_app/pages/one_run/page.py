@@ -1,6 +1,5 @@
 """One run: one run taken apart, to see what clipping and noise do."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -27,6 +26,7 @@ from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain import anatomy
+from dpsco_core.explain.anatomy import RiskPath
 from dpsco_core.explain.error_parts import Split
 from dpsco_core.explain.frames import Frames, frames, has_frames
 from dpsco_core.explain.methods.cancelling import cancelling
@@ -74,6 +74,8 @@ def page() -> None:
         _noise_part(point, scenario.methods[0])
     st.markdown(INTRODUCTION)
     parts = _radius_part(scenario, point, dragged=played)
+    if "clipped" in runs and parts:
+        screen.say(QUESTION, _title(point, runs, factor, parts), NOT_PRIVATE)
     if runs:
         (method,), trials = scenario.methods, scenario.trials
         draw_page_files(
@@ -106,16 +108,16 @@ def _path(
     point: Scenario,
     screen: FirstScreen,
     factor: float,
-) -> tuple[Sequence[str], bool]:
-    """Draw the run; return which runs are shown, and whether they are played."""
+) -> tuple[dict[str, RiskPath], bool]:
+    """Draw the run; return the runs that are shown, and whether they are played."""
     (method,) = scenario.methods
     try:
         runs = _runs(point, method, factor)
     except NotApplicable as refused:
         screen.say(QUESTION, f"{method_card(method).name} cannot run at these settings")
         _refuse(method, refused, "path")
-        return (), False
-    title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"))
+        return {}, False
+    title = _title(point, runs, factor)
     at, name = "", method_card(method).name
     whose_radius = (
         " The clip radius that you can drag is that of clipped gradients: it does not change this "
@@ -123,8 +125,7 @@ def _path(
     )
     if method == CLIPPED:
         at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
-        title, whose_radius = f"At {at}, {inside(title)}", ""
-
+        whose_radius = ""
     screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
     relative = (
         anatomy.method_descent(point, method) is None
@@ -165,7 +166,21 @@ def _path(
     draw_files("path", lambda: figures.path_table(lines), player, setting)
     # Below the picture, which stays in its place while the radius is dragged.
     st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
-    return tuple(runs), player is not None
+    return runs, player is not None
+
+
+def _title(
+    point: Scenario,
+    runs: dict[str, RiskPath],
+    factor: float,
+    parts: anatomy.ErrorParts | None = None,
+) -> str:
+    """Return what a run shows, at its radius if it has one; its mean, too, once it is known."""
+    gain = None if parts is None else figures.noise_gain(parts, factor * parts.chosen)
+    title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"), gain)
+    if "clipped" not in runs:
+        return title
+    return f"At R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}, {inside(title)}"
 
 
 def _noise_part(point: Scenario, method: str) -> None:

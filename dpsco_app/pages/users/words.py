@@ -131,7 +131,7 @@ def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> 
     return f"At ε = {epsilon:g}, filtered gradients can run from {least} users on; " + (
         f"their published theorem asks for {printed}"
         if math.isfinite(runs)
-        else "as published, with no number of users"
+        else "the published version cannot run with any number of users"
     )
 
 

@@ -131,17 +131,18 @@ export const drawCurve = (picture, now, curve) => {
   const at = Math.min(right, Math.max(left, x(now.radius)))
   const ticks = [0.3, 1, 3, 10, 30, 100, 300, 1000].filter((r) => r >= first && r <= last)
     .map((r) => svgText(x(r), bottom + 16 * unit, r, "middle")).join("")
-  const room = 110 * unit // of a name, beside its line
-  const mark = (radius, text, wanted) => {
-    const anchor = x(radius) > right - room ? "end" : x(radius) < left + room ? "start" : wanted
-    // The other name stands there.
-    const inside = anchor !== wanted && Math.abs(x(best.radius) - x(now.sample.blind)) < room
-    const halo = `stroke="${colours.page}" stroke-width="4" paint-order="stroke"`
-    const name = svgText(x(radius), top + (inside ? 14 : -7) * unit, text, anchor, inside ? halo : "")
+  // A name stands over its own line; where the two would meet, one is on a row below.
+  const half = (name) => 3.4 * unit * name.length
+  const over = ([radius, name]) => Math.min(right - half(name), Math.max(left + half(name), x(radius)))
+  const names = [[best.radius, "best"], [now.sample.blind, "without looking"]]
+  const [mine, other] = names.map(over)
+  const meet = Math.abs(mine - other) < half("best, without looking")
+  const halo = `stroke="${colours.page}" stroke-width="4" paint-order="stroke"`
+  const marks = names.map(([radius, name], i) => {
+    const [up, more] = meet && i === 0 ? [14, halo] : [-7, ""]
     return `<line x1="${x(radius)}" x2="${x(radius)}" y1="${top}" y2="${bottom}" stroke="${colours.ink}" ` +
-      `stroke-dasharray="2 4"/>${name}`
-  }
-  const [mine, other] = best.radius < now.sample.blind ? ["end", "start"] : ["start", "end"]
+      `stroke-dasharray="2 4"/>` + svgText(over([radius, name]), top + up * unit, name, "middle", more)
+  }).join("")
   const tall = now.odds && (0.4 * (bottom - top)) / Math.max(...now.odds)
   const odds = now.odds ? now.odds.map((share, i) =>
     `<rect class="odds" x="${x(now.sample.ladder[i]) - 3}" y="${bottom - share * tall}" width="6" ` +
@@ -150,8 +151,8 @@ export const drawCurve = (picture, now, curve) => {
     svgText((left + right) / 2, bottom + 34 * unit, "clip radius R (log)", "middle") +
     `<svg class="lines" ${box}>` + areas(curve, x, y, colours) +
     `<path class="total" d="M${total}" fill="none" stroke="${colours.ink}" stroke-width="2"/></svg>` +
-    odds + mark(best.radius, "best", mine) + mark(now.sample.blind, "without looking", other) +
-    `<line x1="${at}" x2="${at}" y1="${top}" y2="${bottom}" stroke="${colours.ink}"/>` +
+    odds + marks +
+    `<line x1="${at}" x2="${at}" y1="${axis.y(now.parts.total)}" y2="${bottom}" stroke="${colours.ink}"/>` +
     `<circle cx="${at}" cy="${axis.y(now.parts.total)}" r="6" fill="${colours.page}" ` +
     `stroke="${colours.ink}" stroke-width="2"/>`
   const error = (one) => short(Math.sqrt(one.total))

@@ -254,7 +254,7 @@ const choosePrivately = (picture) => {
 // The place that moves the average most: on the far side of the ball.
 const worstPlace = ({ points, radius }) => {
   const size = length(points[0]) || 1
-  return points[0].map((x) => (-x / size) * Math.max(radius, 1) * 1.1)
+  return points[0].map((x) => (-x / size) * Math.max(Math.min(radius, FARTHEST), 1) * 1.1)
 }
 
 const pointerAt = (picture, event) => {
@@ -322,7 +322,8 @@ const listenToControls = (picture) => {
   press("best", () => setRadius(picture, bestOf(picture.curve).radius))
   press("worst", () => setMoved(picture, worstPlace(picture.now)))
   press("change", () => {
-    state.moved = state.moved ? null : picture.now.points[0]
+    if (!state.moved) return setMoved(picture, worstPlace(picture.now))
+    state.moved = null
     follow(picture)
   })
 }

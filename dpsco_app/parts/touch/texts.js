@@ -40,11 +40,10 @@ const mostOf = (parts) => {
   return `Sampling makes ${sampling} of its square, clipping bias ${bias}, noise ${noise}.`
 }
 
-const sentence = ({ parts: shown }, now) => {
+const sentence = ({ parts: shown, data: { samples: [first] } }, now) => {
   const shift = now.moved && distance(now.moved, now.release)
   const { sample } = now
   if (now.unclipped || (shown && !shown.includes("cloud"))) return withoutNoise(now, shift, shown)
-  if (now.moved && shift === 0) return "Your record is where it was: its slider moves it, as far as you like."
   if (now.moved) {
     return `Your record moved the average by ${short(shift)}, ${short(shift / now.std)} of the noise's ` +
       `standard deviation. Whoever sees the release guesses which of the two records you had, and is ` +
@@ -71,7 +70,8 @@ const sentence = ({ parts: shown }, now) => {
     : now.parts.total < 1.02 * now.best ? "At the best radius the error is hardly smaller."
     : mostOf(now.parts)
   const [the, drawn] = now.n > now.points.length ? ["the ", " shown"] : ["", ""]
-  return `${outside} of ${the}${now.points.length} records${drawn} are clipped. A typical release is ` +
+  const law = sample.p === first.p ? "" : `At p = ${sample.p}, `
+  return `${law}${outside} of ${the}${now.points.length} records${drawn} are clipped. A typical release is ` +
     `${short(Math.sqrt(now.parts.total))} from the true mean. ${worst}`
 }
 
@@ -90,7 +90,9 @@ export const drawTexts = (picture, now) => {
   put("choice", short(sample.choiceEpsilon))
   put("cost", costOf(sample))
   put("plane", now.unclipped ? "The records." : "Clip.")
-  put("hint", now.unclipped ? "" : "Drag the circle around 0: records outside are pulled onto it.")
+  const drag = "Drag the circle around 0: records outside are pulled onto it."
+  const other = state.sample && `Now p = ${sample.p}, still ${count(now.n)} records.`
+  put("hint", now.unclipped ? "" : other || drag)
   const noisy = !state.parts || state.parts.includes("cloud")
   put("means", noisy && !now.unclipped ? "Average, then add noise." : "Average.")
   put("sensitivity", short((2 * now.radius) / now.n))

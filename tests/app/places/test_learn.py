@@ -7,6 +7,7 @@ from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -221,6 +222,11 @@ def test_every_step_opens_in_explore(short_path: None) -> None:
     fields = {k: v[0] for k, v in query.items() if k not in ("show", "against")}
     assert Scenario.from_query(fields, BASE) == BY_SLUG["geometry"].scenario
     assert query["against"] == ["l2"]
+    to_users = {
+        link.proto.label: link.proto for link in open_at("learn", lesson="users").get("page_link")
+    }["Users: the whole map"]
+    there = {k: v[0] for k, v in parse_qs(to_users.query_string).items()}
+    assert Scenario.from_query(there, BASE) == BY_SLUG["users"].scenario
 
 
 def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None) -> None:
@@ -339,6 +345,16 @@ def test_a_bias_alone_leaves_the_figure_and_its_number_is_of_what_is_seen() -> N
     assert figure.ladder.title == f"At R = {seen[-1][0]:g}"
 
 
+def test_where_every_row_has_a_radius_of_its_own_only_the_best_one_is_named_and_meets_it() -> None:
+    lesson = BY_SLUG["look"]
+    (figure,) = figures.figures(lesson, measure(lesson), "", done=True)
+    private = next(line for line in figure.panels[0].lines if line.key == experiments.PRIVATE)
+    best = private.x[int(np.argmin(private.y))]
+    (row,) = [row for row in figure.ladder.rows if row.key == experiments.PRIVATE]
+    assert figure.ladder.title == "" and row.name == f"Best fixed radius ({best:g})"
+    assert row.end == min(private.y) and row.values == [rounded(row.end)]
+
+
 def test_the_parts_of_an_error_have_their_colours_and_no_other_line_has_them() -> None:
     code = {"bias": colours.BIAS, "sampling": colours.SAMPLING, "noise": colours.NOISE}
     assert {part: figures.colour_named(part) for part in figures.PARTS} == code
@@ -384,7 +400,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
     "dimension": (1.8, 3.2),
     "optimisation": "start",
     "geometry": (5, 20),
-    "users": 10_000,
+    "users": 2000,
     "lower-bound": (1.2, 4),
 }
 

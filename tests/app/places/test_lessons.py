@@ -14,6 +14,7 @@ from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
 from dpsco_app.pages.learn.state import measure
 from dpsco_app.pages.learn.words import WORDS
+from dpsco_app.parts.options import number_text
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
 from dpsco_app.shell.names import PLACES
@@ -82,7 +83,7 @@ def finding_of(answer: str | float) -> LessonFinding:
         (BY_SLUG["free"], 5, 2.0, False, "Too high by a factor of 2.5."),
         (BY_SLUG["heavy-tails"], 50, 25.0, False, "Too high by a factor of 2."),
         (BY_SLUG["look"], 1.5, 1.1, True, "Close, too high by a factor of 1.4."),
-        (BY_SLUG["users"], 10_000, 1000.0, False, "**m = 10,000**. Measured: **m = 1,000**."),
+        (BY_SLUG["users"], 10_000, 2000.0, False, "**m = 10,000**. Measured: **m = 2,000**."),
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
         (BY_SLUG["epsilon"], 64, 70.0, True, "Close, too low by 6 percentage points."),
@@ -105,6 +106,21 @@ def test_a_prediction_is_compared_with_what_was_measured(
     assert verdict.close is close
     assert sentence in verdict.sentence and verdict.sentence.startswith("You predicted: **")
     assert ("Right." in verdict.sentence or "Close, " in verdict.sentence) is close
+
+
+@pytest.mark.parametrize(
+    ("prediction", "verdict"),
+    [
+        (1000, "Right."),
+        (2000, "Right."),
+        (500, "Too low by a factor of 2."),
+        (10_000, "Too high by a factor of 5."),
+    ],
+)
+def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
+    finding = replace(finding_of(2000.0), since=1000.0)
+    sentence = judge(BY_SLUG["users"], prediction, finding).sentence
+    assert f"Measured: **m = 1,000 to 2,000**. {verdict}" in sentence
 
 
 # -- finding ------------------------------------------------------------------------------------
@@ -238,6 +254,9 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
         start = dict.fromkeys(map(float, xs), blank)
         finding = find.filter_pays(LessonEvidence(table=table, start=start))
         assert finding.answer == answer and ("never is" in finding.said) is never
+        before = number_text(answer / 10)
+        assert finding.since == answer / 10
+        assert f"between m = {before} and {number_text(answer)} on" in finding.headline
         below = "1,000" if blank == 0.5 or answer == 1000 else "100"
         assert f"uses no data, from m = **{below}** on" in finding.said
 

@@ -18,9 +18,11 @@ from dpsco_app.pages.methods.overview import (
     answer,
     comparison,
     in_order,
+    race_figure,
     slow_ones,
     start_with,
     why,
+    with_names_above,
 )
 from dpsco_app.pages.methods.page import TAB
 from dpsco_app.pages.methods.state import STATE, View, method_anatomy_query, with_method
@@ -313,7 +315,8 @@ def test_at_the_default_setting_the_page_advises_whom_explore_speaks_of() -> Non
     for query in ({}, {"n": "500"}):
         assert headline(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
     usual = "|".join(method_card(m).name for m in default_methods("mean"))
-    assert re.match(f"Start with ({usual}): of . methods", headline(open_algorithms(d="1")))
+    told = "no private method is measurably better in 5 runs"
+    assert re.match(f"Start with ({usual}): {told}", headline(open_algorithms(d="1")))
 
 
 def test_the_advice_is_said_with_its_reason() -> None:
@@ -325,18 +328,40 @@ def test_the_advice_is_said_with_its_reason() -> None:
     assert why(clear, 1.0).startswith("Mean error 0.05, the smallest of 2 private methods")
     assert "2 times smaller than that of Simple clipping (0.1)" in why(clear, 1.0)
     assert start_with(tied, 1.0).endswith("no private method is measurably better in 5 runs")
-    assert "do not tell it apart from Simple clipping (0.1)" in why(tied, 1.0)
+    assert why(tied, 1.0).endswith("5 runs do not tell it apart from Simple clipping (0.1).")
     second = replace(tied, choice=both[1])
-    level = "of 2 methods that are level here, it is the usual first choice"
+    level = "no private method is measurably better in 5 runs"
     assert start_with(second, 1.0) == f"Start with Simple clipping: {level}"
-    smaller = "5 runs do not show Adaptive clipping (0.05) to be better"
-    assert why(second, 1.0) == f"Mean error 0.1; {smaller}."
+    apart = "5 runs do not tell it apart from Adaptive clipping (0.05)"
+    usual = "Of these, it is the one that Explore starts with"
+    assert why(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
+    # All that are not told apart are named, those with a larger error, too.
+    three = (*ranked, ("mean.plan", 0.12))
+    several = Advice(ranked=three, unbeaten=tuple(m for m, _ in three), choice=both[1])
+    assert all(f"{method_card(m).name} (" in why(several, 1.0) for m in (both[0], "mean.plan"))
     assert start_with(clear, 0.04).startswith("Do not use the data here")
     without = why(clear, 0.04)
     assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
     assert "no larger than the error of" in why(clear, 0.05)
     assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
     assert "the only private method" in why(replace(clear, ranked=ranked[:1]), 1.0)
+
+
+def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:
+    outcomes = outcomes_of(adaptive=[0.050, 0.052], clipped=[0.1, 0.12], plan=[0.06, 0.07])
+    methods = ("mean.adaptive", "mean.clipped", "mean.plan")
+    wide = race_figure(Scenario(methods=methods), outcomes, 1.0, methods[0], "")
+    narrow = with_names_above(wide)
+    labels = {
+        line.label: line.y[0]
+        for line in narrow.panels[0].lines
+        if line.label and line.label != START
+    }
+    assert [*labels] == [f"{row.name} {row.values[0]}" for row in wide.ladder.rows]
+    assert len(labels) == 3 and not narrow.ladder.rows
+    # Above the marks of its own row, below those of the next, and inside the figure.
+    for row, height in zip(wide.ladder.rows, labels.values(), strict=True):
+        assert row.end + 0.3 < height < row.end + 0.7 and height + 0.3 < narrow.y.high
 
 
 def test_what_takes_longer_is_named_and_not_run() -> None:

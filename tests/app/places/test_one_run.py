@@ -346,6 +346,9 @@ def test_it_is_said_where_clipping_helps_without_noise() -> None:
 def test_titles_name_what_costs_most() -> None:
     noisy = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
     assert noisy == "Without noise the risk of this run would end 10 times lower"
+    averaged = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.84)
+    assert averaged == f"{noisy}; on average 1.8 times"
+    assert path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009), 1.0).endswith("hardly lower")
     clipped = path_title(path(1, 0.1), path(1, 0.09), path(1, 0.01))
     assert clipped == "Of two runs without noise, the unclipped one would end 9 times lower"
     # Clipping has the larger ratio, 5 against 2, and noise the larger part of what is lost.
@@ -355,7 +358,7 @@ def test_titles_name_what_costs_most() -> None:
         exact == "The run divides the risk by 10; without privacy it would end at the best possible"
     )
     assert "no better than it started" in path_title(path(1, 2), None, None)
-    assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much here")
+    assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much in it")
     assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))
     parts = error_parts(POINT, trials=1)
     best = parts.radii[parts.total.argmin()]
@@ -367,7 +370,7 @@ def test_titles_name_what_costs_most() -> None:
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
 
 
-def test_the_headline_is_of_the_run_and_the_means_stand_below_it_as_in_the_figure() -> None:
+def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
     """At every radius; of several trials, and of the method whose radius it is."""
     point = replace(POINT, problem="huber", trials=3)
     _, chosen = clipped_plan(point)
@@ -375,11 +378,13 @@ def test_the_headline_is_of_the_run_and_the_means_stand_below_it_as_in_the_figur
     means, heads, helps = set(), set(), []
     for factor in (FACTORS[-1], 1.0):
         page = open_anatomy(problem="huber", trials="3", radius=repr(factor))
-        assert headline(page) == player(page)["title"] and "on average" not in headline(page)
+        _, _, _, noise = parts.at(factor * chosen)
+        mean = sum(parts.at(factor * chosen))
+        gain = f"; on average {short_text(mean / (mean - noise), 2)} times"
+        assert headline(page) == player(page)["title"] + gain
         sentence = page.container(key="one_run_sentence").markdown[0].value
         assert sentence == radius_sentence(gradient_norms(point), parts, factor * chosen)
-        _, _, _, noise = parts.at(factor * chosen)
-        assert percent(noise / sum(parts.at(factor * chosen))) in sentence
+        assert percent(noise / mean) in sentence
         means.add(sentence)
         heads.add(below(page))
         helps.append(any("clipping helps even without noise" in m.value for m in page.markdown))

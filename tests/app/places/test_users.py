@@ -309,7 +309,7 @@ def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets()
     here = {need.slug: need.least(LEVEL) for need in NEEDS}
     never, once = (frontier_answer(here, runs, 1.0) for runs in (math.inf, 256_310))
     least = f"At ε = 1, filtered gradients can run from {here['step-calibrated']:,.0f} users on; "
-    assert never == f"{least}as published, with no number of users"
+    assert never == f"{least}the published version cannot run with any number of users"
     assert once == f"{least}their published theorem asks for {here['theorem-c1']:,.0f}"
     assert math.isinf(printed_accelerated_run(LEVEL))
     page = open_users(part="feasibility", m="2")

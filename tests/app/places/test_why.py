@@ -10,14 +10,14 @@ from urllib.parse import parse_qsl
 import numpy as np
 from scipy.stats import binom
 
-from dpsco_app.front.story import HARDEST, TITLE, TO_CURVES, short, steps, story
+from dpsco_app.front.story import HARDEST, TITLE, TO_CURVES, setting, short, steps, story
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
 from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import impossible
-from dpsco_core.explain.why import SCENARIO, SIZES, WORST_D, why
+from dpsco_core.explain.why import LIGHT, SCENARIO, SIZES, WORST_D, why
 from tests.app.places.test_one_run import open_at
 
 STORY = story(why())
@@ -74,6 +74,22 @@ def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> N
     assert [s.state.radius is None for s in STEPS[:4]] == [True, True, True, False]
     words = sum(len(re.sub("<[^>]*>", "", p).split()) for s in STEPS for p in s.text)
     assert 500 < words < 1200  # five minutes of reading and playing
+
+
+def test_other_records_are_announced_and_their_stack_does_not_argue_with_the_heading() -> None:
+    [number] = [i for i, step in enumerate(STEPS, start=1) if step.state.sample]
+    assert f"(in step {number} p = {LIGHT:g})" in setting()
+    assert "`Now p = ${sample.p}, still ${count(now.n)} records.`" in text("texts.js")
+    # With 200 records noise makes most of the error at p = 10, too.
+    assert "cheap" in STEPS[number - 1].title and "bars" not in STEPS[number - 1].state.parts
+
+
+def test_no_step_asks_a_phone_for_what_it_does_not_show() -> None:
+    assert re.search(r"@media \(max-width: 760px\)[^{]*{[^{]*\.told \.wide {", text("scroll.css"))
+    for step in STEPS:
+        told = re.sub(r"<span class='wide'>.*?</span>", "", " ".join(step.text))
+        assert step.state.main == "bars" or "the stack" not in told.lower(), step.title
+        assert step.state.main == "records" or "the circle" not in told.lower(), step.title
 
 
 def test_the_words_follow_the_numbers() -> None:
