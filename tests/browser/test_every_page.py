@@ -111,6 +111,9 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
         page.screenshot(path=picture, animations="disabled")
         assert picture.stat().st_size > 10_000
         if keep and name == "laptop" and slug in KEPT:
+            if slug == EXPLORE:  # the README shows the page as it opens
+                page.goto(dashboard)
+                ready(page, seconds=60)
             page.screenshot(path=ROOT / "assets" / f"{slug}.png", animations="disabled")
         expect_axe_to_find_nothing(page, ready)
         page.emulate_media(color_scheme="light")
