@@ -21,6 +21,7 @@ NOTES = {
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
 ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
+SPAN = 1e6  # the largest measured value over the smallest that is not drawn at the lower edge
 DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
 
 
@@ -42,10 +43,11 @@ def front_figure(
     visible = panels if only is None else panels[only : only + 1]
     edge, high = _ends(visible, price=view.measure == "price")
     low, ticks = edge, _ticks(edge, high)
-    zeros = [panel for panel in visible if panel.zeros]
-    if zeros:
+    small = [panel for panel in visible if any(y < edge for y in panel.measured)]
+    if small:
         low, least = (edge * (high / edge) ** room for room in (-ROOM, ROOM))
-        ticks = [(edge, "0"), *(tick for tick in ticks if tick[0] > least)]
+        zero = "≈ 0" if any(0 < y < edge for panel in small for y in panel.measured) else "0"
+        ticks = [(edge, zero), *(tick for tick in ticks if tick[0] > least)]
     y = Axis(
         title=words_for(first.problem).error_axis.removesuffix(" (log)")
         if view.measure == "error"
@@ -55,7 +57,7 @@ def front_figure(
         ticks=ticks,
     )
     return Figure(
-        panels=[panel.made(edge, says=panel in zeros[:1]) for panel in visible],
+        panels=[panel.made(edge, says=panel in small[:1]) for panel in visible],
         y=y,
         ladder=_ladder(panels, edge, price=view.measure == "price"),
         alt=alt,
@@ -65,7 +67,8 @@ def front_figure(
 
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
-    measured = [y for panel in panels for line in panel.lines for y in line.y if y > 0]
+    measured = [y for panel in panels for y in panel.measured if y > 0]
+    measured = [y for y in measured if y > max(measured) / SPAN]
     if price:
         return min([*measured, 1.0]) / 1.3, max([*measured, 1.0]) * 1.3
     guides = [line for panel in panels for line in panel.guides]
@@ -127,7 +130,7 @@ def _rows(
             name=line.name,
             colour=line.colour,
             bold=line.kind == "measured",
-            end=line.y[-1] or edge,
+            end=max(line.y[-1], edge),
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
             note=NOTES.get(line.name, "not private" if line.key == panel.study.public else ""),

@@ -27,10 +27,7 @@ ABOVE = (
     " The window above it is about **all** data with this tail: on easier data, such as these, a "
     "line may well run below it."
 )
-ANEW = (
-    " The data of the hardest case are made anew for each n and budget, so that even the line "
-    "without privacy moves with ε."
-)
+ANEW = " The data of the hardest case are made anew for each n and budget."
 HARD = (
     "These are the very data on which the lower bound is proven: averaged over the trials, no "
     "private algorithm can have an error below the edge of the red region."

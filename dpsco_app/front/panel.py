@@ -25,6 +25,7 @@ from dpsco_app.front.bound_lines import (
 )
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
+    TINY_WORDS,
     WINDOW_WORDS,
     ZERO_WORDS,
     at_point,
@@ -269,16 +270,17 @@ class FrontPanel:
     # -- the panel ----------------------------------------------------------------------------
 
     @property
-    def zeros(self) -> bool:
-        """Whether there are errors of 0, for which a logarithmic axis has no place."""
-        return any(0 in line.y for line in self.lines)
+    def measured(self) -> list[float]:
+        """All heights of measured lines; a logarithmic axis has no place for the least."""
+        return [y for line in self.lines for y in line.y]
 
     def made(self, edge: float, *, says: bool) -> Panel:
-        """Return the panel; errors of 0 are drawn at `edge`, and it may say so."""
+        """Return the panel; what is below `edge`, as is 0, is drawn there, and it may say so."""
         words = []
-        lines = [replace(one, y=[y or edge for y in one.y]) for one in self.lines]
+        lines = [replace(one, y=[max(y, edge) for y in one.y]) for one in self.lines]
         if says:
-            words.append(Words(lines=ZERO_WORDS, colour=QUIET, want=(0.03, 0.12)))
+            small = ZERO_WORDS if 0 in self.measured else TINY_WORDS
+            words.append(Words(lines=small, colour=QUIET, want=(0.03, 0.12)))
         if self.region:
             words.append(
                 Words(

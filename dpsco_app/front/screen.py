@@ -12,7 +12,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure
 from dpsco_app.front.answer import QUESTION, Answer, answer
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Study
+from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View
 
 
@@ -43,6 +43,7 @@ def front_screen(
     The answer is about `told`: other panels than those of the figure where `before` says that the
     settings have changed since the run.
     """
+    studies, told = agreed(studies), agreed(told)
     reply = answer(told)
     figure = front_figure(studies, view, reply.plain, only, faded=before)
     return FrontScreen(

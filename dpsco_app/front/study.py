@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -32,6 +32,7 @@ class Study:
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
     ran: Scenario | None = None  # the scenario of the outcomes, where settings have changed since
+    preferred: str = ""  # the private method that is spoken of, though another's mean is smaller
 
     @cached_property
     def table(self) -> Table:
@@ -49,6 +50,8 @@ class Study:
     @cached_property
     def lead(self) -> str:
         """The private method that is spoken of: the best at the chosen point; "" without one."""
+        if self.preferred:
+            return self.preferred
         x = chosen_point(self.scenario)
         private = [m for m in self.scenario.methods if method_card(m).privacy != "none"]
         there = {m: row.mean for m in private if (row := self.at(m, x)) is not None}
@@ -87,6 +90,12 @@ class Study:
         """The method without privacy that prices are over; empty if it is not chosen."""
         slug = baseline(self.scenario.problem)
         return slug if slug in self.scenario.methods else ""
+
+
+def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:
+    """Let all panels speak of the method of the first, where their trials do not tell it apart."""
+    lead = studies[0].lead
+    return tuple(replace(s, preferred=lead) if lead in s.level else s for s in studies)
 
 
 def place(x: float | None) -> float:

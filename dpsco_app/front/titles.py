@@ -19,6 +19,7 @@ WINDOW_WORDS = (
     "guarantee on worst data.",
     "These may be easier.",
 )
+TINY_WORDS = ("<b>≈ 0</b> is drawn at the lower edge:", "far below what this axis shows.")
 ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
 WINDOW_NOTE = "it holds the best guarantee on the worst data with this tail"
 
@@ -46,8 +47,10 @@ def panel_about(study: Study) -> str:
     """Return what the data of the hardest case are like."""
     if study.role != "hardest":
         return ""
-    means = study.scenario.problem == MEAN
-    return "made anew for each n: a few records far out carry the mean" if means else "same tail"
+    if study.scenario.problem != MEAN:
+        return "same tail"
+    name = SYMBOL[study.scenario.axis or "n"]
+    return f"made anew for each {name}: a few records far out carry the mean"
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:

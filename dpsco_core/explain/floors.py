@@ -36,10 +36,11 @@ def no_floor(point: Scenario) -> str:
     >>> no_floor(Scenario(distribution="student-t"))
     ''
     >>> no_floor(Scenario(problem="huber", methods=("sco.erm",)))
-    'No floor on these data is known for this problem: nothing is proven for its loss.'
+    'No floor on these data is known for this problem: no lower bound is proven for its loss.'
     """
     if not any(b.card.of_law for b in bounds_for(point.problem, point.level)):
-        return "No floor on these data is known for this problem: nothing is proven for its loss."
+        why = "no lower bound is proven for its loss"
+        return f"No floor on these data is known for this problem: {why}."
     if point.distribution in HARD_INSTANCES:
         return "On a hard instance the floor is the lower bound that is proven on its own prior."
     law = known_law(point)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from dpsco_core.base.cards import Level
@@ -91,8 +92,8 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return the methods with which a scenario begins where nobody has chosen any, in order.
 
-    The default ones; under pure DP, and in lq, as many private ones that run quickly at the
-    scenario, those first that are made for it. The default ones where there are none.
+    The default ones; under pure DP as many private ones that can run under it, and in lq one that
+    is made for that before the default ones, all of them quick. The default ones where none is.
 
     Examples
     --------
@@ -104,11 +105,12 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     if isinstance(scenario.budget, PureDP):
         fitting = methods_under(scenario.problem, level, "pure")
     elif scenario.geometry == "lq":
-        fitting = tuple(m for m in fitting if method_card(m).geometry == "lq")
+        made = (m for m in fitting if method_card(m).geometry == "lq" and _is_quick(scenario, m))
+        fitting = (*islice(made, 1), *usual)
     else:
         return usual
     public = [m for m in usual if method_card(m).privacy == "none"]
-    private = [m for m in dict.fromkeys((*fitting, *usual)) if m not in public]
+    private = (m for m in dict.fromkeys((*fitting, *usual)) if m not in public)
     quick = [m for m in private if _is_quick(scenario, m)][: len(usual) - len(public)]
     return (*public, *quick) if quick else usual
 

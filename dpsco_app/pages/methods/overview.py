@@ -10,7 +10,7 @@ import streamlit as st
 from dpsco_app.figure.methods import colour_of, symbol_of
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
 from dpsco_app.live.running import run_here
-from dpsco_app.pages.first_screen import FirstScreen, ladder_row, log_axis, upright
+from dpsco_app.pages.first_screen import SIZE, FirstScreen, ladder_row, log_axis, upright
 from dpsco_app.pages.methods import words
 from dpsco_app.pages.methods.state import STATE
 from dpsco_app.parts.drawing import is_phone
@@ -31,7 +31,8 @@ from dpsco_core.scenario import Scenario
 WHICH = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-PHONE_ROW = 42  # pixels: a name, and the marks below it
+MOST_NAMED = 3  # methods in a sentence
+PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and beside it
 
 
 # -- which one --
@@ -77,7 +78,8 @@ def _measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: 
     if is_phone():
         figure = with_names_above(figure)
     screen.say(WHICH, figure.alt, f"{fewer} {why(advised, start)} {slow_ones(fits)}")
-    screen.draw(figure, phone={"left": 16, "height": 90 + PHONE_ROW * len(shown_rows)})
+    phone = {"left": 16, "height": 90 + PHONE_ROW * len(shown_rows)}
+    screen.draw(figure, phone=phone, height=max(SIZE["height"], 90 + WIDE_ROW * len(shown_rows)))
     screen.draw_files(figure, lambda: frame(outcomes), setting=setting_line(shown))
     hidden = [method_card(m).name for m in chosen if m not in shown_rows]
     if hidden:
@@ -127,7 +129,8 @@ def why(advised: Advice, start: float) -> str:
     own = f"Mean error {short_text(errors[advised.choice])}"
     smallest = f"{own}, the smallest of {len(errors)} private methods"
     if len(advised.unbeaten) > 1:
-        level = separated([named[m] for m in advised.unbeaten if m != advised.choice])
+        same = [named[m] for m in advised.unbeaten if m != advised.choice]
+        level = separated(same) if len(same) <= MOST_NAMED else f"{len(same)} others"
         usual = " Of these, it is the one that Explore starts with." * (advised.choice != best)
         first = own if usual else smallest
         return f"{first}; {TRIALS} runs do not tell it apart from {level}.{usual}"

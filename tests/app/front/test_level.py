@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dpsco_app.figure.theme import Theme
 from dpsco_app.front.answer import Answer, answer
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.study import Study
+from dpsco_app.front.screen import front_screen
+from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.titles import NO_BREAK
 from dpsco_app.front.view import View
+from dpsco_app.parts.options import rounded
 from dpsco_core.scenario import Scenario
 from tests.app.results import run
 
@@ -101,3 +104,29 @@ def test_the_best_is_level_with_what_the_trials_do_not_tell_from_it() -> None:
     apart = small(answer([tied, replace(other, role="tail")]))
     words = "clipped gradients (level with coordinate-wise gradients) on the left and coordinate-"
     assert words in apart and "gradients on the right" in apart
+
+
+def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
+    own = with_errors((0.1, 0.1), (0.2, 0.2), (0.3, 0.3))
+    noise = (0.15, 0.2, 0.22)
+    close = [
+        replace(o, error=noise[o.trial]) if o.method == COORDINATES else o for o in own.outcomes
+    ]
+    tied = replace(own, outcomes=close, role="tail")
+    assert tied.lead == COORDINATES
+    assert [study.lead for study in agreed([own, tied])] == [CLIPPED, CLIPPED]
+    other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
+    assert [study.lead for study in agreed([own, other])] == [CLIPPED, COORDINATES]
+    figure = front_screen((own, tied), (own, tied), View(), Theme()).figure
+    assert [panel.gap and panel.gap.key for panel in figure.panels] == [CLIPPED, CLIPPED]
+
+
+def test_what_is_far_below_all_else_is_drawn_at_the_edge_and_leaves_the_axis_to_the_rest() -> None:
+    study = with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
+    figure = front_figure([study], View())
+    edge, label = figure.y.ticks[0]
+    lines = {line.key: list(line.y) for line in figure.panels[0].lines}
+    assert label == "≈ 0" and figure.y.low > 1e-3 and lines[PUBLIC] == [edge, edge]
+    assert "far below" in str([words.lines for words in figure.panels[0].words])
+    (row,) = (row for row in figure.ladder.rows if row.key == PUBLIC)
+    assert row.values[0] == rounded(1e-29)

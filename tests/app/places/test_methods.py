@@ -335,10 +335,13 @@ def test_the_advice_is_said_with_its_reason() -> None:
     apart = "5 runs do not tell it apart from Adaptive clipping (0.05)"
     usual = "Of these, it is the one that Explore starts with"
     assert why(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
-    # All that are not told apart are named, those with a larger error, too.
+    # A few that are not told apart are named, those with a larger error, too; many are counted.
     three = (*ranked, ("mean.plan", 0.12))
     several = Advice(ranked=three, unbeaten=tuple(m for m, _ in three), choice=both[1])
     assert all(f"{method_card(m).name} (" in why(several, 1.0) for m in (both[0], "mean.plan"))
+    many = tuple((m, 0.1 + i / 100) for i, m in enumerate(methods_for("mean", "item")))
+    some = Advice(ranked=many, unbeaten=tuple(m for m, _ in many), choice=many[0][0])
+    assert f"do not tell it apart from {len(many) - 1} others." in why(some, 1.0)
     assert start_with(clear, 0.04).startswith("Do not use the data here")
     without = why(clear, 0.04)
     assert "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in without
