@@ -18,7 +18,7 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
-from dpsco_app.parts.evaluations import window
+from dpsco_app.parts.evaluations import window, without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.formulas import formula
@@ -76,13 +76,14 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         _choose_table(fitting, holds=any(r.holds for r in rows(point, fitting.slugs)))
         _choose_row(all_rows, chosen, start)
     spans = [] if gradients else [span for _, span in window(point)]
-    small = words.leader(in_figure) + words.count_sentence(all_rows, spans)
+    blind = without_data(point) if math.isinf(start) else 0.0
+    small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
     screen.say(QUESTION, words.title(in_figure), small)
     if in_figure:
         figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
         screen.draw(figure, _clicked, right=430)
-        screen.foot.caption(words.MARKS)
+        screen.foot.caption(words.MARKS + words.DASHED * (0 < start < math.inf))
         screen.draw_files(
             figure,
             lambda: words.table_frame(all_rows, start),

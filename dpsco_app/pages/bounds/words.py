@@ -26,8 +26,11 @@ QUANTITY_AXES: dict[Quantity, str] = {
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
     "constant 1, which compares only its growth. Pale, in brackets: a condition of the theorem "
-    "fails here, or a lower bound is about other losses. Dashed: the worst-case error of an "
-    "answer that ignores the data; an upper bound to its right promises nothing."
+    "fails here, or a lower bound is about other losses."
+)
+DASHED = (
+    " Dashed: the worst-case error of an answer that ignores the data; an upper bound to its right "
+    "promises nothing."
 )
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
 
@@ -84,6 +87,11 @@ def title(rows: Sequence[Row]) -> str:
         "no theorem about a private method holds here: the values are outside their theorems"
     )
     return text[0].upper() + text[1:]
+
+
+def ignoring(risk: float) -> str:
+    """Return what an answer that ignores the data has on the data at hand; nothing at 0."""
+    return f" An answer that ignores these data has {in_digits(risk)}." if risk > 0 else ""
 
 
 def leader(rows: Sequence[Row]) -> str:

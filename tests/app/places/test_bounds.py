@@ -254,6 +254,15 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
     assert above and {words.holds_text(r, 2) for r in above} == {"yes"}
 
 
+def test_where_no_worst_case_without_data_is_known_the_error_on_these_data_is_said() -> None:
+    page = open_theory(problem="logistic", geometry="lq", q="1.5", d="100")
+    assert "An answer that ignores these data has 0.03" in below(page)
+    assert not any("Dashed" in caption.value for caption in page.caption)
+    page = open_theory()
+    assert "ignores these data" not in below(page)
+    assert any("Dashed" in caption.value for caption in page.caption)
+
+
 def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:
     page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
     which = bound("upper.mean.smoothed")
