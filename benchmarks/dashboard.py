@@ -49,7 +49,7 @@ TARGETS = {
     "One run after a change of n": 2.0,
     "first map of Who wins": 1.0,
     "an ℓq scenario, whole": 3.0,
-    "a user-level scenario, whole": 3.0,
+    "a user-level scenario, whole": 2.0,
     "first new marks, four visitors at once": 1.5,
 }
 LEAST_FRAMES = 30.0

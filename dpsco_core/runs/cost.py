@@ -83,6 +83,7 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
     return Cost(cells=count, seconds=total * speed, largest_cell=largest * speed)
 
 
+@lru_cache(maxsize=4096)
 def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
     """Return the predicted seconds of one run of a method; 0 where it refuses.
 
