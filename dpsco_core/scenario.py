@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -127,6 +127,24 @@ class Scenario(Fields):
         sampling : bool
             False for bounds only, where n times d costs nothing.
         """
+        types = self._types()
+        if types is None:
+            self._validate(limits, sampling=sampling)
+        else:
+            _validated(self, types, limits, sampling)
+        return self
+
+    def _types(self) -> tuple[type, ...] | None:
+        """Return what tells equal values apart, as 1 and true; None where nothing may be kept."""
+        try:
+            hash(self)
+            slugs = (self.problem, self.distribution, *self.methods)
+            types = (*map(type, map(self.__getattribute__, NAMES)), *map(type, self.grid))
+        except TypeError:  # not a field's type: validation says which
+            return None
+        return None if any(map(extend.is_added, slugs)) else types  # a file may be mended, or worse
+
+    def _validate(self, limits: Limits, *, sampling: bool) -> None:
         self._check(CHOSEN, limits)
         self._validate_choices(limits)
         self._validate_axis(limits)
@@ -142,7 +160,6 @@ class Scenario(Fields):
                 f"methods times points times trials must be at most {limits.cells:,} for "
                 f"{limits.where}, got methods times points times trials={self.cells:,}."
             )
-        return self
 
     def _check(self, names: Iterable[str], limits: Limits) -> None:
         for name in names:
@@ -322,3 +339,9 @@ class Scenario(Fields):
 
 
 Scenario.__doc__ = with_fields(Scenario.__doc__ or "")
+
+
+@lru_cache(maxsize=4096)
+def _validated(scenario: Scenario, types: tuple[type, ...], limits: Limits, sampling: bool) -> None:
+    """Validate a scenario; what is allowed stays so."""
+    scenario._validate(limits, sampling=sampling)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
+from dpsco_core import ZCDP, ApproxDP, PureDP, extend, frame, slopes, study, summary
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
 from dpsco_core.base.parsing import among
@@ -440,6 +440,37 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
 def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:
     with pytest.raises(InvalidInput, match=start):
         replace(Scenario(), **changes).validate()
+
+
+def test_what_is_allowed_is_asked_once_unless_a_type_differs_or_it_was_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Scenario] = []
+    validate = Scenario._validate
+
+    def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
+        asked.append(scenario)
+        validate(scenario, limits, sampling=sampling)
+
+    monkeypatch.setattr(Scenario, "_validate", note)
+    one = Scenario(n=1234, trials=1, seed=20_261_128, axis="n", grid=(1, 2))
+    for same in (one, one, replace(one)):
+        assert same.validate() is same
+    assert len(asked) == 1
+    for other in (replace(one, trials=True), replace(one, grid=(True, 2))):
+        assert other == one
+        with pytest.raises(InvalidInput):
+            other.validate()
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="n must be"):
+            replace(one, n=0).validate()
+    one.validate(DASHBOARD)
+    one.validate(sampling=False)
+    assert len(asked) == 7
+    monkeypatch.setattr(extend, "is_added", lambda slug: slug == one.distribution)
+    one.validate()
+    one.validate()
+    assert len(asked) == 9
 
 
 @pytest.mark.parametrize(

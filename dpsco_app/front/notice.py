@@ -1,5 +1,7 @@
 """What is said below Explore's figure: what to notice there, and how it is read."""
 
+from functools import lru_cache
+
 from dpsco_app.front.titles import data_word, no_window
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import hardest, region
@@ -34,7 +36,8 @@ HARD = (
 )
 
 
-def to_notice(scenario: Scenario, view: View) -> list[str]:
+@lru_cache(maxsize=200)
+def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
     """Return what a visitor should see in the figure of a scenario."""
     of_it = [p for p in PRESETS if p.scenario == scenario]
     texts = [p.look_for for p in of_it if (p.against, p.measure) == (view.against, view.measure)]
@@ -54,7 +57,7 @@ def to_notice(scenario: Scenario, view: View) -> list[str]:
         texts.append(SCALED)
     if scenario.distribution == Gaussian.card.slug:
         texts.append(LIGHT_DATA)
-    return texts
+    return tuple(texts)
 
 
 HOW_TO_READ = """

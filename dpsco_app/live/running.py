@@ -190,12 +190,14 @@ def head_start(result: Result) -> None:
 
     Where others wait only for what is known already.
     """
-    todo = _left(result)
-    work = sum(kind.predicted for *_, kind in todo)
-    if TURNS.taken and work > CACHED_SECONDS * result.cells:
+    if estimate(tuple(part.scenario for part in result.parts)).cells == 0:
+        for part in result.parts:
+            part.outcomes.extend(map(cached_cell, part.missing()))
+        return
+    if TURNS.taken:
         return
     start = time.monotonic()
-    for left in _steps(todo):
+    for left in _steps(_left(result)):
         spent = time.monotonic() - start
         if spent > HEAD_START_SECONDS and spent + left.seconds > AT_ONCE_SECONDS:
             return

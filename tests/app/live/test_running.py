@@ -174,7 +174,10 @@ def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> 
     waits = Turn(shared)
     monkeypatch.setattr(turns, "WAIT_SECONDS", 0.0)
     assert not waits.come()
-    monkeypatch.setattr(running, "CACHED_SECONDS", 0.0)  # nothing is as quick as what is known
     busy = Result(Scenario(methods=SMALL.methods, n=101, d=2, trials=10))
     running.head_start(busy)
     assert not busy.outcomes
+    assert alone.complete
+    known = Result(alone.scenario)
+    running.head_start(known)
+    assert known.outcomes == alone.outcomes and known.complete
