@@ -107,7 +107,7 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     page.get_by_test_id("stTopNav").get_by_role("link", name="Lower bounds", exact=True).click()
     note = page.locator(".st-key-lower_apart")
     expect(note).to_contain_text(re.compile(r"Mean estimation \(yours: .+\)"), timeout=20_000)
-    page.get_by_role("radio", name="Build", exact=True).click()
+    page.get_by_role("radio", name="The proof", exact=True).click()
     page.get_by_role("button", name="Statistics bites").click()
     ready(page, seconds=60)
     expect(note).to_contain_text("d = 200 (yours: 3)")
