@@ -249,10 +249,8 @@ def _alone(told: _Told, cost: str, where: str) -> tuple[str, ...]:
 
 def _whose(told: Sequence[_Told], more: str) -> Words:
     """Say whose number the headline is, with the methods in their colours."""
-    leads = list(dict.fromkeys(one.lead for one in told))
+    leads = dict.fromkeys(one.lead for one in told)
     best = {m: [one.best for one in told if one.lead == m] for m in leads}
-    if leads and all(leads[0] in one.best for one in told):
-        best = {leads[0]: [one.best for one in told]}
     names = [[(_named(lead), lead), *_level(lead, same)] for lead, same in best.items()]
     if len(names) > 1:
         names[1:] = [[(" on the left and ", "")], names[1], [(" on the right", "")]]

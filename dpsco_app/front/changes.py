@@ -18,8 +18,9 @@ from dpsco_core.catalogue import (
     methods_for,
     problem_card,
 )
+from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import smallest_set, usual_methods, with_fitting_grid
+from dpsco_core.runs.allowed import smallest_set, with_fitting_grid
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for

@@ -21,7 +21,7 @@ NOTES = {
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
 ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
-SPAN = 1e6  # the largest measured value over the smallest that is not drawn at the lower edge
+SPAN = 1e6  # the largest measured value over the smallest that the axis reaches
 DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
 
 
@@ -68,9 +68,11 @@ def front_figure(
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
     measured = [y for panel in panels for y in panel.measured if y > 0]
-    measured = [y for y in measured if y > max(measured) / SPAN]
-    if price:
-        return min([*measured, 1.0]) / 1.3, max([*measured, 1.0]) * 1.3
+    if price:  # what is beyond all measure is not drawn
+        low = min([*measured, 1.0])
+        return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
+    least = max(measured, default=0.0) / SPAN
+    measured = [y for y in measured if y > least]
     guides = [line for panel in panels for line in panel.guides]
     deep = [y for panel in panels for area in panel.region for y in area.upper]
     deep += [y for line in guides if line.kind == "proven" for y in line.y]

@@ -9,9 +9,10 @@ from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import shorten, to_text
+from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.fields import parse
-from dpsco_core.runs.allowed import usual_methods, with_fitting_grid
+from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.scenario import Scenario
 
 BASE = DEFAULT.scenario  # what a field is that the address leaves out

@@ -143,7 +143,13 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """Return a factor: two figures below ten, none behind the point above."""
-    if math.isinf(value):
-        return "∞"
+    """Return a factor: two figures below ten, none behind the point above.
+
+    Examples
+    --------
+    >>> [ratio_text(value) for value in (1.26, 73.4, 2e6, math.inf)]
+    ['1.3', '73', '> 10⁶', '∞']
+    """
+    if value > 1e6:
+        return "∞" if math.isinf(value) else "> 10⁶"
     return f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):,.0f}"

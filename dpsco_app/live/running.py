@@ -190,13 +190,16 @@ def head_start(result: Result) -> None:
 
     Where others wait only for what is known already.
     """
+    start = time.monotonic()
     if estimate(tuple(part.scenario for part in result.parts)).cells == 0:
         for part in result.parts:
-            part.outcomes.extend(map(cached_cell, part.missing()))
+            for cell in part.missing():
+                part.outcomes.append(cached_cell(cell))
+                if time.monotonic() > start + AT_ONCE_SECONDS:  # the cache had lost some
+                    return
         return
     if TURNS.taken:
         return
-    start = time.monotonic()
     for left in _steps(_left(result)):
         spent = time.monotonic() - start
         if spent > HEAD_START_SECONDS and spent + left.seconds > AT_ONCE_SECONDS:

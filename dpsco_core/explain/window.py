@@ -103,12 +103,13 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     problem = problem_card(point.problem)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
     wanted = {"upper": _ATTAINED[notion], "lower": binding(point.budget)}
-    # What is made for other norms holds in l2, at q = 2. Its constants are those of the loss at
-    # hand, and of convex losses the class of the lower bounds has more (see `worst_start`).
+    # What is made for other norms holds in l2, at q = 2, with the constants of the loss at hand.
+    # Only for the losses of the hard instances are these all losses of the lower bounds' class.
+    own = loss.curvature == "linear" or loss.squared_distance
     fitting = [
         b
         for b in bounds_for(point.problem, point.level)
-        if not (point.geometry == "l2" and b.card.geometry == "lq" and loss.curvature == "convex")
+        if (own or point.geometry != "l2" or b.card.geometry != "lq")
         and (b.card.constant, b.card.guarantee, b.card.quantity) == comparable
         and b.card.applies_to(loss)
         and b.card.privacy in wanted[b.card.kind]

@@ -4,28 +4,17 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from dpsco_core.base.cards import Level
-from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import Limits
-from dpsco_core.catalogue import (
-    default_methods,
-    distribution_class,
-    method_card,
-    methods_for,
-    methods_under,
-)
+from dpsco_core.catalogue import default_methods, distribution_class, methods_for
 from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.privacy.budget import PureDP
 from dpsco_core.runs.cost import cost, too_large
-from dpsco_core.runs.study import planned
 from dpsco_core.scenario import RANGED, Scenario
 
-# All runs of a method with which a scenario begins take no longer.
-QUICK_SECONDS = 3.0
 # The scenarios that are run beside one, which may depend on it.
 Beside = Callable[[Scenario], Sequence[Scenario]]
 ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, a smaller size is the better way out
@@ -86,41 +75,6 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
     """
     good = _good_points(scenario, limits, nobody)
     return replace(scenario, grid=good) if good else scenario
-
-
-@lru_cache(maxsize=1000)
-def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
-    """Return the methods with which a scenario begins where nobody has chosen any, in order.
-
-    The default ones; under pure DP as many private ones that can run under it, and in lq one that
-    is made for that before the default ones, all of them quick. The default ones where none is.
-
-    Examples
-    --------
-    >>> usual_methods(Scenario(delta=0.0), "item")
-    ('mean.sample', 'mean.cwme-pure', 'mean.adaptive')
-    """
-    usual = default_methods(scenario.problem, level)
-    fitting = methods_for(scenario.problem, level)
-    if isinstance(scenario.budget, PureDP):
-        fitting = methods_under(scenario.problem, level, "pure")
-    elif scenario.geometry == "lq":
-        made = (m for m in fitting if method_card(m).geometry == "lq" and _is_quick(scenario, m))
-        fitting = (*islice(made, 1), *usual)
-    else:
-        return usual
-    public = [m for m in usual if method_card(m).privacy == "none"]
-    private = (m for m in dict.fromkeys((*fitting, *usual)) if m not in public)
-    quick = [m for m in private if _is_quick(scenario, m)][: len(usual) - len(public)]
-    return (*public, *quick) if quick else usual
-
-
-def _is_quick(scenario: Scenario, method: str) -> bool:
-    try:
-        planned(scenario, method)
-    except (NotApplicable, InvalidInput):
-        return False
-    return cost(replace(scenario, methods=(method,)), exact=False).seconds <= QUICK_SECONDS
 
 
 def smallest_set(scenario: Scenario) -> float:

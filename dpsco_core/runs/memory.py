@@ -19,7 +19,7 @@ USERS_MEANS = 3.4  # times the rows, by methods for users: means, bounded means,
 WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
 STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
 GROUP = 4  # bytes, of a record's secret group
-SMALL = 3e7  # bytes, that a process finds or gives back: the machine is not asked
+SMALL = 3e7  # bytes that are there always: the machine is not asked
 OUTCOME = 2500  # bytes of one outcome in a list
 MEMINFO = Path("/proc/meminfo")
 # A container's own limit, what it holds already, and where its files in the cache are counted

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, method_card, methods_for
+from dpsco_core.catalogue import methods_for
 from dpsco_core.methods.user import USER_OPTIMISERS
 from dpsco_core.runs import cost as costing
-from dpsco_core.runs.allowed import QUICK_SECONDS, nearest_allowed, refusal, usual_methods
+from dpsco_core.runs.allowed import nearest_allowed, refusal
 from dpsco_core.runs.cost import cost, release_seconds
-from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
 SWEEP = Scenario(axis="n", grid=(1000, 10_000, 50_000))
@@ -146,42 +144,3 @@ def test_the_price_without_asking_is_an_upper_one_and_makes_no_plan(
     assert cost(users).seconds <= upper.seconds * (1 + 1e-12)
     point = replace(users, axis=None, grid=())
     assert release_seconds(point, "user.clipped-means", exact=False) > 0
-
-
-@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_under_pure_privacy_and_in_lq_a_scenario_begins_with_quick_methods_made_for_that(
-    problem: str,
-) -> None:
-    default = default_methods(problem)
-    start = Scenario(problem=problem, methods=default, n=2000)
-    assert usual_methods(start, "item") == default
-    pure = replace(start, delta=0.0)
-    fits = {m: "pure" in method_card(m).budgets for m in methods_for(problem)}
-    curved = {m: method_card(m).geometry == "lq" for m in methods_for(problem)}
-    for made, known in ((pure, fits), *((_in_lq(start, q), curved) for q in (1.5, 3.0))):
-        usual = usual_methods(made, "item")
-        private = [m for m in usual if method_card(m).privacy != "none"]
-        others = [m for m in known if known[m] and m not in usual and _is_quick(made, m)]
-        assert usual == default or all(_is_quick(made, m) for m in private)
-        if made is pure:
-            assert not others or all(known[m] for m in private)
-        else:
-            made_for_it = [m for m in known if known[m] and _is_quick(made, m)]
-            assert sum(known[m] for m in private) == min(1, len(made_for_it))
-        assert [known[m] for m in private] == sorted((known[m] for m in private), reverse=True)
-        assert [m for m in usual if m not in private] == [
-            m for m in default if method_card(m).privacy == "none"
-        ]
-
-
-def _in_lq(scenario: Scenario, q: float) -> Scenario:
-    return replace(scenario, geometry="lq", q=q)
-
-
-def _is_quick(scenario: Scenario, method: str) -> bool:
-    card = method_card(method)
-    try:
-        fits = card.level == "item" and card.privacy != "none" and bool(planned(scenario, method))
-    except NotApplicable:
-        return False
-    return fits and cost(replace(scenario, methods=(method,)), exact=False).seconds <= QUICK_SECONDS

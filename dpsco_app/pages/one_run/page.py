@@ -124,7 +124,7 @@ def _path(
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        at = f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
+        at = _radius(point, factor)
         whose_radius = ""
     screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
     relative = (
@@ -178,9 +178,11 @@ def _title(
     """Return what a run shows, at its radius if it has one; its mean, too, once it is known."""
     gain = None if parts is None else figures.noise_gain(parts, factor * parts.chosen)
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"), gain)
-    if "clipped" not in runs:
-        return title
-    return f"At R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}, {inside(title)}"
+    return f"At {_radius(point, factor)}, {inside(title)}" if "clipped" in runs else title
+
+
+def _radius(point: Scenario, factor: float) -> str:
+    return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 
 def _noise_part(point: Scenario, method: str) -> None:

@@ -2,30 +2,80 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import chain, combinations
+from functools import lru_cache, partial
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
 
+from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import method_card, methods_for, problem_class
+from dpsco_core.catalogue import (
+    default_methods,
+    method_card,
+    methods_for,
+    methods_under,
+    problem_class,
+)
 from dpsco_core.explain.contest import TRIALS, clearly_better
 from dpsco_core.explain.methods.stories import example
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.runs.allowed import with_fitting_grid
-from dpsco_core.runs.cost import EVALUATION, release_seconds
+from dpsco_core.runs.cost import EVALUATION, cost, machine_speed, release_seconds
 from dpsco_core.runs.study import Outcome, planned
 from dpsco_core.scenario import Scenario
 
 # What a method may need to be other than it is, by the questions of the controls.
 NEEDS = ("m", "epsilon delta rho", "problem distribution", "geometry q diameter offset", "n d p")
 QUICK_SECONDS = 0.12  # the time of one run that is made at once; on the reference machine
+BEGIN_SECONDS = 3.0  # the time of all runs of a method with which a scenario begins; on it, too
 
 
 def comparison_point(scenario: Scenario) -> Scenario:
     """Return a scenario's own point with every method that is made for it, a few runs of each."""
     return replace(scenario, axis=None, grid=(), methods=_known(scenario), trials=TRIALS)
+
+
+@lru_cache(maxsize=1000)
+def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
+    """Return the methods with which a scenario begins where nobody has chosen any, in order.
+
+    The default ones; under pure DP as many private ones that can run under it, and in lq one that
+    is made for that before the default ones, all of them quick. The default ones where none is.
+
+    Examples
+    --------
+    >>> usual_methods(Scenario(delta=0.0), "item")
+    ('mean.sample', 'mean.cwme-pure', 'mean.adaptive')
+    """
+    usual = default_methods(scenario.problem, level)
+    quick = partial(_is_quick, scenario)
+    if isinstance(scenario.budget, PureDP):
+        fitting = methods_under(scenario.problem, level, "pure")
+    elif scenario.geometry == "lq":
+        known = methods_for(scenario.problem, level)
+        made = (m for m in known if method_card(m).geometry == "lq")
+        fitting = tuple(islice(filter(quick, made), 1))
+    else:
+        return usual
+    public = [m for m in usual if method_card(m).privacy == "none"]
+    private = (m for m in dict.fromkeys((*fitting, *usual)) if m not in public)
+    begun = tuple(islice(filter(quick, private), len(usual) - len(public)))
+    return (*public, *begun) if begun else usual
+
+
+def _is_quick(scenario: Scenario, slug: str) -> bool:
+    """Whether a method runs at a scenario, which may not be allowed, and soon.
+
+    On the reference machine: a link opens with the same methods everywhere.
+    """
+    try:
+        refused = refusal(scenario, slug)
+    except InvalidInput:
+        return False
+    seconds = cost(replace(scenario, methods=(slug,)), exact=False).seconds / machine_speed()
+    return refused is None and seconds <= BEGIN_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True)

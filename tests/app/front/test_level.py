@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.answer import Answer, answer
 from dpsco_app.front.figure import front_figure
@@ -130,3 +132,11 @@ def test_what_is_far_below_all_else_is_drawn_at_the_edge_and_leaves_the_axis_to_
     assert "far below" in str([words.lines for words in figure.panels[0].words])
     (row,) = (row for row in figure.ladder.rows if row.key == PUBLIC)
     assert row.values[0] == rounded(1e-29)
+
+
+def test_a_price_beyond_all_measure_leaves_the_axis_to_the_others() -> None:
+    price, low = View(measure="price"), with_errors((0.1, 0.1), (0.5, 0.4), (0.6, 0.3))
+    high = with_errors((1e-29, 1e-29), (0.5, 0.4), (0.6, 0.3))
+    alone, both = (front_figure(studies, price).y for studies in ([low], [low, high]))
+    assert both.low == pytest.approx(alone.low) and both.high == pytest.approx(alone.high)
+    assert "≈ 0" not in [text for _, text in both.ticks]

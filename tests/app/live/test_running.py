@@ -181,3 +181,8 @@ def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> 
     known = Result(alone.scenario)
     running.head_start(known)
     assert known.outcomes == alone.outcomes and known.complete
+    # Should the cache have lost them, the visitor waits no longer than for what is new.
+    monkeypatch.setattr(running, "AT_ONCE_SECONDS", -1.0)
+    lost = Result(alone.scenario)
+    running.head_start(lost)
+    assert lost.finished == 1

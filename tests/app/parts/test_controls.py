@@ -18,7 +18,7 @@ from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.parts.options import OPTIONS, SHOW, VIEWS
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.catalogue import bound, default_methods, method_card
-from dpsco_core.runs.allowed import usual_methods
+from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
 from tests.app.pages import (
     checked,

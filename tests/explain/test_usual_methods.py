@@ -1,0 +1,66 @@
+"""The methods with which a scenario begins where nobody has chosen any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.catalogue import PROBLEM_SLUGS, default_methods, method_card, methods_for
+from dpsco_core.explain.methods import guide
+from dpsco_core.explain.methods.guide import BEGIN_SECONDS, usual_methods
+from dpsco_core.runs import cost as costing
+from dpsco_core.runs.cost import cost
+from dpsco_core.runs.study import planned
+from dpsco_core.scenario import Scenario
+
+
+@pytest.fixture(autouse=True, params=[1.0, 50.0])
+def speed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Price everything as on a machine of this speed; what is chosen must not depend on it."""
+    usual_methods.cache_clear()
+    for module in (costing, guide):
+        monkeypatch.setattr(module, "machine_speed", lambda: request.param)
+    return float(request.param)
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_under_pure_privacy_and_in_lq_a_scenario_begins_with_quick_methods_made_for_that(
+    problem: str,
+    speed: float,
+) -> None:
+    default = default_methods(problem)
+    start = Scenario(problem=problem, methods=default, n=2000)
+    assert usual_methods(start, "item") == default
+    pure = replace(start, delta=0.0)
+    fits = {m: "pure" in method_card(m).budgets for m in methods_for(problem)}
+    curved = {m: method_card(m).geometry == "lq" for m in methods_for(problem)}
+    for made, known in ((pure, fits), *((_in_lq(start, q), curved) for q in (1.5, 3.0))):
+        usual = usual_methods(made, "item")
+        private = [m for m in usual if method_card(m).privacy != "none"]
+        others = [m for m in known if known[m] and m not in usual and _is_quick(made, m, speed)]
+        assert usual == default or all(_is_quick(made, m, speed) for m in private)
+        if made is pure:
+            assert not others or all(known[m] for m in private)
+        else:
+            made_for_it = [m for m in known if known[m] and _is_quick(made, m, speed)]
+            assert sum(known[m] for m in private) == min(1, len(made_for_it))
+        assert [known[m] for m in private] == sorted((known[m] for m in private), reverse=True)
+        assert [m for m in usual if m not in private] == [
+            m for m in default if method_card(m).privacy == "none"
+        ]
+
+
+def _in_lq(scenario: Scenario, q: float) -> Scenario:
+    return replace(scenario, geometry="lq", q=q)
+
+
+def _is_quick(scenario: Scenario, method: str, speed: float) -> bool:
+    card = method_card(method)
+    try:
+        fits = card.level == "item" and card.privacy != "none" and bool(planned(scenario, method))
+    except NotApplicable:
+        return False
+    seconds = cost(replace(scenario, methods=(method,)), exact=False).seconds / speed
+    return fits and seconds <= BEGIN_SECONDS
