@@ -71,10 +71,10 @@ class FrontPanel:
         self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        drawn = not (self.price or no_window(self.scenario))
-        self.window = self._window(drawn_window(self.scenario)) if drawn else []
+        has_window = not (self.price or no_window(self.scenario))
+        self.window = self._window(drawn_window(self.scenario)) if has_window else []
         # The best guarantee is for all data: its window is the same whatever they are.
-        self.guarantee = self._window(window(self.scenario)) if drawn else []
+        self.guarantee = self._window(window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
         # The lines of a pinned run have a floor of their own.
         self.region = self._region() if self.floor and study.overlay is None else []
