@@ -76,14 +76,18 @@ def bound_hover(e: Evaluation) -> str:
     return "<br>".join(filter(None, lines))
 
 
-def window_hover(span: Span) -> str:
-    """Say which bounds are the ends of the window."""
+LARGEST = "Largest proven lower bound"
+
+
+def window_hover(span: Span, *, on_instance: bool = False) -> str:
+    """Say which bounds are the ends of the window; on a hard instance the lower is its own."""
     upper = f"No bound is proven below the answer without data, {rounded(span.high)}."
     if span.upper is not None:
         upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
     lower = ""
     if span.lower is not None:
-        lower = f"Largest proven lower bound: {span.lower.card.name}, {rounded(span.low)}."
+        where = "Largest lower bound proven on these data" if on_instance else LARGEST
+        lower = f"{where}: {span.lower.card.name}, {rounded(span.low)}."
     return "<br>".join(filter(None, ("<b>The window</b>", upper, lower)))
 
 

@@ -139,7 +139,7 @@ def _rows(
         )
         for line in lines
     ]
-    for area in (*panel.region, *panel.window):
+    for area in (*panel.region, *panel.guarantee):
         ends = [*panel.at(area.x, area.lower), *panel.at(area.x, area.upper)]
         rows.append(
             LadderRow(

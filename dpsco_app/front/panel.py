@@ -39,6 +39,7 @@ from dpsco_app.front.titles import (
 )
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import (
+    drawn_window,
     evaluations,
     region,
     starting_risks,
@@ -48,6 +49,8 @@ from dpsco_app.parts.options import inside, number_text, rounded
 from dpsco_app.parts.shown_bounds import fano, shown
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.hardest import is_hard
+from dpsco_core.explain.window import Span
 from dpsco_core.fields import MEAN, is_linear
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
@@ -68,7 +71,10 @@ class FrontPanel:
         self.alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        self.window = [] if self.price or no_window(self.scenario) else self._window()
+        has_window = not (self.price or no_window(self.scenario))
+        self.window = self._window(drawn_window(self.scenario)) if has_window else []
+        # The best guarantee is for all data: its window is the same whatever they are.
+        self.guarantee = self._window(window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
         # The lines of a pinned run have a floor of their own.
         self.region = self._region() if self.floor and study.overlay is None else []
@@ -87,8 +93,7 @@ class FrontPanel:
 
     # -- what is proven ---------------------------------------------------------------------
 
-    def _window(self) -> list[Region]:
-        spans = window(self.scenario)
+    def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
         area = Region(
             key="window",
             name="the window",
@@ -96,7 +101,7 @@ class FrontPanel:
             upper=[s.high for _, s in spans],
             lower=[s.low for _, s in spans],
             look=WINDOW,
-            hover=[window_hover(s) for _, s in spans],
+            hover=[window_hover(s, on_instance=is_hard(self.scenario)) for _, s in spans],
         )
         return [area] if spans else []
 

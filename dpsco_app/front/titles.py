@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 
 from dpsco_app.front.study import Role, Study, compared
-from dpsco_app.parts.evaluations import window
+from dpsco_app.parts.evaluations import region, window
 from dpsco_app.parts.fields import text
 from dpsco_app.parts.options import SYMBOL, inside, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import LINEAR_MODELS, distribution_card, problem_card
+from dpsco_core.explain.hardest import is_hard
 from dpsco_core.fields import MEAN, TABLE
 from dpsco_core.scenario import Scenario
 
@@ -98,6 +99,8 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
     spans = window(scenario)
     if any(s.lower and s.lower.card.instance_problem != scenario.problem for _, s in spans):
         return ("<b>No window for this loss</b>: bounds", "are proven with other losses.")
+    if spans and is_hard(scenario) and not region(scenario):
+        return ("<b>No window here</b>: no lower bound", "is proven on these data.")
     if spans:
         return ()
     return (

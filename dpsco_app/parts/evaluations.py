@@ -6,7 +6,7 @@ from functools import lru_cache
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import hardest_case, impossible, is_hard
-from dpsco_core.explain.window import Span, spans
+from dpsco_core.explain.window import Span, ending_at, spans
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -39,6 +39,19 @@ def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
     """Return between which errors the best guarantee for all data is, at every point."""
     windows = [(x, _of_the_class(_of_any_law(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in windows] if all(one for _, one in windows) else []
+
+
+def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
+    """Return the window as it is drawn over the lines of a scenario.
+
+    On a hard instance its lower end is the bound that is proven on these very data: the largest one
+    may be about other data, and then a line may rightly run below it. Empty where none is proven on
+    them.
+    """
+    if not is_hard(scenario):
+        return window(scenario)
+    floors = dict(region(scenario))
+    return [(x, ending_at(span, floors[x])) for x, span in window(scenario) if x in floors]
 
 
 def _of_any_law(point: Scenario) -> Scenario:

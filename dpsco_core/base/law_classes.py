@@ -83,7 +83,7 @@ LIPSCHITZ_MOMENTS = LawClass(
     worst="Worst case, Lipschitz moments",
     constants=("lipschitz_second", "lipschitz_moment"),
 )
-# Known but for its mean, which is anywhere within the public bound on its norm.
+# Known but for its mean: anywhere no longer than that of the data, or within the public bound if 0.
 SHIFTS = LawClass(
     name="shifts of this law",
     words="these data, wherever their mean is",

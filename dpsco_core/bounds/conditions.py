@@ -4,8 +4,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.geometry.base import Symmetric
 from dpsco_core.problems.base import Setting
 
 
@@ -96,6 +99,33 @@ MEAN_UNRESTRICTED = Hypothesis(
         f"R={s.constants.mean_gradient_bound:.4g}."
     ),
 )
+
+
+def _holds_cube(setting: Setting) -> str:
+    """Check that the set of the mean holds the priors' means, which the l2 ball of radius R does.
+
+    Their coordinates are at most R/sqrt(d), so that they lie in a cube whose corners are on the
+    sphere of radius R: signs and biases have at most that, and the words of the packing have it
+    once they are moved by half their size, which leaves every central moment as it is. The set's
+    own R is its largest l2 norm. So the l_q balls with q >= 2 hold the cube, and no set does whose
+    points far from 0 are sparse: l1 balls, simplices and l_q balls with q < 2. What is symmetric
+    about 0 here stays the same when a coordinate changes sign: one corner stands for all.
+    """
+    body, bound = setting.constraint, setting.constants.mean_gradient_bound
+    if body is None or not math.isfinite(bound):
+        return ""
+    corner = np.full(setting.d, bound / math.sqrt(setting.d))
+    if isinstance(body, Symmetric) and body.contains(corner, 1e-9 * bound):
+        return ""
+    name = type(body).__name__
+    article = "an" if name[0] in "AEIOL" else "a"
+    return (
+        f"The bound is proven for means in the l2 ball, and here they lie in {article} {name}, "
+        "which does not hold all the means of the prior."
+    )
+
+
+PRIOR_IN_SET = Hypothesis(text="the set of the mean holds the prior's means", check=_holds_cube)
 
 
 def small_mean(limit: float) -> Hypothesis:

@@ -20,6 +20,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, covered, of_class
 from dpsco_core.catalogue import bounds_for, problem_card
 from dpsco_core.explain.regimes import moved
+from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 Notion = Literal["pure", "zcdp", "approx"]
@@ -221,6 +222,11 @@ def spans(scenario: Scenario) -> tuple[Span, ...]:
         low = min(here.floor, high)
         windows.append(Span(x=x, low=low, high=high, lower=here.lower, upper=upper))
     return tuple(windows) if any(span.low < span.high for span in windows) else ()
+
+
+def ending_at(span: Span, proven: Evaluation) -> Span:
+    """Return the window with another lower bound at its lower end."""
+    return replace(span, low=min(proven.value, span.high), lower=proven.bound)
 
 
 def worst_start(point: Scenario) -> float:

@@ -69,6 +69,9 @@ class Geometry:
         if self.kind == "group-l1":
             fits = d % GROUP_SIZE == 0
             require(fits, "d", f"a multiple of {GROUP_SIZE} for the geometry group-l1", d)
+        if self.kind == "simplex":
+            # In one dimension it is a single point, of diameter 0: there is nothing to find.
+            require(d >= 2, "d", "at least 2 for the geometry simplex", d)
 
     def constraint(self, d: int, radius: float) -> ConstraintSet:
         """Return the set; equal arguments give the same object."""

@@ -128,4 +128,6 @@ class MeanEstimation(Problem):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
+            # On the l2 ball the bound on the norm says everything.
+            constraint=None if self.geometry == L2 else self.constraint,
         )

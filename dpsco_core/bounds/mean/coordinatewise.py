@@ -271,6 +271,8 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
     latex = _GAUSSIAN_LATEX if private else _LAPLACE_LATEX
     bracket, signal, noise_text, log_noise, printed_noise, energy = latex
     level_text = r",\ \tau=\Big(" + signal + r"\Big)^{1/p}"
+    # Theorem 4.1 holds at every tau of at least 10, and at no smaller one.
+    printed_level = r",\ \tau=\max\Big\{10,\Big(" + signal + r"\Big)^{1/p}\Big\}"
 
     def rate(setting: Setting) -> tuple[float, float]:
         return mean_rate_cdp(setting, setting.gaussian_rho) if private else mean_rate_pure(setting)
@@ -321,7 +323,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             latex=r"\sqrt d\Big(10\sqrt{\tfrac mn}+3\big(\tfrac{14}\tau\big)^{p-1}\Big)+"
             + printed_noise
             + r",\ m=4\ln\tfrac{2d}\beta"
-            + level_text,
+            + printed_level,
             evaluate=terms_of(lambda s: printed(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),

@@ -13,6 +13,7 @@ from typing import Any
 from dpsco_core.base.cards import OWN, BoundCard
 from dpsco_core.base.law_classes import NEAR, SHIFTS
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
+from dpsco_core.bounds.conditions import PRIOR_IN_SET
 from dpsco_core.bounds.floors.terms import (
     BUDGETS,
     EQUAL_SCALES,
@@ -105,7 +106,7 @@ def _floors(notion: Notion) -> tuple[Bound, ...]:
             card=which,
             evaluate=partial(terms, notion=notion),
             combine=combine,
-            hypotheses=(KNOWN_SHAPE, *more, *BUDGETS[notion]),
+            hypotheses=(KNOWN_SHAPE, PRIOR_IN_SET, *more, *BUDGETS[notion]),
             letters=own,
         )
         for which, terms, combine, own, more in rows

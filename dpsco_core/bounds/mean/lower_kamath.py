@@ -18,6 +18,7 @@ from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like,
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     MEAN_UNRESTRICTED,
+    PRIOR_IN_SET,
     large_enough,
     moment_scale,
     scaled_mean_bound,
@@ -263,7 +264,7 @@ _BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
         evaluate=_sampling(lambda s: gaussian.gaussian_minimax(s.n, s.d, s.moment_order)),
-        hypotheses=(COORDINATE_MOMENT, MEAN_UNRESTRICTED),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, MEAN_UNRESTRICTED),
     ),
     bound_like(
         _CARD,
@@ -276,7 +277,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)",
         drawn=True,
         evaluate=_sampling(_signs),
-        hypotheses=(COORDINATE_MOMENT,),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET),
     ),
     bound_like(
         _CARD,
@@ -294,7 +295,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=_sampling(
             lambda s: gaussian.biased_signs(s.n, s.d, s.moment_order, scaled_mean_bound(s))
         ),
-        hypotheses=(COORDINATE_MOMENT, D_TWO),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, D_TWO),
     ),
     bound_like(
         _CARD,
@@ -308,7 +309,7 @@ _BOUNDS: tuple[Bound, ...] = (
         constant="rate",
         drawn=True,
         evaluate=_rate_cdp_terms,
-        hypotheses=(COORDINATE_MOMENT, _below_mean_bound(_rate_cdp_terms)),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _below_mean_bound(_rate_cdp_terms)),
     ),
     bound_like(
         _CARD,
@@ -321,7 +322,7 @@ _BOUNDS: tuple[Bound, ...] = (
         constant="rate",
         drawn=True,
         evaluate=_rate_pure_terms,
-        hypotheses=(COORDINATE_MOMENT, _below_mean_bound(_rate_pure_terms)),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _below_mean_bound(_rate_pure_terms)),
     ),
 )
 OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _BOUNDS)

@@ -14,7 +14,12 @@ from typing import Literal
 from dpsco_core.base.cards import ACHARYA_2021, OWN, BoundCard
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
-from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    PRIOR_IN_SET,
+    moment_scale,
+    scaled_mean_bound,
+)
 from dpsco_core.bounds.instances import assouad, packing, rate_distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import (
@@ -58,9 +63,8 @@ def over_prior(
         form: Form = "squared" if squared else "l2"
         return {"privacy": unit * value(setting, form, scaled_mean_bound(setting))}
 
-    return Bound(
-        card=card, evaluate=evaluate, hypotheses=(COORDINATE_MOMENT, *hypotheses), letters=letters
-    )
+    conditions = (COORDINATE_MOMENT, PRIOR_IN_SET, *hypotheses)
+    return Bound(card=card, evaluate=evaluate, hypotheses=conditions, letters=letters)
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:

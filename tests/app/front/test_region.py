@@ -12,7 +12,7 @@ from dpsco_app.front.bound_lines import bound_by
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
-from dpsco_app.parts.evaluations import hardest, region, starting_risks, window
+from dpsco_app.parts.evaluations import drawn_window, hardest, region, starting_risks, window
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import PRESETS, Preset
 from dpsco_app.parts.shown_bounds import fano
@@ -224,3 +224,27 @@ def test_beside_a_pinned_run_the_floor_is_a_line_for_it_binds_only_the_present_o
     assert list(edge.y) == list(region.upper)
     assert "floor" not in {r.key for r in panel.regions}
     assert len(panel.words) == len(bare.words) - 1  # nothing is said of who cannot be there
+
+
+@pytest.mark.parametrize("p", [2.0, 2.5, 3.0, 4.0, 8.0, 20.0])
+def test_the_window_of_the_hardest_data_ends_at_the_bound_that_is_proven_on_them(p: float) -> None:
+    for n, epsilon in ((1000, 1.0), (10_000, 0.2), (10_000, 1.0)):
+        hard = hardest(Scenario(p=p, n=n, epsilon=epsilon, axis=None, grid=()))
+        assert hard is not None
+        ((x, span),), ((_, proven),) = drawn_window(hard), region(hard)
+        assert x is None and span.lower is proven.bound
+        assert span.low == min(proven.value, span.high)
+        assert proven.bound.card.instance == hard.distribution
+
+
+@pytest.mark.parametrize("p", [3.0, 20.0])
+def test_no_private_error_on_the_hardest_data_is_below_their_window(p: float) -> None:
+    hard = hardest(Scenario(p=p, n=10_000, axis=None, grid=(), trials=12))
+    assert hard is not None
+    ((_, span),) = drawn_window(hard)
+    for method in hard.methods:
+        if method_card(method).privacy == "none":
+            continue
+        errors = [o.error for o in study(replace(hard, methods=(method,))) if not o.not_applicable]
+        noise = np.std(errors, ddof=1) / np.sqrt(len(errors))
+        assert np.mean(errors) >= span.low - 5 * noise, method

@@ -1,0 +1,154 @@
+"""On constraint sets other than the l2 ball: what a lower bound on a mean says, and tiny sets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.conditions import PRIOR_IN_SET
+from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.spikes import mean_scale
+from dpsco_core.bounds.instances.tracing import CONCENTRATED, largest_tracing_probability
+from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS
+from dpsco_core.catalogue import PROBLEM_SLUGS, bound, default_methods
+from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.results.report import evaluate, evaluate_all
+from dpsco_core.scenario import Scenario
+
+SPARSE: tuple[tuple[str, float | None], ...] = (
+    ("l1", None),
+    ("simplex", None),
+    ("solid-simplex", None),
+    ("sparse", None),
+    ("group-l1", None),
+    ("lq", 1.1),
+    ("lq", 1.9),
+)
+CUBES: tuple[tuple[str, float | None], ...] = (("linf", None), ("lq", 2.0), ("lq", 3.0))
+REVIEWED: tuple[dict[str, Any], ...] = (
+    {"n": 20_000, "d": 1000, "p": 50.0, "rho": 0.5},
+    {"n": 2000, "d": 1000, "p": 4.0, "rho": 0.05},
+)
+
+
+def mean_in(kind: str, q: float | None, **fields: Any) -> Scenario:
+    fields = {"rho": 0.5, "epsilon": None, "delta": None} | fields
+    return Scenario(problem="mean", distribution="gaussian", geometry=kind, q=q, **fields)
+
+
+@pytest.mark.parametrize("where", REVIEWED, ids=str)
+@pytest.mark.parametrize(("kind", "q"), SPARSE)
+def test_no_lower_bound_on_a_mean_is_claimed_where_the_set_lacks_its_prior(
+    kind: str, q: float | None, where: dict[str, Any]
+) -> None:
+    point = mean_in(kind, q, **where)
+    for row in LOWER_MEAN_BOUNDS:
+        failures = evaluate(point, row).failures
+        assert any("does not hold all the means" in sentence for sentence in failures), row.card
+
+
+def test_the_reviewed_counter_example_has_no_lower_bound() -> None:
+    point = mean_in("l1", None, n=20_000, d=100_000, p=50.0)
+    claimed = [e.bound.card.slug for e in evaluate_all(point) if e.bound.card.kind == "lower"]
+    assert claimed == [b.card.slug for b in LOWER_MEAN_BOUNDS]
+    assert all(PRIOR_IN_SET in b.hypotheses for b in LOWER_MEAN_BOUNDS)
+    assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
+
+
+@pytest.mark.parametrize(("kind", "q"), CUBES)
+def test_the_lower_bounds_hold_in_a_set_that_holds_the_cube_of_the_priors(
+    kind: str, q: float | None
+) -> None:
+    """The means of every prior at the largest probability that R allows are in the set."""
+    for diameter in (0.2, 4.0):
+        point = mean_in(kind, q, n=1000, d=20, p=4.0, diameter=diameter)
+        assert PRIOR_IN_SET.check(point.setting) == ""
+        setting, d, p = point.setting, 20, 4.0
+        body, radius = point.instance.problem.constraint, setting.constants.mean_gradient_bound
+        rng = np.random.default_rng(3)
+        signs = rng.choice([-1.0, 1.0], size=(50, d))
+        hypercube = largest_spike_probability("hypercube", d, p, radius)
+        assert all(body.contains(mean_scale(hypercube, p) * x, 1e-9) for x in signs)
+        tracing = largest_tracing_probability(d, p, radius, CONCENTRATED)
+        assert all(body.contains(mean_scale(tracing, p) * CONCENTRATED * x, 1e-9) for x in signs)
+        words = mean_scale(largest_spike_probability("spike", d, p, radius), p) * (signs > 0)
+        moved = words - mean_scale(largest_spike_probability("spike", d, p, radius), p) / 2
+        assert all(body.contains(x, 1e-9) for x in moved)
+
+
+def test_a_simplex_of_one_dimension_is_refused_before_anything_runs() -> None:
+    for problem in PROBLEM_SLUGS:
+        methods = default_methods(problem)
+        point = Scenario(problem=problem, geometry="simplex", d=1, methods=methods)
+        with pytest.raises(InvalidInput, match=r"d must be at least 2 for the geometry simplex"):
+            point.validate()
+
+
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {"epsilon": None, "delta": None, "rho": 0.5},
+    {"epsilon": 1.0, "delta": 1e-6},
+    {"epsilon": 1.0, "delta": 0.0},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+@pytest.mark.parametrize("kind", GEOMETRIES)
+def test_every_bound_has_a_value_in_the_smallest_dimension(problem: str, kind: str) -> None:
+    tried = 0
+    for m in (1, 5):
+        for budget in BUDGETS:
+            q = 1.5 if kind == "lq" else None
+            point = Scenario(
+                problem=problem,
+                methods=default_methods(problem, "user" if m > 1 else "item"),
+                geometry=kind,
+                q=q,
+                d=1,
+                n=300,
+                m=m,
+                **budget,
+            )
+            try:
+                point.validate(sampling=False)
+            except InvalidInput:
+                continue
+            tried += 1
+            for made in evaluate_all(point):
+                assert not math.isnan(made.value), made.bound.card.slug
+    assert tried == (0 if kind in ("simplex", "group-l1") else 6)
+
+
+@pytest.mark.parametrize("noise", ["cdp", "pure"])
+def test_the_printed_constants_are_shown_at_the_level_of_the_theorem(noise: str) -> None:
+    """Theorem 4.1 needs tau >= 10: the formula shown and the value both take no smaller one."""
+    shown = bound(f"upper.mean.cwme-{noise}-paper").card.latex
+    assert r"\tau=\max\Big\{10," in shown
+    n, d, p, size = 10_000, 20, 4.0, math.log(2 * 20 / 0.1)
+    for rho, epsilon in ((0.5, None), (None, 1.0), (None, 1e6)):
+        budget = {"rho": rho, "epsilon": epsilon, "delta": None if epsilon is None else 0.0}
+        point = Scenario(problem="mean", n=n, d=d, p=p, **budget)
+        setting = point.setting
+        if noise == "cdp":
+            level = setting.gaussian_rho
+            signal = math.sqrt(level / d) * n
+        else:
+            level = setting.pure_epsilon
+            signal = level * n / d
+        if level == 0:
+            continue
+        tau = max(10.0, signal ** (1 / p))
+        if noise == "cdp":
+            std = math.sqrt(1152 / level) * tau * math.sqrt(d) * size / n
+            private = 2 * std * (math.sqrt(d) + math.sqrt(math.log(10)))
+        else:
+            private = 48 * tau * d**1.5 / (level * n) * size**2
+        sampling = 10 * math.sqrt(4 * size / n)
+        expected = math.sqrt(d) * (sampling + 3 * (14 / tau) ** (p - 1)) + private
+        scale = setting.constants.coordinate_moment ** (1 / p)
+        value = bound(f"upper.mean.cwme-{noise}-paper").value(setting)
+        assert value == pytest.approx(scale * expected, rel=1e-9)
