@@ -318,10 +318,9 @@ def few_draws() -> Finding:
     rows = []
     for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
         phases = printed_erm(_at(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
-        least = min(phases, key=lambda phase: phase.steps * phase.batch / phase.users)
-        draws = least.steps * least.batch
-        ratio = least.users / draws
-        rows.append((f"{n:.0e}", epsilon, f"{draws:.4g}", f"{least.users:.4g}", ratio))
+        drawn = [(phase.users, phase.steps * phase.batch) for phase in phases]
+        ratio, users, draws = max((owned / used, owned, used) for owned, used in drawn)
+        rows.append((f"{n:.0e}", epsilon, f"{draws:.4g}", f"{users:.4g}", ratio))
     return Finding(
         sentence=f"At n = {rows[0][0]}, ε = {rows[0][1]:g} all steps of a phase draw "
         f"{rows[0][2]} users of its {rows[0][3]}. The ratio grows like √n at ε ∝ 1/√n, so "

@@ -282,7 +282,7 @@ def lost_factors() -> Finding:
     tail = math.exp(-n * t**2 / 3) if t <= 3 / 4 else math.exp(-n * t / 4)
     signs = [first + second for first in (-1, 1) for second in (-1, 1)]
     supremum = sum(max(0, total) for total in signs) / len(signs)  # f is 0 or 1 at both records
-    step, point, gradient, target = 1.0, 1.0, -1.0, 0.5  # of the set [-1, 1]
+    step, point, gradient, target = 1.0, 1.0, -1.0, 0.5  # the set is [-1, 1]
     projected = (min(1.0, point - step * gradient) - target) ** 2
     free = (point - step * gradient - target) ** 2
     rows = (
