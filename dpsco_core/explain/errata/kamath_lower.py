@@ -23,7 +23,7 @@ def one_dimension_risk(n: int) -> float:
     moment = (1 + RADIUS) ** ORDER  # the records have it, since their mean is at most R
 
     def risk(tau: float) -> float:
-        bias = hinge_constant(ORDER) * moment * tau ** (1 - ORDER)
+        bias = hinge_constant(ORDER) * moment * math.pow(tau, 1 - ORDER)
         noise = 2 * tau / (n * math.sqrt(2 * RHO))
         return math.hypot(1 / math.sqrt(n), noise) / math.sqrt(3) + 2 * bias
 
