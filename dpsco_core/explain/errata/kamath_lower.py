@@ -20,7 +20,7 @@ def one_dimension_risk(n: int) -> float:
 
     The bias of clipping adds at most twice itself (theory/kamath-liu-zhang.md, 4.6).
     """
-    moment = (1 + RADIUS) ** ORDER  # the records have it, since their mean is at most R
+    moment = math.pow(1 + RADIUS, ORDER)  # the records have it, since their mean is at most R
 
     def risk(tau: float) -> float:
         bias = hinge_constant(ORDER) * moment * math.pow(tau, 1 - ORDER)
