@@ -13,6 +13,7 @@ from dpsco_core.explain.errata import (
     erratum,
     finding_dict,
 )
+from dpsco_core.explain.tables.left_out import LEFT_OUT
 
 
 def add_errata(commands: Any) -> None:
@@ -48,6 +49,11 @@ def run_errata(chosen: argparse.Namespace) -> None:
         for entry in entries:
             if entry.experiment is not None:
                 print(f"\n{entry.slug}: {entry.experiment.run().sentence}")
+    if chosen.severity is None:
+        print("\nNone of the five papers has an experiments section.")
+        print("What they print that has no row in the tables of bounds:")
+        for missing in LEFT_OUT:
+            print(f"- {missing.line}")
 
 
 def _one(entry: Erratum, as_json: bool) -> None:

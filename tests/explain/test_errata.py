@@ -133,6 +133,13 @@ def test_the_command_lists_prints_and_refuses(capsys: pytest.CaptureFixture[str]
     assert "severity must be one of" in capsys.readouterr().err
 
 
+def test_the_command_says_what_the_tables_leave_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["errata"]) == 0
+    printed = capsys.readouterr().out
+    assert "None of the five papers has an experiments section." in printed
+    assert "Amid et al." in printed and "Remark 5.3" in printed
+
+
 def test_what_cannot_be_an_entry_is_refused() -> None:
     with pytest.raises(InvalidInput, match="erratum must be a slug"):
         erratum("kamath.none")

@@ -12,6 +12,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import linprog
 from scipy.stats import norm
 
 from dpsco_core.base.cards import KAMATH_2022, ZHAO_2024
@@ -248,3 +249,43 @@ def test_the_command_says_that_the_numbers_are_inside(capsys: pytest.CaptureFixt
     assert main(["errata", "--slug", "zhao.group-shuffle", "--json"]) == 0
     finding = json.loads(capsys.readouterr().out)["finding"]
     assert all(condition["met"] for condition in finding["conditions"])
+
+
+def test_no_law_of_variance_one_makes_the_projected_mean_err_by_more_than_a_third_root() -> None:
+    """The largest risk over all laws on a grid, as a linear program, beside the proven one."""
+    errors = np.linspace(-8, 8, 801)
+    largest = 0.0
+    for mean in np.linspace(0.05, 6, 30):
+        risks = mean * (1 - np.clip(math.sqrt(3) * (mean + errors), -1, 1))
+        worst = linprog(
+            -risks,
+            A_ub=[errors**2],
+            b_ub=[1],
+            A_eq=[np.ones_like(errors), errors],
+            b_eq=[1, 0],
+        )
+        largest = max(largest, -worst.fun)
+    assert 0.57 < largest <= 1 / math.sqrt(3) + 1e-9
+    ratios = column(kamath_runs.sampling_constant(), "ratio")
+    assert 1 / math.sqrt(3) < ratios[-1] < 0.6 and ratios == sorted(ratios, reverse=True)
+
+
+def test_iterates_that_use_signs_again_err_by_more_than_lemma_3_allows() -> None:
+    """The iterates themselves, where they are few enough."""
+    row = zhao_runs.bias_of_expectations().rows[0]
+    n, size, steps = int(row[0]), float(row[1]), int(row[2])
+    iterate = total = 0.0  # in units of the average sign, whose square has the mean 1/n
+    for _ in range(steps):
+        total += iterate
+        iterate -= size * (iterate - 1)
+    assert float(row[3]) == pytest.approx((total / steps) ** 2 / (2 * n), rel=1e-6)
+    assert float(row[4]) == pytest.approx(2 / (size * steps) + size * (4 + 1 / n))
+
+
+def test_the_three_lost_factors_are_those_that_are_written_out_here() -> None:
+    rows = {str(row[0]).split(":")[0]: row[1:] for row in zhao_runs.lost_factors().rows}
+    multipliers = np.linspace(0, 0.5, 100_001)
+    infimum = np.min(np.exp(-0.5 * multipliers + 0.0075 * multipliers**2))
+    assert rows["(50)"] == pytest.approx((infimum, math.exp(-25 / 3)))
+    assert rows["(115)"] == (0.5, 0.25)
+    assert rows["(37)"] == (0.25, 2.25)

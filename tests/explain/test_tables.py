@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_core.base.cards import OWN
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound, method_card
+from dpsco_core.explain.tables.left_out import LEFT_OUT, left_out
 from dpsco_core.explain.tables.letters import contains, symbols
 from dpsco_core.explain.tables.table import (
     SLOPES,
@@ -174,3 +176,20 @@ def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("dpsco_core.explain.tables.table.evaluate", None)
     for table in TABLES:
         assert set(rows(point, table.slugs)) <= set(seen)
+
+
+def test_what_a_paper_prints_without_a_row_is_said_beside_its_table() -> None:
+    keys = {table.key for table in TABLES}
+    assert {entry.table for entry in LEFT_OUT} <= keys
+    assert left_out("all") == LEFT_OUT
+    said = {key: " ".join(entry.line for entry in left_out(key)) for key in keys}
+    assert "Amid et al." in said["su-1"] and "ridge" in said["su-1"]
+    assert "Remark 5.3" in said["kamath"] and "Theorem 4.1" in said["kamath"]
+    assert "section 6" in said["arora"]
+    assert not left_out("zhao")
+
+
+def test_a_baseline_of_this_library_is_attributed_to_no_paper() -> None:
+    assert method_card("user.clipped-means").paper == OWN
+    assert bound("upper.user.clipped-means").card.paper == OWN
+    assert "upper.user.clipped-means" in paper_table("lowy").slugs

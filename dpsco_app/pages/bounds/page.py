@@ -92,6 +92,8 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         )
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(in_figure, table, start))
+        if missing := words.without_row(table):
+            st.caption(missing)
     _cover(table)
     _one(point, next(r for r in all_rows if r.bound.card.slug == chosen))
 

@@ -11,6 +11,7 @@ from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.explain.tables.best import floor, is_vacuous, leading
+from dpsco_core.explain.tables.left_out import left_out
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
@@ -125,6 +126,13 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
             f"**{in_digits(start)}**, the worst-case error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
+
+
+def without_row(table: PaperTable) -> str:
+    """Return what the paper of a table prints that has no row; nothing where all of it has one."""
+    entries = () if table.key == "all" else left_out(table.key)
+    lines = [f"- {in_print(entry.line)}" for entry in entries]
+    return "\n".join(["Without a row here:", "", *lines]) if lines else ""
 
 
 def ratio_sentence(pair: ClassRatio) -> str:

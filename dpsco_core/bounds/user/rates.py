@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import FOLKLORE, LOWY_2024, BoundCard
+from dpsco_core.base.cards import FOLKLORE, LOWY_2024, OWN, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
@@ -289,7 +289,8 @@ USER_RATES: tuple[Bound, ...] = (
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
         slug="upper.user.clipped-means",
         name="Clipped means of users, rate",
-        statement="equation (18), with the noise of a whole user",
+        paper=OWN,
+        statement="as Lowy et al., equation (18), with the noise of a whole user",
         summary="The rate of phased ERM on full batches without a filter, where a user's "
         "gradient counts with the Lipschitz constant: that of group privacy. " + _ONE,
         method="user.clipped-means",

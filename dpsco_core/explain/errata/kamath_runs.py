@@ -12,6 +12,7 @@ from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.bounds.mean.coordinatewise import PRINTED_BIAS
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.explain.errata.base import Finding, unit_setting
+from dpsco_core.explain.errata.kamath_lower import sampling_constant as sampling_constant
 from dpsco_core.methods.mean.base import clipped_block_means, hinge_constant
 from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip

@@ -1,6 +1,7 @@
 """Experiments on Lowy, Liu and Asi (2024)."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpsco_core.methods.user.printed_schedules import (
     laplace_tail,
     phase_users,
     printed_batch,
+    printed_erm,
     printed_noise,
     printed_sgd,
     smoothed_regulariser,
@@ -308,4 +310,46 @@ def repeated_users() -> Finding:
         columns=("users", "drawn", "chance of several slots", "such users a step"),
         rows=tuple(rows),
         shows=rows[-1][2] > 0.1,
+    )
+
+
+def few_draws() -> Finding:
+    """Users of a phase over the K_i T_i draws of all of its steps, in the phase with the fewest."""
+    rows = []
+    for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
+        phases = printed_erm(_at(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
+        drawn = [(phase.users, phase.steps * phase.batch) for phase in phases]
+        ratio, users, draws = max((owned / used, owned, used) for owned, used in drawn)
+        rows.append((f"{n:.0e}", epsilon, f"{draws:.4g}", f"{users:.4g}", ratio))
+    return Finding(
+        sentence=f"At n = {rows[0][0]}, ε = {rows[0][1]:g} all steps of a phase draw "
+        f"{rows[0][2]} users of its {rows[0][3]}. The ratio grows like √n at ε ∝ 1/√n, so "
+        "that no hidden constant makes up for it.",
+        columns=("n", "ε", "K_i T_i", "n_i", "n_i / (K_i T_i)"),
+        rows=tuple(rows),
+        shows=all(row[4] > 1 for row in rows) and rows[-1][4] > 1000 * rows[0][4],
+    )
+
+
+def smoothness_too_large() -> Finding:
+    """The last phase's private distance over what the proof of Theorem C.3 has for it.
+
+    With the least p of the theorem, and without its logarithms.
+    """
+    n, q, rows = 10**7, 0.1, []
+    for power in (0.0, 8 + 11 * q, 12 + 11 * q, 16 + 11 * q):
+        smoothness = math.pow(n, power)
+        at = replace(_at(n, 1, d=1, delta=1e-8), smoothness=smoothness)
+        last = printed_erm(at, q).phases[-1]
+        distance = at.lipschitz * math.sqrt(last.steps / at.m)
+        distance /= last.regulariser * at.epsilon * last.users
+        allowed = at.diameter / (at.epsilon * at.n * math.sqrt(at.m))
+        rows.append((n, f"{smoothness:.3g}", distance, allowed, distance / allowed))
+    return Finding(
+        sentence=f"At n = {n:,} and β R/L = {rows[-1][1]} the last term is {rows[-1][4]:.3g} "
+        "times what the proof has for it. It grows like β^(1/4), and passes 1 near "
+        "β R/L = n^(10 + 11q).",
+        columns=("n", "β R/L", "last term", "allowed", "ratio"),
+        rows=tuple(rows),
+        shows=rows[0][4] < 1 and rows[1][4] < 1 < rows[2][4] < rows[3][4],
     )

@@ -244,3 +244,58 @@ def records_needed() -> Finding:
         shows=rows[1][1] > 10_000,
         conditions=(("β = n^−d < 1", all(row[0] * math.log(row[1]) > 0 for row in rows)),),
     )
+
+
+def bias_of_expectations() -> Finding:
+    r"""Lemma 3 where gradients at random points have no bias on average.
+
+    Records are signs, the loss is :math:`\frac12(w-z)^2` on [-1, 1], and the gradient estimate is
+    the average :math:`w-\bar z`: :math:`E[g(w_t)]=E[\nabla F(w_t)]=0` at every step, and
+    :math:`G^2=\frac1n`. From :math:`w_1=0` the average of the iterates is a multiple of
+    :math:`\bar z`, whose excess risk is exact.
+    """
+    rows = []
+    for n, size, steps in ((10, 1e-3, 10**6), (100, 1e-4, 10**8), (1000, 1e-5, 10**10)):
+        kept = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
+        risk = kept**2 / (2 * n)
+        claimed = 4 / (2 * size * steps) + size * (4 + 1 / n)  # L = 2, lambda = 1, B = 0
+        rows.append((n, size, steps, risk, claimed, risk / claimed))
+    return Finding(
+        sentence=f"With n = {rows[1][0]} signs and B = 0 the excess risk is {rows[1][3]:.3g}, and "
+        f"(11) claims at most {rows[1][4]:.3g}: iterates that reuse the records lean towards them.",
+        columns=("n", "η", "T", "excess risk", "(11) with B = 0", "ratio"),
+        rows=tuple(rows),
+        shows=all(row[5] > 1 for row in rows),
+        conditions=(
+            ("0 < η < 1, so that w_t stays in the set", all(0 < row[1] < 1 for row in rows)),
+            ("T ≥ 1", all(row[2] >= 1 for row in rows)),
+        ),
+    )
+
+
+def lost_factors() -> Finding:
+    """(37), (50) and (115) as printed: what is said to be at most, or equal to, what."""
+    n, t = 100, 0.5
+    edge = 0.5  # 1/(2R), where the printed infimum stops: here M = R = 1
+    best = min(2 * n * t / 3, edge)
+    infimum = math.exp(-best * t + 3 * best**2 / (4 * n))
+    tail = math.exp(-n * t**2 / 3) if t <= 3 / 4 else math.exp(-n * t / 4)
+    signs = [first + second for first in (-1, 1) for second in (-1, 1)]
+    supremum = sum(max(0, total) for total in signs) / len(signs)  # f is 0 or 1 at both records
+    step, point, gradient, target = 1.0, 1.0, -1.0, 0.5  # the set is [-1, 1]
+    projected = (min(1.0, point - step * gradient) - target) ** 2
+    free = (point - step * gradient - target) ** 2
+    rows = (
+        ("(37): squared distance, = its expansion", projected, free),
+        ("(50): infimum over λ ≤ 1/(2R), ≤ the tail", infimum, tail),
+        ("(115): without 1/n, ≤ with 1/n, n = 2", supremum, supremum / 2),
+    )
+    return Finding(
+        sentence=f"The printed infimum of (50) is {infimum:.3g} where its bound is {tail:.3g}; "
+        f"(115) says {supremum:g} ≤ {supremum / 2:g}; (37) says {projected:g} = {free:g} where the "
+        "step leaves the set.",
+        columns=("equation", "left", "right"),
+        rows=rows,
+        shows=all(left != right for _, left, right in rows) and infimum > tail,
+        conditions=(("0 ≤ λ", best >= 0), ("w_t in the set", abs(point) <= 1)),
+    )

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import LOWY_2024, MethodCard
+from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
@@ -93,8 +93,8 @@ class UserClippedMeans(PrivateMethod):
         slug="user.clipped-means",
         name="Clipped user gradients",
         short="Clipped users",
-        paper=LOWY_2024,
-        statement="Footnote 3 (baseline, full batch)",
+        paper=OWN,
+        statement="a baseline: noisy gradient descent on users' clipped gradients",
         summary="Gradient descent on the mean of users' clipped gradients, with noise that hides "
         "what one user could do.",
         privacy="zcdp",

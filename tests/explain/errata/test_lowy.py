@@ -30,7 +30,7 @@ def test_every_experiment_has_a_test_of_its_range() -> None:
     covered = {"kept-points", "laplace-tail", "empty-groups", "gaussian-definition", "batches"}
     covered |= {"missing-logarithm", "with-replacement", "first-noise", "power-of-epsilon"}
     covered |= {"reversed-sandwich", "smoothed-regulariser", "dropped-gradients"}
-    covered |= {"sum-for-minimum"}
+    covered |= {"sum-for-minimum", "few-draws", "any-smoothness"}
     assert experiments("lowy") == {f"lowy.{name}" for name in covered}
 
 
@@ -50,6 +50,8 @@ SETTINGS = [
     (runs.regulariser_without_privacy, theorem_c3),
     (runs.gradient_count, theorem_c3),
     (runs.sum_for_minimum, theorem_c3),
+    (runs.few_draws, theorem_c3),
+    (runs.smoothness_too_large, theorem_c3),
 ]
 
 
@@ -154,3 +156,27 @@ def test_a_larger_j_makes_the_first_noise_small() -> None:
 def test_true_statements_of_lowy_are_not_called_wrong() -> None:
     for name in ("unused-users", "first-noise", "power-of-epsilon", "sum-for-minimum"):
         assert erratum(f"lowy.{name}").severity == "valid but loose"
+
+
+def test_the_steps_of_the_first_phase_draw_fewer_users_than_it_has() -> None:
+    """Written out from Algorithm 3: a phase of a loss with hardly any curvature."""
+    n, epsilon, log_delta, q = 1e16, 2e-7, math.log(1e17), 0.1
+    users = (1 - 2**-q) * n * 2**-q
+    steps = math.ceil(math.log(n))
+    batch = math.log(users**2 * math.exp(epsilon) * 1e17)
+    batch *= 500 * (1 / epsilon + users * epsilon / math.sqrt(steps * log_delta))
+    assert users / (steps * batch) == pytest.approx(38.005, rel=1e-4)
+    ratios = column(runs.few_draws(), "n_i / (K_i T_i)")
+    assert ratios[0] == pytest.approx(21.29, rel=1e-3)  # the same with beta R / L = 1
+    assert ratios[-1] > 1000 * ratios[0]
+
+
+def test_the_last_term_passes_what_the_proof_has_at_the_power_that_is_named() -> None:
+    ratios = column(runs.smoothness_too_large(), "ratio")
+    n, q, rest = 1e7, 0.1, (1 - 2**-0.1)
+    phases = math.floor(math.log2(n))
+    for ratio, power in zip(ratios[1:], (8 + 11 * q, 12 + 11 * q, 16 + 11 * q), strict=True):
+        regulariser = (n**-0.5 + 1 / n) * 2 ** ((3 * q + 2.5) * phases)
+        steps = math.sqrt(n**power / regulariser) * math.log(n)
+        expected = math.sqrt(steps) / regulariser / (rest * 2 ** (-q * phases))
+        assert ratio == pytest.approx(expected, rel=1e-3)

@@ -1,0 +1,79 @@
+"""What the papers print and no table here has a row for, each with the reason."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """One statement without a row."""
+
+    table: str  # key of the table that would have it
+    what: str  # the statement, with where it is printed
+    why: str  # a sentence
+
+    @property
+    def line(self) -> str:
+        """The statement and the reason, as text."""
+        return f"{self.what}: {self.why}"
+
+
+LEFT_OUT: tuple[LeftOut, ...] = (
+    LeftOut(
+        table="kamath",
+        what="Kamath, Liu and Zhang, Remark 5.3 (the naïve τ and its rate)",
+        why="It is printed for d = 1 only, n^(−(k−1)/(2k−1)) where Theorem 5.2 has n^(−(k−1)/k), "
+        "to say which choice of τ the algorithm does not make.",
+    ),
+    LeftOut(
+        table="kamath",
+        what="Kamath, Liu and Zhang, Theorem 4.1, first display (without privacy)",
+        why="It is the rate of the private estimator without its noise term, at any τ. The "
+        "rows of Algorithm 3 list that term by itself, and the sample mean is the method without "
+        "privacy here.",
+    ),
+    LeftOut(
+        table="kamath",
+        what="Kamath, Liu and Zhang, running times O(ndT)",
+        why="They count arithmetic, T being the number of steps. At item level no quantity here "
+        "counts gradients; a method's page has its order and its passes over the records.",
+    ),
+    LeftOut(
+        table="su-1",
+        what="Su, Zhao and Wang, Table 1, the row of Amid et al. (2022)",
+        why="It needs public data, which no problem here has, and its formula, with "
+        "√(n m_public^(1/4)) under a fraction, is garbled there.",
+    ),
+    LeftOut(
+        table="arora",
+        what="Arora, Marinov and Ullah, section 6 (noisy SGD; Algorithm 1 of Feldman et al. with "
+        "subsampling)",
+        why="The first is the empirical optimum of Bassily et al. (2014), which has a row as a "
+        "risk; its number of gradients is not a risk. The second is said to be “possible”, with "
+        "no statement.",
+    ),
+    LeftOut(
+        table="arora",
+        what="Arora, Marinov and Ullah, numbers of gradients in sections 1, 3 and 6",
+        why="Bassily et al. (2019) take n⁵ and Feldman et al. (2020) n², on smooth losses "
+        "min(n^(3/2), n^(5/2)/d) and n, and noisy SGD (nε)²/√d. They are for single records; the "
+        "table of gradients is that of Lowy, Liu and Asi, for users with m items.",
+    ),
+    LeftOut(
+        table="su-1",
+        what="Su, Zhao and Wang, Theorems 3 and 4, beyond squared distances",
+        why="The rows hold for strongly convex losses of records. The only such problem here is "
+        "the squared distance, where Algorithm 2 is a noisy clipped mean; logistic losses with a "
+        "ridge are no problem of the catalogue.",
+    ),
+    LeftOut(
+        table="lowy",
+        what="Lowy, Liu and Asi, Algorithms 2 and 3 as printed",
+        why="Their batches have more users than a phase has at every number of users that is run "
+        "here. The methods of that name run on all users at every step.",
+    ),
+)
+
+
+def left_out(table: str) -> tuple[LeftOut, ...]:
+    """Return what the table of a key leaves out; the table of every bound leaves out all."""
+    return tuple(entry for entry in LEFT_OUT if table in (entry.table, "all"))
