@@ -1,10 +1,8 @@
 """The command line `dpsco`: its parser, and the commands that have no module of their own."""
 
 import argparse
-import errno
 import importlib.util
 import math
-import os
 import subprocess
 import sys
 import time
@@ -23,6 +21,7 @@ from dpsco_core.cli.experiment import add_experiment
 from dpsco_core.cli.fano import add_fano
 from dpsco_core.cli.need import add_need
 from dpsco_core.cli.page import add_page, make_page
+from dpsco_core.cli.streams import forget_output, open_streams, print_every_character
 from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
 from dpsco_core.cli.tools import (
     Parser,
@@ -30,7 +29,6 @@ from dpsco_core.cli.tools import (
     add_fields,
     given_fields,
     number,
-    print_every_character,
     print_json,
     require_sound,
     table,
@@ -51,13 +49,13 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PRICE = "price of privacy"
 FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, or 2 on bad input."""
+    open_streams()
     print_every_character()
     parser = _build_parser()
     chosen = parser.parse_args(arguments)
@@ -77,19 +75,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of a pipe has had enough
-        _forget_output()
+        forget_output()
     except OSError as problem:
-        if problem.errno not in NO_ROOM:
-            raise
-        _forget_output()
-        print(f"dpsco: The output cannot be written: {problem.strerror}.", file=sys.stderr)
+        forget_output()
+        print(f"dpsco: {_sentence(problem)}", file=sys.stderr)
         return 2
     return 0
 
 
-def _forget_output() -> None:
-    """Let what is still to be printed go nowhere: Python would try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _sentence(problem: OSError) -> str:
+    """Return what the system refused; what is printed has no name of a file."""
+    why = problem.strerror or " ".join(str(problem).split())
+    if problem.filename is None:
+        return f"The output cannot be written: {why}."
+    return f"{problem.filename} cannot be used: {why}."
 
 
 def _build_parser() -> argparse.ArgumentParser:
