@@ -5,6 +5,7 @@ import importlib.util
 import math
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, shorten
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
-from dpsco_core.cli.about import add_about
+from dpsco_core.cli.about import WIDTH, add_about
 from dpsco_core.cli.audit import add_audit
 from dpsco_core.cli.budget import add_budget
 from dpsco_core.cli.errata import add_errata
@@ -48,6 +49,11 @@ from dpsco_core.scenario import Scenario
 DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
+)
+RUN_COLUMNS = ("bound", "value", "binds", "of")
+WORST_CASE = (
+    "note: a lower bound other than a floor holds for the hardest data of its class, and does not\n"
+    "bind these data: a measured error may be below it. `dpsco bounds` prints classes and papers."
 )
 PRICE = "price of privacy"
 FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
@@ -287,7 +293,26 @@ def _print_bounds(
         if not e.applies:
             wider.append(str(card.loss_class))
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
-    print(table(rows, [*header, "statement", "fails"]))
+    header += ["statement", "fails"]
+    if explicit_lower_only:  # a line of a run has room for what is compared with its errors
+        kept = [header.index(name) for name in RUN_COLUMNS if name in header]
+        kept.insert(1, 1)
+        heads = [header[i].replace("binds", "binds every") for i in kept]
+        print(
+            table(
+                [
+                    [row[i].removeprefix("every ").replace(" algorithm", "") for i in kept]
+                    for row in rows
+                ],
+                heads,
+            )
+        )
+        if rows:
+            print(WORST_CASE)
+        for failure in dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows if row[-1]):
+            print(_wrapped(f"note: {failure}"))
+    else:
+        print(table(rows, header))
     for note in dict.fromkeys(e.note for e in evaluations if e.note):
         print(f"note: {note}")
     missing = "" if slugs else no_floor(scenario)
@@ -299,6 +324,10 @@ def _print_bounds(
             f"note: the lower bounds for {name} losses do not bind methods for this problem: their "
             f"hard losses are not {own} losses, as those here are."
         )
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:

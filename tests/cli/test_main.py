@@ -180,6 +180,17 @@ def test_a_run_prints_every_method_and_every_explicit_lower_bound(
     assert "Slope" not in text
 
 
+@pytest.mark.parametrize("problem", ["mean", "logistic"])
+def test_the_bounds_of_a_run_fit_into_100_columns_and_say_that_they_are_worst_cases(
+    capsys: pytest.CaptureFixture[str], problem: str
+) -> None:
+    words = ("--problem", problem, "--axis", "n", "--grid", "200,400,800")
+    text = printed(capsys, "run", *SMALL, *words)
+    bounds = text[text.index("\nbound ") :].splitlines()
+    assert [line for line in bounds if len(line) > 100 and not line.startswith("note: ")] == []
+    assert text.count("does not\nbind these data") == 1
+
+
 BETWEEN = r"-?\d+\.\d\d to -?\d+\.\d\d"
 
 
