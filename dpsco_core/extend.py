@@ -77,7 +77,7 @@ def load(path: str | Path) -> None:
         place = Path(path).resolve(strict=True)
         if place.stat().st_size > LARGEST:
             raise ValueError("more than 1 MB")
-        text = place.read_text(encoding="utf-8")
+        text = place.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         raise _refused("a Python file that can be read", shown, why) from None

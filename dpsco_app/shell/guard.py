@@ -127,7 +127,18 @@ def is_own(origin: str | None, host: str) -> bool:
     known = {hostname(name) for name in _named_origins()}
     if config.is_manually_set("browser.serverAddress"):
         known.add(config.get_option("browser.serverAddress"))
-    return hostname(origin) in {*LOOPBACK, *known}
+    # A page of another program on the visitor's own machine, whatever its port, is another site:
+    # only where the dashboard itself is at such a name are its other names its own.
+    if hostname(f"//{host}") in LOOPBACK and _port(f"//{host}") == _port(origin):
+        known.update(LOOPBACK)
+    return hostname(origin) in known
+
+
+def _port(address: str) -> int | None:
+    try:
+        return urlsplit(address).port
+    except ValueError:
+        return None
 
 
 def _named_origins() -> Iterable[str]:

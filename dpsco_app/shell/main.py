@@ -26,6 +26,7 @@ from dpsco_app.shell.names import PLACES
 from dpsco_app.shell.places import menu_style, place
 from dpsco_app.shell.style import shared_style
 
+TITLE = "DP-SCO Explorer"
 HERE = Path(__file__).resolve().parents[1]
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
 MARK = (HERE / "assets" / "mark.svg").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ DRAW = {
 
 def main() -> None:
     st.set_page_config(
-        page_title="DP-SCO Explorer",
+        page_title=TITLE,
         page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
         layout="wide",
         initial_sidebar_state="auto",
@@ -58,6 +59,9 @@ def main() -> None:
     page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
     if mark := menu_style(page.url_path):
         st.html(mark)
+    if page.url_path:
+        # Tabs and bookmarks of several pages are told apart by their titles.
+        st.set_page_config(page_title=f"{PLACES[page.url_path]} · {TITLE}")
     if page.url_path:  # a page other than the front page
         st.session_state[doors.GONE] = True
     teaching.apply()

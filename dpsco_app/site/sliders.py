@@ -28,7 +28,8 @@ from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import bounds_for
-from dpsco_core.cli.study import read_scenario, whole_file
+from dpsco_core.cli.streams import in_a_sentence, open_streams, require_writable, whole_file
+from dpsco_core.cli.study import read_scenario
 from dpsco_core.fields import TABLE
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
@@ -180,17 +181,21 @@ HEADS = ("Bound", "Kind", "Value", "Constant", "Statement", "Fails here because"
 
 def main(given: str) -> int:
     """Run `dpsco page`, whose arguments come as JSON; return its exit status."""
+    open_streams()
     chosen = json.loads(given)
     try:
         for path in chosen["own"]:
             extend.load(path)
+        require_writable("out", chosen["out"])
         scenario = read_scenario(Path(chosen["file"]), {}).validate()
         page = sliders_page(scenario, chosen["over"])
-        with whole_file(chosen["out"]) as part:
+        with in_a_sentence("out", chosen["out"]), whole_file(chosen["out"]) as part:
             part.write_text(page, encoding="utf-8")
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

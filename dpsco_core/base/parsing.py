@@ -17,13 +17,28 @@ def number(name: str, value: Any, kind: str) -> float:
     ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
     require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
     if isinstance(value, str):
-        try:
-            value = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
-        except ValueError:
-            raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(value)}.") from None
+        value = read_text(name, value, kind)
     if isinstance(value, float) and abs(value) >= WHOLE:  # also if infinite; a NaN is not whole
         return value
     return int(value) if value == value // 1 else float(value)
+
+
+def read_text(name: str, text: str, kind: str = "a number") -> int | float:
+    """Return the number that a text is: an int where it has only digits, otherwise a float.
+
+    Python's own rule takes more: the underscore of ``1_0``, which a person may have meant as 1.0.
+
+    Examples
+    --------
+    >>> read_text("n", "20"), read_text("p", "2.5")
+    (20, 2.5)
+    """
+    try:
+        if "_" in text or not text.strip().isascii():
+            raise ValueError(text)
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(text)}.") from None
 
 
 def to_text(value: object) -> str:
@@ -99,5 +114,7 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 
 def real(name: str, value: object, low: float, high: float) -> None:
     if not (is_real(value) and low <= value <= high):
-        must = f"at least {low:g} and at most {high:g}"
+        # An end so close to 1 that it would be written as 1 stands for "below 1".
+        top = "below 1" if high < 1 and f"{high:g}" == "1" else f"at most {high:g}"
+        must = f"at least {low:g} and {top}"
         require(False, name, must, shorten(to_text(value)))

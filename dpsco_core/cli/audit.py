@@ -62,7 +62,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
         if sys.stderr.isatty():
             last = result.evidence[-1]
             line = f"\r{last.runs:,} of {task.runs:,} runs: epsilon is at least "
-            print(f"{line}{last.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
+            print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
     if not chosen.json:
@@ -115,17 +115,20 @@ def _task(chosen: argparse.Namespace) -> Audit:
 def _print(task: Audit, result: Found) -> None:
     broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
     print(f"{task.method}{broken}: {result.neighbours}\n")
+    # All looks hold together with the confidence, so that what one has shown stays shown.
     rows = [
         [
             f"{e.runs:,}",
+            number(shown),
             number(e.epsilon_lower_bound),
             e.against,
             f"{e.hits:,}",
             f"{e.false_hits:,}",
         ]
-        for e in result.evidence
+        for e, shown in zip(result.evidence, result.best_so_far, strict=True)
     ]
-    print(table(rows, ["runs", "epsilon is at least", "against", "hits", "false hits"]))
+    heads = ["runs", "epsilon is at least", "by this look", "against", "hits", "false hits"]
+    print(table(rows, heads))
     at = "" if not result.delta else f" at delta = {result.delta:g}"
     claim = f"epsilon = {number(result.claimed_epsilon)}{at}"
     confidence = f"with confidence {100 * task.confidence:g} %"

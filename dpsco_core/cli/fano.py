@@ -5,12 +5,20 @@ import math
 from dataclasses import fields
 from typing import Any
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, print_json, read_number, read_whole, table
+from dpsco_core.cli.tools import add_command, number, print_json, read_number, read_whole, table
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import HARDS, curves, floors, ladder, mean_instance
 from dpsco_core.fields import parse
+from dpsco_core.privacy.budget import (
+    ZCDP,
+    ApproxDP,
+    Budget,
+    PureDP,
+    concentrated_rho,
+    pure_epsilon,
+)
 
 _PACKING = {
     "bits": "log2 of the number of words; with it, a packing of your own",
@@ -26,6 +34,12 @@ _PROBLEM = {
     "delta": "privacy budget delta; 0 is pure DP",
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean",
+}
+# Whom the bound of a packing binds, by the kind of the budget.
+BINDS = {
+    ZCDP: "every zCDP algorithm",
+    PureDP: "every pure DP algorithm, which is also {rho}-zCDP",
+    ApproxDP: "every {rho}-zCDP algorithm: the Gaussian releases that meet the budget",
 }
 _LIMITS = ("sampling", "privacy")  # what keeps the words apart
 _DEFAULTS: dict[str, float] = {
@@ -74,22 +88,40 @@ def run_fano(chosen: argparse.Namespace) -> None:
         _print(numbers)
 
 
+def _budget(given: dict[str, str | None]) -> Budget:
+    """Return the one budget of a packing; raises `InvalidInput` where there are two."""
+    rho, epsilon, delta = (
+        None if given[name] is None else _number(name, given[name])
+        for name in ("rho", "epsilon", "delta")
+    )
+    if rho is not None or (epsilon is None and delta is None):
+        for name, value in (("epsilon", epsilon), ("delta", delta)):
+            require(value is None, name, "left out beside rho", value)
+        return ZCDP(rho=0.5 if rho is None else rho)
+    epsilon, delta = 1.0 if epsilon is None else epsilon, 1e-6 if delta is None else delta
+    return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
+
+
 def _packing(given: dict[str, str | None]) -> dict[str, Any]:
+    budget = _budget(given)
     at = Builder(
         bits=_number("bits", given["bits"]),
         separation=_number("separation", given["separation"]),
         total_variation=_number("tv", given["tv"]),
         kl=_number("kl", given["kl"]),
         n=_whole("n", given["n"]),
-        rho=0.5 if given["rho"] is None else _number("rho", given["rho"]),
-        epsilon=1.0 if given["epsilon"] is None else _number("epsilon", given["epsilon"]),
+        rho=concentrated_rho(budget),
+        epsilon=pure_epsilon(budget),
     )
     names = [field.name for field in fields(Builder)]
     names += ["log_size", "expected_changes", "squared_changes"]
     names += [f"{who}_{what}" for what in ("information", "error", "bound") for who in _LIMITS]
     names += ["bound", "squared_bound", "pure_bound"]
+    if not isinstance(budget, PureDP):  # an epsilon is none of its numbers
+        names = [name for name in names if name not in ("epsilon", "pure_bound")]
     numbers = {name: to_plain(float(getattr(at, name))) for name in names}
-    return {"packing": numbers | {"bites": at.bites}}
+    binds = BINDS[type(budget)].format(rho=number(at.rho))
+    return {"packing": {"budget": str(budget), "binds": binds} | numbers | {"bites": at.bites}}
 
 
 def _problem(given: dict[str, str | None], hard: str) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """The command line `dpsco`: its parser, and the commands that have no module of their own."""
 
 import argparse
-import errno
 import importlib.util
 import math
-import os
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +14,7 @@ from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of, shorten
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
-from dpsco_core.cli.about import add_about
+from dpsco_core.cli.about import WIDTH, add_about
 from dpsco_core.cli.audit import add_audit
 from dpsco_core.cli.budget import add_budget
 from dpsco_core.cli.errata import add_errata
@@ -23,6 +22,7 @@ from dpsco_core.cli.experiment import add_experiment
 from dpsco_core.cli.fano import add_fano
 from dpsco_core.cli.need import add_need
 from dpsco_core.cli.page import add_page, make_page
+from dpsco_core.cli.streams import forget_output, open_streams, print_every_character
 from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
 from dpsco_core.cli.tools import (
     Parser,
@@ -30,7 +30,6 @@ from dpsco_core.cli.tools import (
     add_fields,
     given_fields,
     number,
-    print_every_character,
     print_json,
     require_sound,
     table,
@@ -51,13 +50,18 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+RUN_COLUMNS = ("bound", "value", "binds", "of")
+WORST_CASE = (
+    "note: a lower bound other than a floor holds for the hardest data of its class, and does not\n"
+    "bind these data: a measured error may be below it. `dpsco bounds` prints classes and papers."
+)
 PRICE = "price of privacy"
 FURTHER = (add_about, add_audit, add_budget, add_errata, add_experiment, add_fano, add_need)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, or 2 on bad input."""
+    open_streams()
     print_every_character()
     parser = _build_parser()
     chosen = parser.parse_args(arguments)
@@ -77,19 +81,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of a pipe has had enough
-        _forget_output()
+        forget_output()
     except OSError as problem:
-        if problem.errno not in NO_ROOM:
-            raise
-        _forget_output()
-        print(f"dpsco: The output cannot be written: {problem.strerror}.", file=sys.stderr)
+        forget_output()
+        print(f"dpsco: {_sentence(problem)}", file=sys.stderr)
         return 2
     return 0
 
 
-def _forget_output() -> None:
-    """Let what is still to be printed go nowhere: Python would try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _sentence(problem: OSError) -> str:
+    """Return what the system refused; what is printed has no name of a file."""
+    why = problem.strerror or " ".join(str(problem).split())
+    if problem.filename is None:
+        return f"The output cannot be written: {why}."
+    return f"{problem.filename} cannot be used: {why}."
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -288,7 +293,26 @@ def _print_bounds(
         if not e.applies:
             wider.append(str(card.loss_class))
     header = ["bound", scenario.axis or "", "value", "constant", "class", "binds", "of", "terms"]
-    print(table(rows, [*header, "statement", "fails"]))
+    header += ["statement", "fails"]
+    if explicit_lower_only:  # a line of a run has room for what is compared with its errors
+        kept = [header.index(name) for name in RUN_COLUMNS if name in header]
+        kept.insert(1, 1)
+        heads = [header[i].replace("binds", "binds every") for i in kept]
+        print(
+            table(
+                [
+                    [row[i].removeprefix("every ").replace(" algorithm", "") for i in kept]
+                    for row in rows
+                ],
+                heads,
+            )
+        )
+        if rows:
+            print(WORST_CASE)
+        for failure in dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows if row[-1]):
+            print(_wrapped(f"note: {failure}"))
+    else:
+        print(table(rows, header))
     for note in dict.fromkeys(e.note for e in evaluations if e.note):
         print(f"note: {note}")
     missing = "" if slugs else no_floor(scenario)
@@ -300,6 +324,10 @@ def _print_bounds(
             f"note: the lower bounds for {name} losses do not bind methods for this problem: their "
             f"hard losses are not {own} losses, as those here are."
         )
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import shutil
 import sys
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.streams import in_a_sentence, require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -123,7 +121,7 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
     """
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors mark UTF-8
     except (OSError, ValueError, RecursionError) as problem:
         if isinstance(problem, InvalidInput):
             raise
@@ -152,6 +150,9 @@ def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]
 
 def run_export(chosen: argparse.Namespace) -> None:
     target = chosen.parquet or chosen.csv
+    to_terminal = target == "-" and chosen.parquet is None
+    if not to_terminal:
+        require_writable("file", target)
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
     own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]  # SQLite's too
     same = path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
@@ -160,47 +161,19 @@ def run_export(chosen: argparse.Namespace) -> None:
         table = stored_frame(store)
         unknown = store.unknown()
     try:
-        if target == "-" and chosen.parquet is None:
+        if to_terminal:
             table.to_csv(sys.stdout, index=False)
         else:
-            with whole_file(target) as part:
+            with in_a_sentence("file", target), whole_file(target) as part:
                 write = table.to_csv if chosen.parquet is None else table.to_parquet
                 write(part, index=False)
     except ImportError as missing:
         raise InvalidInput(
             "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
         ) from missing
-    except BrokenPipeError:  # the reader of a pipe has had enough
-        raise
-    except OSError as problem:
-        why = problem.strerror or " ".join(str(problem).split())
-        raise InvalidInput(
-            f"file must be one that can be written, got file={target} ({why.rstrip('.')})."
-        ) from problem
     if unknown:
         what = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
         print(f"dpsco: left out {what}: {unknown[0]}", file=sys.stderr)
-
-
-@contextmanager
-def whole_file(target: str) -> Iterator[Path]:
-    """Give a path to write to, which takes the place of `target` once all of it is written.
-
-    A device or a pipe is written itself.
-    """
-    path = Path(os.path.realpath(target))
-    if os.path.exists(target) and not os.path.isfile(target):  # a link of /dev/fd leads nowhere
-        yield Path(target)
-        return
-    there = path.exists()
-    if there:
-        path.open("ab").close()  # what may not be written is not replaced either
-    with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        part = Path(folder, path.name)  # the same name: archives hold it
-        yield part
-        if there:
-            shutil.copymode(path, part)
-        os.replace(part, path)
 
 
 def stored_frame(store: Store) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """What the commands of `dpsco` share: flags of a scenario, tables, JSON."""
 
 import argparse
-import io
 import json
 import math
 import sys
@@ -10,7 +9,7 @@ from typing import Any, NoReturn
 
 from dpsco_core.added import AddedBound
 from dpsco_core.base.errors import CodeFailed, InvalidInput
-from dpsco_core.base.parsing import shorten
+from dpsco_core.base.parsing import read_text
 from dpsco_core.base.seeds import FRESH, fresh_seed
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.fields import NAMES, TABLE
@@ -57,10 +56,7 @@ def require_sound(
 
 def read_number(name: str, text: str) -> float:
     """Return the number of a flag; raises `InvalidInput`."""
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+    return float(read_text(name, text))
 
 
 def read_whole(name: str, value: float) -> int:
@@ -86,15 +82,6 @@ def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> No
         meaning = known.flag_meaning or known.description.replace("`", "")
         flags = (f"--{name}", *known.flags)
         command.add_argument(*flags, dest=name, metavar="VALUE", help=meaning + shown)
-
-
-def print_every_character() -> None:
-    """Escape what standard output's encoding lacks: in Latin-1 an en dash becomes ``\\u2013``.
-
-    Python does so for standard error, and otherwise ends with `UnicodeEncodeError`.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_json(value: object) -> None:

@@ -229,8 +229,11 @@ def composed(point: Point, releases: int) -> Composed:
     >>> [round(x, 2) for x in (bounds.basic, bounds.advanced, bounds.zcdp, bounds.exact)]
     [10.0, 33.81, 20.55, 10.0]
     """
-    whole("k", releases, 1, MOST_RELEASES)
+    whole("releases", releases, 1, MOST_RELEASES)
     rho, delta = conversions(point)[-1].rho, point.delta
+    # The sum is a budget too, whose limit is put into terms of what was given.
+    most = max(1, math.floor(RHO_MAX / rho))
+    require(releases * rho <= RHO_MAX, "releases", f"at most {most:,} at this budget", releases)
     if point.kind == "pure":
         one = other = point.epsilon
         slack, basic_delta = delta, 0.0

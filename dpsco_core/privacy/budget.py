@@ -120,7 +120,8 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
     ``"paper"``: :math:`\rho + 2\sqrt{\rho\ln(1/\delta)}` (Bun and Steinke 2016, Proposition 1.3).
     ``"tight"``: :math:`\inf_{\alpha>1} \alpha\rho + \frac{\ln(1/\delta) + (\alpha-1)\ln(1-1/\alpha)
     - \ln\alpha}{\alpha-1}` (Canonne, Kamath and Steinke 2020, Proposition 12), never below 0. Any
-    order gives a valid epsilon, so the search errs on the safe side.
+    order gives a valid epsilon, so the search errs on the safe side; what rounding may have taken
+    off is added.
 
     Examples
     --------
@@ -140,11 +141,18 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         bracket = log_1_delta + excess * (log_order - log_alpha) - log_alpha
         return (1 + excess) * rho + bracket / excess
 
+    def rounding_at(log_order: float) -> float:
+        """Return more than `epsilon_at` may be off by: its terms cancel where epsilon is small."""
+        excess = math.exp(log_order)
+        log_alpha = math.log1p(excess)
+        terms = (1 + excess) * rho + (log_1_delta + log_alpha) / excess
+        return 8 * float(np.finfo(float).eps) * (terms + abs(log_order) + log_alpha)
+
     guess = 0.5 * (math.log(log_1_delta + 1e-300) - math.log(rho))
     minimum = minimize_scalar(
         epsilon_at, bounds=(guess - 12, guess + 12), method="bounded", options={"xatol": 1e-10}
     )
-    return min(paper, max(0.0, float(minimum.fun)))
+    return min(paper, max(0.0, float(minimum.fun) + rounding_at(float(minimum.x))))
 
 
 @lru_cache(maxsize=4096)

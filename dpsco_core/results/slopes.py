@@ -28,15 +28,17 @@ if TYPE_CHECKING:  # a third of a second, which no command waits for without nee
     import pandas as pd
 
 Verdict = Literal[
-    "within the rate's terms",
-    "steeper than every term",
-    "flatter than every term",
+    "consistent with the rate",
+    "consistent with an upper bound",
+    "contradicts the rate if it persists",
     "too few points to say",
+    "more trials would tell",
 ]
-WITHIN: Verdict = "within the rate's terms"
-STEEPER: Verdict = "steeper than every term"
-FLATTER: Verdict = "flatter than every term"
+WITHIN: Verdict = "consistent with the rate"
+BELOW: Verdict = "consistent with an upper bound"
+ABOVE: Verdict = "contradicts the rate if it persists"
 TOO_FEW: Verdict = "too few points to say"
+TOO_WIDE: Verdict = "more trials would tell"
 COLUMNS = [
     "method",
     "name",
@@ -101,7 +103,7 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
         card = method_card(str(method))
         fit = fit_errors(x, errors)
         low, high = rate_range(scenario, card.rate, x)
-        judgement = verdict(fit, low, high, grows=scenario.axis == "d") if card.rate else None
+        judgement = verdict(fit, low, high) if card.rate else None
         rows.append(
             {
                 "method": method,
@@ -173,22 +175,23 @@ def verdict(
     # the ends of `rate_range`
     low: float,
     high: float,
-    *,
-    grows: bool,  # whether errors grow along the axis, as they do in d
 ) -> Verdict | None:
     """Compare the interval of a slope with the range of the terms; None where there is no range.
 
-    A slope outside the range contradicts no theorem: an upper bound may be loose by a factor that
-    changes along the axis, and a rate is about what happens at last.
+    An upper bound may be loose by a factor that changes along the axis: a slope below those of all
+    its terms is consistent with it. One above them contradicts no theorem yet, as a rate is about
+    what happens at last, but would in the end. An interval that is wide is so for want of trials.
     """
-    if fit.points < LEAST_POINTS or not fit.known:
+    if fit.points < LEAST_POINTS:
         return TOO_FEW
+    if not fit.known:
+        return TOO_WIDE
     if math.isnan(low):
         return None
     first, last, low, high = (round(v, DIGITS) for v in (fit.low, fit.high, low, high))
     if last < low or first > high:
-        return STEEPER if (first > high) == grows else FLATTER
-    return TOO_FEW if fit.high - fit.low > WIDEST else WITHIN
+        return ABOVE if first > high else BELOW
+    return TOO_WIDE if fit.high - fit.low > WIDEST else WITHIN
 
 
 def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix]:

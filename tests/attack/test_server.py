@@ -68,7 +68,7 @@ def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
     assert knock(port, f"http://localhost:{port}") == 101
     assert knock(port, f"http://127.0.0.1:{port}", f"127.0.0.1:{port}") == 101
     assert knock(port, None) == 101  # no browser
-    for origin in ELSEWHERE:
+    for origin in (*ELSEWHERE, f"http://localhost:{port + 1}", "http://localhost"):
         assert knock(port, origin) == 403, origin
 
 
@@ -89,6 +89,14 @@ def test_nobody_is_asked_who_is_calling(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda *_, **__: pytest.fail("asked"))
     assert not any(guard.is_own(origin, "localhost:8501") for origin in ELSEWHERE)
     assert guard.is_own("https://here.example", "here.example")
+    assert guard.is_own("http://localhost:8501", "127.0.0.1:8501")
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:1"])
+def test_a_program_on_the_visitors_machine_is_another_site(origin: str) -> None:
+    assert not guard.is_own(origin, "dpsco.example")
+    assert not guard.is_own(origin, "dpsco.example:3000")
+    assert not guard.is_own(origin, "localhost:8501")
 
 
 def test_whoever_hosts_the_dashboard_can_name_its_host(

@@ -53,6 +53,18 @@ def test_nothing_survives_the_way_to_text_and_back(name: str) -> None:
     assert parse(name, to_text(None)) is None
 
 
+@pytest.mark.parametrize("name", ["n", "epsilon", "seed", "grid"])
+@pytest.mark.parametrize("text", ["1_0", "1_0.5", "1e1_0", "\u0661\u0662"])
+def test_a_number_with_signs_that_only_python_reads_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{name} must be .*, got {name}="):
+        parse(name, text)
+
+
+def test_an_end_just_below_1_is_not_written_as_1() -> None:
+    with pytest.raises(InvalidInput, match=r"^c must be at least 0.5 and below 1, got c=1\.$"):
+        real("c", 1.0, 0.5, 1 - 1e-12)
+
+
 @settings(deadline=None)
 @given(name=st.sampled_from(NAMES), value=JSON)
 def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any) -> None:

@@ -180,13 +180,24 @@ def test_a_run_prints_every_method_and_every_explicit_lower_bound(
     assert "Slope" not in text
 
 
+@pytest.mark.parametrize("problem", ["mean", "logistic"])
+def test_the_bounds_of_a_run_fit_into_100_columns_and_say_that_they_are_worst_cases(
+    capsys: pytest.CaptureFixture[str], problem: str
+) -> None:
+    words = ("--problem", problem, "--axis", "n", "--grid", "200,400,800")
+    text = printed(capsys, "run", *SMALL, *words)
+    bounds = text[text.index("\nbound ") :].splitlines()
+    assert [line for line in bounds if len(line) > 100 and not line.startswith("note: ")] == []
+    assert text.count("does not\nbind these data") == 1
+
+
 BETWEEN = r"-?\d+\.\d\d to -?\d+\.\d\d"
 
 
 def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200,400")
     assert "Slope of log error against log axis" in text
-    said = r"(within|steeper|flatter|too few).*"
+    said = r"(consistent with|contradicts|more trials).*"
     assert re.search(rf"^Sample mean +-?\d\.\d\d +{BETWEEN} +-0\.50 +{said}$", text, re.M)
     assert re.search(rf"^Simple clipping +-?\d\.\d\d +{BETWEEN} +{BETWEEN} +{said}$", text, re.M)
     two = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200")

@@ -274,11 +274,21 @@ def test_the_command_adds_the_epsilons_of_ten_pure_releases(
     at = composed(Point(kind="pure"), 10)
     assert printed(capsys, "--delta", "0", "--releases", "10")["composition"] == [
         {"accounting": "basic", "epsilon": 10.0, "delta": 0.0},
-        {"accounting": "advanced", "epsilon": at.advanced, "delta": 1e-6},
         {"accounting": "zcdp", "epsilon": at.zcdp, "delta": 1e-6},
         {"accounting": "exact", "epsilon": at.exact, "delta": 1e-6},
     ]
-    assert at.exact < 10 < at.zcdp
+    assert at.exact < 10 < at.zcdp < at.advanced
+
+
+def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def names(*words: str) -> list[object]:
+        return [row["accounting"] for row in printed(capsys, *words)["composition"]]  # type: ignore[attr-defined]
+
+    assert names("--releases", "1000") == ["basic", "zcdp", "exact"]  # 4053 beside 1318
+    small = ("--rho", "0.001", "--releases", "100")  # 17.1 beside 21.2
+    assert names(*small) == ["basic", "advanced", "zcdp", "exact"]
 
 
 @pytest.mark.parametrize(
@@ -289,6 +299,15 @@ def test_the_command_adds_the_epsilons_of_ten_pure_releases(
         (("--batch", "3"), "records must be given with batch"),
         (("--rho", "1", "--records", "30"), "budget must be an (epsilon, delta) one"),
         (("--releases", "2.5"), "releases must be an integer"),
+        (
+            ("--releases", "0"),
+            "releases must be an integer between 1 and 1,000,000, got releases=0.",
+        ),
+        (
+            ("--rho", "1e12", "--releases", "1000000"),
+            "releases must be at most 1 at this budget, got releases=1000000.",
+        ),
+        (("--epsilon", "1_0"), "epsilon must be a number, got epsilon=1_0."),
         (("--delta", "2"), "delta must be"),
     ],
 )

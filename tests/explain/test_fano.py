@@ -281,6 +281,8 @@ def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixtur
     ("words", "message"),
     [
         (("--tv", "0.1"), "bits must be given with tv"),
+        (("--bits", "9", "--rho", "1", "--epsilon", "1"), "epsilon must be left out beside rho"),
+        (("--bits", "9", "--rho", "1", "--delta", "0"), "delta must be left out beside rho"),
         (("--bits", "x"), "bits must be a number"),
         (("--n", "1.5"), "n must be an integer"),
         (("--bits", "25", "--tv", "2"), "total_variation must be between 0 and 1"),
@@ -314,3 +316,23 @@ def test_the_proof_by_expectiles_ends_in_the_row_that_binds_every_algorithm() ->
     assert curve.best == pytest.approx(0.0957, abs=5.1e-5)
     concentrated = mean_instance(hard="hypercube", d=20, p=2.0, rho=0.1, n=10_000)
     assert concentrated.expectiles(0.001) is None
+
+
+def packing(capsys: pytest.CaptureFixture[str], *budget: str) -> dict[str, Any]:
+    words = ("--bits", "40", "--separation", "0.5", "--tv", "0.01", "--n", "500", *budget)
+    numbers: dict[str, Any] = json.loads(printed(capsys, *words, "--json"))["packing"]
+    return numbers
+
+
+def test_a_packing_has_the_one_budget_that_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    pure = [packing(capsys, "--epsilon", e, "--delta", "0") for e in ("0.1", "1", "10")]
+    assert [at["rho"] for at in pure] == pytest.approx([0.005, 0.5, 50])
+    assert pure[0]["bound"] > pure[1]["bound"] > pure[2]["bound"]
+    assert [at["epsilon"] for at in pure] == [0.1, 1, 10]
+    approximate = [packing(capsys, "--epsilon", "1", "--delta", d) for d in ("1e-9", "1e-3")]
+    assert approximate[0]["rho"] < approximate[1]["rho"]
+    assert approximate[0]["bound"] > approximate[1]["bound"]
+    concentrated = packing(capsys, "--rho", "0.5")
+    assert concentrated["bound"] == pure[1]["bound"]
+    for at in (concentrated, *approximate):
+        assert "epsilon" not in at and "pure_bound" not in at

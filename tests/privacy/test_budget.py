@@ -254,3 +254,26 @@ def test_no_budget_takes_what_is_not_a_positive_number(bad: float) -> None:
 def test_the_gaussian_curve_refuses_an_epsilon_below_zero(epsilon: float) -> None:
     with pytest.raises(InvalidInput, match="epsilon must be"):
         gaussian_delta(0.5, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta"),
+    [(1.5013282601355793e-08, 6.650261124524024e-05), (1e-10, 1e-3), (1e-9, 1e-5), (0.5, 1e-6)],
+)
+def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: float) -> None:
+    """Any order gives a valid epsilon; the best one of a fine grid is the smallest to 1e-6."""
+    with mpmath.workdps(60):
+        guess = 0.5 * (math.log(-math.log(delta)) - math.log(rho))
+
+        def exact(log_order: float) -> mpmath.mpf:
+            x = mpmath.exp(log_order)
+            log_alpha = mpmath.log1p(x)
+            bracket = -mpmath.log(delta) + x * (log_order - log_alpha) - log_alpha
+            return (1 + x) * mpmath.mpf(rho) + bracket / x
+
+        low, high = mpmath.mpf(guess - 6), mpmath.mpf(guess + 6)
+        for _ in range(200):  # it falls, and then rises
+            first, second = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, second) if exact(first) < exact(second) else (first, high)
+        least = max(mpmath.mpf(0), exact((low + high) / 2))
+        assert least <= zcdp_epsilon(rho, delta) <= least * (1 + 1e-6)

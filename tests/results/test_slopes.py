@@ -22,10 +22,11 @@ import dpsco_core
 from dpsco_core.catalogue import METHODS, bound, method_card
 from dpsco_core.results import tables
 from dpsco_core.results.slopes import (
+    ABOVE,
+    BELOW,
     COLUMNS,
-    FLATTER,
-    STEEPER,
     TOO_FEW,
+    TOO_WIDE,
     WITHIN,
     FittedSlope,
     Verdict,
@@ -159,7 +160,7 @@ def test_trials_that_share_their_data_are_taken_together() -> None:
 def test_one_trial_has_no_interval_and_no_verdict_of_its_own() -> None:
     (row,) = slopes(SWEPT, power_law(SWEPT, -0.4, trials=1)).to_dict("records")
     assert row["fitted"] == pytest.approx(-0.4) and math.isnan(row["low"])
-    assert row["verdict"] == TOO_FEW
+    assert row["verdict"] == TOO_WIDE
 
 
 def test_the_slope_does_not_depend_on_the_order_of_the_points() -> None:
@@ -255,28 +256,29 @@ def fit(low: float, high: float, points: int = 3) -> FittedSlope:
     return FittedSlope(fitted=(low + high) / 2, low=low, high=high, points=points)
 
 
-def test_there_are_four_verdicts_and_no_theorem_fails() -> None:
+def test_there_are_five_verdicts_and_no_theorem_fails() -> None:
     assert set(get_args(Verdict)) == {
-        "within the rate's terms",
-        "steeper than every term",
-        "flatter than every term",
+        "consistent with the rate",
+        "consistent with an upper bound",
+        "contradicts the rate if it persists",
         "too few points to say",
+        "more trials would tell",
     }
-    assert verdict(fit(-0.8, -0.7), -0.75, -0.5, grows=False) == WITHIN
-    assert verdict(fit(-0.6, -0.55), -0.75, -0.5, grows=False) == WITHIN
-    assert verdict(fit(-0.9, -0.8), -0.75, -0.5, grows=False) == STEEPER
-    assert verdict(fit(-0.4, -0.1), -0.75, -0.5, grows=False) == FLATTER
-    assert verdict(fit(1.1, 1.2), 0.5, 1, grows=True) == STEEPER
-    assert verdict(fit(0.1, 0.2), 0.5, 1, grows=True) == FLATTER
-    assert verdict(fit(-1.24, -0.08), -0.75, -0.5, grows=False) == TOO_FEW
-    assert verdict(fit(-0.6, -0.5, points=2), -0.75, -0.5, grows=False) == TOO_FEW
-    assert verdict(fit(-0.6, -0.5), math.nan, math.nan, grows=False) is None
+    assert verdict(fit(-0.8, -0.7), -0.75, -0.5) == WITHIN
+    assert verdict(fit(-0.6, -0.55), -0.75, -0.5) == WITHIN
+    assert verdict(fit(-0.9, -0.8), -0.75, -0.5) == BELOW
+    assert verdict(fit(-0.4, -0.1), -0.75, -0.5) == ABOVE
+    assert verdict(fit(1.1, 1.2), 0.5, 1) == ABOVE
+    assert verdict(fit(0.1, 0.2), 0.5, 1) == BELOW
+    assert verdict(fit(-1.24, -0.08), -0.75, -0.5) == TOO_WIDE
+    assert verdict(fit(-0.6, -0.5, points=2), -0.75, -0.5) == TOO_FEW
+    assert verdict(fit(-0.6, -0.5), math.nan, math.nan) is None
 
 
 def test_a_verdict_never_contradicts_the_digits_beside_it() -> None:
     """The sample mean at -0.51 (-0.51 to -0.50) is not steeper than -0.50."""
-    assert verdict(fit(-0.514, -0.5024), -0.5, -0.5, grows=False) == WITHIN
-    assert verdict(fit(-0.524, -0.512), -0.5, -0.5, grows=False) == STEEPER
+    assert verdict(fit(-0.514, -0.5024), -0.5, -0.5) == WITHIN
+    assert verdict(fit(-0.524, -0.512), -0.5, -0.5) == BELOW
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
@@ -293,7 +295,7 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
     alarms = 0
     for _ in range(FITS):
         fitted = fit_errors(x, mix * norms(rng, (20, 3)))
-        alarms += verdict(fitted, low, high, grows=False) in (STEEPER, FLATTER)
+        alarms += verdict(fitted, low, high) in (BELOW, ABOVE)
     # More than 58 of 600 with probability 1e-6 at the 5 % that the interval allows.
     assert alarms <= binom.ppf(1 - 1e-6, FITS, 0.05)
 
@@ -301,8 +303,8 @@ def test_a_sum_of_the_terms_is_called_outside_of_them_in_at_most_5_of_100_fits(
 def test_a_slope_that_no_mix_of_the_terms_has_is_told_from_them() -> None:
     rng = np.random.default_rng(5)
     x = np.array(SWEPT.grid, dtype=float)
-    told = {STEEPER: 0, FLATTER: 0}
-    for exponent, expected in ((-0.7, STEEPER), (-0.3, FLATTER)):
+    told = {BELOW: 0, ABOVE: 0}
+    for exponent, expected in ((-0.7, BELOW), (-0.3, ABOVE)):
         for _ in range(100):
             cells = cells_of(x**exponent * norms(rng, (20, len(x))), SWEPT.grid)
             told[expected] += slopes(SWEPT, cells)["verdict"].iloc[0] == expected

@@ -1,0 +1,24 @@
+"""The command `dpsco`, which Ctrl-C ends in silence while the library is still being imported.
+
+It stands here since every module of `dpsco_core` imports the whole library first.
+"""
+
+import os
+import signal
+import sys
+
+
+def main() -> int:
+    """Run the command line and return its exit status."""
+    own = signal.getsignal(signal.SIGINT)
+    # Of an exception in the midst of an import, Python would print where it was.
+    if own is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    from dpsco_core.cli import main as command
+
+    signal.signal(signal.SIGINT, own)
+    return command.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

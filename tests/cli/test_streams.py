@@ -1,0 +1,155 @@
+"""The command line's surroundings: closed streams, files that cannot be written, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsco_core.cli.main import main
+from dpsco_core.runs.store import Store
+from tests.cli.test_main import ROOT, SMALL, refused
+
+DPSCO = shlex.join([sys.executable, "-W", "error", "-m", "dpsco_core.cli.main"])
+STUDY = 'methods = ["mean.clipped"]\nn = 200\nd = 3\ntrials = 2\n'
+FULL = Path("/dev/full")
+
+
+def shell(script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in which `dpsco` is the command."""
+    words = f'dpsco() {{ {DPSCO} "$@"; }}; {script}'
+    return subprocess.run(
+        ["bash", "-c", words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+# -- closed streams -------------------------------------------------------------------------------
+
+
+def test_what_is_said_on_a_closed_standard_error_stays_out_of_the_json() -> None:
+    run = shlex.join(("run", "--json", "--seed", "fresh", *SMALL))
+    done = shell(f"exec 2>&-; dpsco {run}")
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)["results"]) > 0
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
+def test_a_study_keeps_its_cells_whichever_stream_is_closed(tmp_path: Path, closed: str) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
+    plan.write_text(STUDY, encoding="utf-8")
+    done = shell(f"exec {closed}; dpsco study {plan} --out {out} --workers 2 --seed fresh")
+    assert done.returncode == 0
+    with Store(out, read_only=True) as store:
+        assert len(store) == 2
+
+
+def test_a_closed_standard_output_takes_nothing_from_what_a_file_holds(tmp_path: Path) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
+    plan.write_text(STUDY, encoding="utf-8")
+    assert main(["study", str(plan), "--out", str(out)]) == 0
+    open_one, closed_one = tmp_path / "one.csv", tmp_path / "two.csv"
+    assert shell(f"dpsco export {out} --csv {open_one}").returncode == 0
+    assert shell(f"exec >&- 2>&-; dpsco export {out} --csv {closed_one}").returncode == 0
+    assert closed_one.read_bytes() == open_one.read_bytes()
+
+
+@pytest.mark.parametrize("words", ["catalogue", "run --n 0", "nothing"])
+def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
+    done = shell(f"exec <&- >&- 2>&-; dpsco {words}")
+    assert done.returncode == (0 if words == "catalogue" else 2)
+
+
+# -- files that cannot be written -----------------------------------------------------------------
+
+
+def cannot_be_written(tmp_path: Path) -> dict[str, Path]:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    return {
+        "No such file or directory": tmp_path / "none" / "out",
+        "Is a directory": tmp_path,
+        "Not a directory": tmp_path / "file" / "out",
+        "File name too long": tmp_path / ("a" * 300),
+    }
+
+
+@pytest.mark.parametrize("kind", ["--csv", "--parquet"])
+def test_an_export_is_refused_before_the_results_are_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str
+) -> None:
+    for why, target in cannot_be_written(tmp_path).items():
+        line = refused(capsys, "export", str(tmp_path / "missing.sqlite"), kind, str(target))
+        assert line == (f"dpsco: file must be one that can be written, got file={target} ({why}).")
+
+
+def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
+    """A plan that does not exist would be named if it were read."""
+    for why, target in cannot_be_written(tmp_path).items():
+        done = shell(f"dpsco page {tmp_path / 'missing.toml'} --out {target}")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"dpsco: out must be one that can be written, got out={target} ({why}).\n"
+        )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="a device of Linux")
+def test_a_device_without_room_is_a_sentence(tmp_path: Path) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
+    plan.write_text(STUDY, encoding="utf-8")
+    assert main(["study", str(plan), "--out", str(out)]) == 0
+    for words in (f"export {out} --csv {FULL}", f"page {plan} --out {FULL} --over d"):
+        done = shell(f"dpsco {words}")
+        assert done.returncode == 2
+        assert done.stderr.endswith("(No space left on device).\n")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_study_is_refused_before_it_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(STUDY, encoding="utf-8")
+    for target in (*cannot_be_written(tmp_path).values(), FULL):
+        line = refused(capsys, "study", str(plan), "--out", str(target))
+        assert str(target) in line
+
+
+def test_a_mark_of_utf_8_at_the_start_of_a_plan_is_no_part_of_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(STUDY, encoding="utf-8-sig")
+    assert main(["study", str(plan), "--out", str(tmp_path / "results.sqlite")]) == 0
+    assert "2 cells of this study" in capsys.readouterr().out
+
+
+# -- Ctrl-C ---------------------------------------------------------------------------------------
+
+PRESSED = """
+import os, signal, sys
+
+class Presses:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scipy":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Presses())
+from dpsco_app.command import main
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_during_the_import_is_silent() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PRESSED, "catalogue"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
