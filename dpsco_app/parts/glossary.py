@@ -258,8 +258,8 @@ Projection | sets
 Packing | floors
   Many parameters that are far from each other, although their data look alike.
 Fano's inequality | floors
-  If the output cannot reveal which of many candidates made the data, any guess is often wrong. It
-  turns a packing into a lower bound.
+  If the output cannot reveal which of many candidates made the data, any guess is often wrong: so
+  a packing becomes a lower bound.
 Spike | floors
   A rare and large record; q is the probability that a record is one.
 Hypercube | floors

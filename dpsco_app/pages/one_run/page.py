@@ -290,7 +290,7 @@ HOW_TO_READ = """
   of the line are shrunk to it. Gradients of exactly 0 are not drawn, but count among the records.
 - **The error by clip radius**: *optimisation* is what the steps leave on infinitely many
   records; *clipping bias* is added by shrinking gradients; *sampling* by having only n records;
-  *noise* by the noise that privacy needs. Each is measured from the best parameter, and they add up to the black line. A
-  part below 0 reduces the error.
+  *noise* by the noise that privacy needs. Each is measured from the best parameter, and
+  they add up to the black line. A part below 0 reduces the error.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """
