@@ -35,6 +35,7 @@ class PageState(Address[V]):
     prefix: str | None = None
     # what the page makes of the visit's scenario, which then stands in its address
     use: visit.Use | None = None
+    has_presets: bool = False  # whether it has presets, or scenes of its own
 
     def __post_init__(self) -> None:
         KNOWN_SOMEWHERE.update(self.names)

@@ -135,7 +135,8 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
     before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
     did = "chose" if isinstance(prediction, str) else "predicted"
-    sentences = [f"You {did} **{before}**; the measurement says **{after}**", remark]
+    says = "the measurement says " + ("the same" if before == after else f"**{after}**")
+    sentences = [f"You {did} **{before}**; {says}", remark]
     return Verdict(close=close, sentence=" ".join(f"{s}." for s in sentences if s))
 
 

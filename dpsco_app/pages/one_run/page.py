@@ -65,6 +65,7 @@ def page() -> None:
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
     ):
         scenario = _single(visited, view)
+    with screen.controls:
         draw_apart(STATE, visited)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.

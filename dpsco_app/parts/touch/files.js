@@ -41,8 +41,9 @@ const wrapped = (text, width, font) => {
   const lines = [""]
   for (const word of text.split(" ")) {
     const longer = `${lines[lines.length - 1]}${word} `
-    if (lines[lines.length - 1] && widthOf(longer.trimEnd(), font) > width) lines.push(`${word} `)
-    else lines[lines.length - 1] = longer
+    const fits = widthOf(longer.trimEnd(), font) <= width
+    if (fits || !lines[lines.length - 1]) lines[lines.length - 1] = longer
+    else lines.push(`${word} `)
   }
   return lines
 }

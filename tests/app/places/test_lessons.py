@@ -95,7 +95,7 @@ def finding_of(answer: str | float) -> LessonFinding:
             "one in a hundred**; the measurement says **Some: more than",
         ),
         (CHOICE, "none", "other", False, "the measurement says **none of these**."),
-        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**; the measurement says **ε = 2**. Right."),
+        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**; the measurement says the same. Right."),
         (BY_SLUG["free"], 5, 2.0, False, "Too high by a factor of 2.5."),
         (BY_SLUG["heavy-tails"], 50, 25.0, False, "Too high by a factor of 2."),
         (BY_SLUG["look"], 1.5, 1.1, True, "Close, too high by a factor of 1.4."),
