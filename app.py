@@ -12,6 +12,6 @@ else:  # once, by the server
 
     require_environment()
     extend.load_installed()  # before any page is read, which lists what there is
-    from dpsco_app.shell import front, guard
+    from dpsco_app.shell import front, guard, lost
 
-    app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE))
+    app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *lost.MIDDLEWARE, *front.MIDDLEWARE))

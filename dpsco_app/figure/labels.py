@@ -134,7 +134,7 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
         first = _first_value(row)
         free = columns[first] - theme.px(BESIDE) - LETTER * type_size * len(row.values[first])
         font = {"size": type_size, "color": colour}
-        if row.end >= last.y.low:
+        if ladder.leaders and row.end >= last.y.low:
             beside(
                 want,
                 ax=theme.px(18),

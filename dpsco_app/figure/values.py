@@ -137,6 +137,7 @@ class Ladder:
     columns: Sequence[str]
     rows: Sequence[LadderRow]
     room: int = 0  # pixels that long names need beyond the usual
+    leaders: bool = True  # whether its rows lead to the ends of their lines
 
 
 @dataclass(frozen=True, kw_only=True)

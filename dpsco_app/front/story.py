@@ -178,8 +178,9 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "Why? The proven bound on what privacy adds to the error of simple clipping falls "
                 f"like n<sup>−(1−1/p)</sup>. At p = {short(light.p)}, {light.halving:.1f} times "
                 "the records halve it, and the sampling error takes 4 times: beside that, "
-                f"privacy’s part vanishes. At p = {short(heavy.p)} it takes {heavy.halving:.1f} "
-                "times, too. (Any one law is milder than the worst case: for the records of the "
+                f"privacy’s part vanishes. At p = {short(heavy.p)}, halving either part takes "
+                f"{short(heavy.halving)} times the records, so privacy’s share never shrinks. "
+                "(Any one law is milder than the worst case: for the records of the "
                 f"earlier steps, more of them bring the price down from {heavy.price:.1f} to "
                 f"{heavy.later:.1f}.)",
             ),

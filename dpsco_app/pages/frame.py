@@ -44,8 +44,7 @@ def draw_page(
     with screen.controls:
         if names:
             draw_parts(names, state.key("part"))
-    with screen.foot:
-        draw_apart(state, scenario)
+        draw_apart(state, scenario)  # beside the figure: it is not about what the visitor has set
     # What runs comes last, so that all the rest is there.
     above, below = st.container(), st.container()
     with below:

@@ -177,8 +177,9 @@ Pure DP | privacy
 Approximate DP | privacy
   Differential privacy with a small δ, which allows noise with thin tails.
 zCDP, concentrated DP (CDP) | privacy
-  Zero-concentrated differential privacy: privacy loss that is at most as spread
-  as that of Gaussian noise; budgets ρ add up.
+  Zero-concentrated differential privacy: replacing a record moves the output's law no further, in
+  Rényi divergences, than if it had Gaussian noise of standard deviation sensitivity/√(2ρ); budgets
+  ρ of several releases add up.
 DP-SCO, SCO | any
   Differentially private stochastic convex optimization: learning the parameter with the least
   expected loss, for convex losses, from records that stay private; SCO is the same without privacy.
@@ -257,8 +258,8 @@ Projection | sets
 Packing | floors
   Many parameters that are far from each other, although their data look alike.
 Fano's inequality | floors
-  Who cannot tell which of many parameters made the data is wrong at times: it turns a packing into
-  a lower bound.
+  If the output cannot reveal which of many candidates made the data, any guess is often wrong: so
+  a packing becomes a lower bound.
 Spike | floors
   A rare and large record; q is the probability that a record is one.
 Hypercube | floors

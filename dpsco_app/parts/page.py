@@ -73,7 +73,7 @@ def draw_apart(
     if not words:
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_{place}"):
-        st.markdown(words, width="content")
+        st.markdown(words)
         st.button(
             "Use it everywhere",
             key=f"{state.name}_{place}_everywhere",
@@ -173,7 +173,7 @@ def link(
         st.markdown(
             f"{about} Copy it to share. For a class it can leave parts of the dashboard out."
         )
-        hidden = teaching.ADDRESS.to_query(choose_hidden(key))
+        hidden = teaching.ADDRESS.to_query(choose_hidden(key, state))
         st.code(state.address(view, scenario, hidden), language=None, wrap_lines=True)
 
     fold("Link", draw, key, kind="popover", icon=":material/link:")
@@ -181,7 +181,7 @@ def link(
 
 HIDDEN_NAMES = {
     "sidebar": "sidebar",
-    "nav": "names of the pages",
+    "nav": "ways to other pages",
     "presets": "presets",
     "details": "what folds out",
     "export": "downloads and links",
@@ -189,13 +189,15 @@ HIDDEN_NAMES = {
 }
 
 
-def choose_hidden(key: str) -> Teaching:
-    """Draw what a link can hide, and the size of its type: at first as it is shown here."""
+def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
+    """Draw what a page's link can hide, and the size of its type: at first as it is shown here."""
     now = teaching.current()
+    without = None if state.use is None else state.use.without
+    hidden = teaching.listed(now.hide)
     hide = st.pills(
         "Hide",
-        list(teaching.PARTS),
-        default=teaching.listed(now.hide),
+        teaching.parts_on(hidden, without, has_presets=state.has_presets),
+        default=hidden,
         selection_mode="multi",
         format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
         key=f"{key}_hide",

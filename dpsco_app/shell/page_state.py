@@ -21,6 +21,9 @@ PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whol
 # What a page writes into the address is known to the browser a moment later. Who moves a control
 # before that, or clicks on the page's link again, asks for the page at an address that it had.
 UNHEARD_SECONDS = 3.0
+# The parameters that some page knows. On the way back from one page to another, the browser may
+# still name those of the page it has left.
+KNOWN_SOMEWHERE = set(visit.FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,10 @@ class PageState(Address[V]):
     prefix: str | None = None
     # what the page makes of the visit's scenario, which then stands in its address
     use: visit.Use | None = None
+    has_presets: bool = False  # whether it has presets, or scenes of its own
+
+    def __post_init__(self) -> None:
+        KNOWN_SOMEWHERE.update(self.names)
 
     def key(self, field: str) -> str:
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
@@ -137,8 +144,9 @@ class PageState(Address[V]):
         state[PRESENT] = self.name
 
     def _unknown(self) -> list[str]:
-        """Return a sentence that names the parameters of the address which nobody reads."""
-        others = [k for k in st.query_params.to_dict() if k not in (*self.known, HIDE, TYPE)]
+        """Return a sentence that names the parameters of the address which no page reads."""
+        read = {*KNOWN_SOMEWHERE, HIDE, TYPE}
+        others = [name for name in st.query_params.to_dict() if name not in read]
         verb = "is no setting" if len(others) == 1 else "are no settings"
         return [f"{', '.join(map(shorten, others))} {verb} of this page."] if others else []
 
@@ -164,10 +172,10 @@ class PageState(Address[V]):
         st.session_state[f"{self.name}_left"] = view, controls.read() if self.use else None
 
     def write(self, query: dict[str, str]) -> None:
-        """Put parameters into the address, leaving those of others alone."""
+        """Put parameters into the address: those of other pages go, and what none knows stays."""
         every, now = st.query_params.to_dict(), time.monotonic()
-        if query != {k: v for k, v in every.items() if k in self.known}:
-            others = {k: v for k, v in every.items() if k not in self.known}
+        if query != {k: v for k, v in every.items() if k in KNOWN_SOMEWHERE}:
+            others = {k: v for k, v in every.items() if k not in KNOWN_SOMEWHERE}
             st.query_params.from_dict({**others, **query})
         before = urlencode(st.session_state.get(f"{self.name}_written", query))
         addresses = st.session_state.get(f"{self.name}_addresses", {})

@@ -30,6 +30,10 @@ def shared_style() -> str:
 [data-testid=stSidebarHeader]::after {{ flex: 0 0 100%; color: {quiet}; font-size: 0.75rem;
   line-height: 1.3;
   content: "Differentially private stochastic convex optimization"; }}
+/* The button that copies is seen before the pointer is there, and on a screen that has none. */
+[data-testid=stCode] > div:has([aria-label="Copy to clipboard"]) {{ opacity: 1 !important;
+  visibility: visible !important; }}
+[data-testid=stCode] pre {{ padding-right: 3rem !important; }}
 kbd {{ opacity: 0.85 !important; }}
 /* Streamlit gives a menu the room below its button, however little. As high as it is, it turns. */
 [data-testid=stPopoverBody] {{ max-height: 70vh !important; }}

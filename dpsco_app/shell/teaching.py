@@ -4,6 +4,7 @@ Both hold for the session, whatever page comes next, and are written into every 
 hidden keeps its value: only the style sheet knows.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -23,7 +24,15 @@ SIDEBAR = "[data-testid=stSidebar]"
 # Name -> what it hides, as selectors of the style sheet.
 PARTS: dict[str, tuple[str, ...]] = {
     "sidebar": (SIDEBAR, "[data-testid=stExpandSidebarButton]"),
-    "nav": ("[data-testid=stTopNav]", "[data-testid=stTopNavLinkContainer]"),
+    "nav": (  # every way to another page
+        "[data-testid=stTopNav]",
+        "[data-testid=stTopNavLinkContainer]",
+        "[data-testid=stSidebarNav]",
+        ".st-key-views",
+        ".st-key-doors",
+        f"{MAIN} [class*=st-key-learn_door_]:has([data-testid=stPageLink])",
+        f"{MAIN} [data-testid=stPageLink]",
+    ),
     "presets": (".st-key-presets", f"{MAIN} [class*='_scenes']"),
     "details": (f"{MAIN} [data-testid=stExpander]",),
     "export": (
@@ -44,6 +53,23 @@ PARTS |= {
     )
     for title, group in list(GROUPS.items())[:-1]  # the last one folds away: the fine print
 }
+
+
+ANYWHERE = ("nav", "details", "export")
+
+
+def parts_on(
+    hidden: Collection[str], without: Collection[str] | None, *, has_presets: bool = False
+) -> list[str]:
+    """Return what the link of a page offers to hide: what the page has, and what is hidden now.
+
+    `without` are the fields that have no control there; None if the page has no sidebar at all.
+    """
+    here = {*hidden, *ANYWHERE, *["presets"] * has_presets}
+    if without is not None:
+        here |= {"sidebar", "fine-print"}
+        here |= {title.lower() for title, own in GROUPS.items() if {*own} - {*without}}
+    return [name for name in PARTS if name in here]
 
 
 def _all_known(name: str, value: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from streamlit import net_util
 
 from dpsco_app.shell import front, guard
+from dpsco_app.shell.names import EXPLORE, MENU
 from tests.attack.server import ROOT, ask, knock, serving
 
 CONFIGURATION = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -55,6 +56,19 @@ def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
     for path in front.BELOW:
         _, _, body = ask(port, "GET", path, {"Accept-Encoding": "gzip", "If-None-Match": "*"})
         assert f"<script>{front.SERVER}</script></head>".encode() in body, path
+
+
+def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
+    for path, name in (("/nosuch", "nosuch"), ("/learn/x", "learn/x"), ("/%3Cb%3E", "&lt;b&gt;")):
+        status, _, body = ask(port, "GET", path)
+        assert status == 404, path
+        assert f"The dashboard has no page “{name}”." in body.decode(), path
+        for slug in MENU:
+            assert f'href="/{slug * (slug != EXPLORE)}"' in body.decode(), slug
+    status, headers, _ = ask(port, "GET", "/explore?n=700")
+    assert (status, headers["Location"]) == (307, "/?n=700")  # where the front page is
+    for path in ("/", "/learn", "/users?n=5", "/_stcore/health"):
+        assert ask(port, "GET", path)[0] == 200, path
 
 
 def test_no_other_site_may_read_an_answer(port: int) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import struct
@@ -168,3 +169,43 @@ def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     assert name == "dpsco-explore.html" and b"Plotly.react(" in made
     name, made = saved(page, menu, "Notebook: the same run in Jupyter")
     assert name == "dpsco_run.ipynb" and json.loads(made)["nbformat"] == 4
+
+
+BOXES = """svg => {
+  const place = document.createElement("div")
+  place.innerHTML = svg
+  document.body.append(place)
+  const boxes = (selector) => [...place.querySelectorAll(selector)].map((one) => {
+    const { left, top, right, bottom } = one.getBoundingClientRect()
+    return { text: one.textContent, left, top, right, bottom }
+  })
+  const found = {
+    notes: boxes(".annotation-text"), ticks: [boxes(".xtick text"), boxes(".x2tick text")],
+  }
+  place.remove()
+  return found
+}"""
+
+
+def test_a_picture_has_room_for_its_title_and_its_numbers(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """In a font that is wider than the page's, too; the title of this one takes three lines."""
+    page.goto(dashboard + "/?trials=2&n=10000")
+    ready(page, seconds=60)
+    page.get_by_role("button", name="Export").click()
+    picture = page.get_by_role("button", name="SVG", exact=True)
+    expect(picture).to_be_visible()
+    with page.expect_download(timeout=60_000) as download:
+        picture.click()
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    found = page.evaluate(BOXES, svg)
+    (title,) = (note for note in found["notes"] if "Best of the private" in note["text"])
+    below = [note for note in found["notes"] if note is not title]
+    assert title["bottom"] - title["top"] > 40  # it is wrapped
+    assert all(note["top"] >= title["bottom"] for note in below)
+    for ticks in found["ticks"]:
+        row = sorted(ticks, key=lambda tick: tick["left"])
+        assert len(row) > 3
+        for left, right in itertools.pairwise(row):
+            assert left["right"] + 2 <= right["left"], (left["text"], right["text"])

@@ -53,7 +53,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
-                "You predicted", timeout=SLOW
+                "You chose" if BY_SLUG[slug].choices else "You predicted", timeout=SLOW
             )
             expect(page.get_by_text("Why.", exact=True)).to_be_visible(timeout=SLOW)
             ready(page, seconds=60)
@@ -209,3 +209,37 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         last="learn",
         expander="Numbers behind this figure",
     )
+
+
+NAMES = """() => {
+  const layer = document.querySelector("svg.prediction")
+  const lines = [...layer.querySelectorAll("line")].map((one) =>
+    ["x1", "y1", "x2", "y2"].map((name) => Number(one.getAttribute(name))))
+  const names = [...layer.querySelectorAll("text")].map((one) => {
+    const { x, y, width, height } = one.getBBox()
+    return { text: one.textContent, x, y, width, height }
+  })
+  const away = ({ x, y, width, height }, [a, b, c, d]) => Math.min(
+    ...Array.from({ length: 201 }, (_, k) => [a + ((c - a) * k) / 200, b + ((d - b) * k) / 200])
+      .map(([p, q]) => Math.hypot(
+        Math.max(x - p, 0, p - x - width), Math.max(y - q, 0, q - y - height))))
+  return names.map((name) => [name.text, ...lines.map((line) => away(name, line))])
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    ("slug", "answer"),
+    [("geometry", 20), ("heavy-tails", 20), ("noise", 20), ("users", 1000), ("free", 1)],
+)
+def test_what_was_predicted_and_measured_stand_at_their_own_lines(
+    page: Page, dashboard: str, ready: Ready, slug: str, answer: float, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{dashboard}/learn?lesson={slug}&answers={slug}:{answer}")
+    expect(page.locator("svg.prediction text")).to_have_count(2, timeout=SLOW)
+    ready(page, seconds=60)
+    measured, you = page.evaluate(NAMES)  # each with how far it is from both lines
+    assert measured[0].startswith("measured: ") and measured[1] < measured[2], measured
+    assert you[0].startswith("you: ") and you[2] < you[1], you
+    assert measured[1] <= 30 and you[2] <= 30

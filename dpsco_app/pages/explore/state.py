@@ -5,5 +5,10 @@ from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import Use
 
 STATE = PageState(
-    name="explore", default=ADDRESS.default, lists=ADDRESS.lists, prefix="", use=Use()
+    name="explore",
+    default=ADDRESS.default,
+    lists=ADDRESS.lists,
+    prefix="",
+    use=Use(),
+    has_presets=True,
 )

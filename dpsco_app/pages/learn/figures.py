@@ -13,7 +13,7 @@ from dpsco_app.figure.methods import SIGNS, colour_of, is_dashed, short_names, s
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
 from dpsco_app.front.titles import axis_title
 from dpsco_app.pages.first_screen import ladder_of, log_axis, thin, upright
-from dpsco_app.pages.learn.findings import LessonEvidence, average, short
+from dpsco_app.pages.learn.findings import LessonEvidence, average, short, worst_of_a_hundred
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.parts.error_parts import PART_COLOURS, PART_NAMES
 from dpsco_app.parts.options import SYMBOL, number_text, rounded
@@ -103,6 +103,10 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
             replace(row, name=name, end=min(lines[0].y)) if row.key == core.PRIVATE else row
             for row in rows
         ]
+    elif lesson.experiment == "radius":  # not at the ends of the lines, and in its own order
+        rows = [
+            replace(row, end=_value_at(line, at)) for row, line in zip(rows, lines, strict=True)
+        ]
     rows += [edge("Proven limit", floor[1][floor[0].index(at)], floor[1][-1])] if floor else []
     inside = Words(
         lines=["no private algorithm", "has a mean error here"],
@@ -121,9 +125,19 @@ def curves(lesson: Lesson, evidence: LessonEvidence, title: str) -> Figure:
     return Figure(
         panels=[panel],
         y=log_axis(up, low, high),
-        ladder=Ladder(title=place, columns=[measured], rows=rows),
+        ladder=Ladder(
+            title=place,
+            columns=[measured],
+            rows=rows,
+            leaders=lesson.experiment != "radius",
+        ),
         alt=title,
     )
+
+
+def _value_at(line: Line, at: float) -> float:
+    """Return the height of a line at x, or at its last point where it has none there."""
+    return line.y[list(line.x).index(at) if at in line.x else -1]
 
 
 def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
@@ -189,11 +203,10 @@ def _heights(
 
 def _row(line: Line, at: float, symbol: str, evidence: LessonEvidence) -> LadderRow:
     """Return the row of a line in the ladder, with its number at x, or over all of its trials."""
-    there, name = at in line.x, line.name
-    value = line.y[list(line.x).index(at) if there else -1]
+    name, value = line.name, _value_at(line, at)
     if line.key in CHOOSES:
         value = average(evidence.table, line.key)
-    elif not there:
+    elif at not in line.x:
         name = f"{name} at {symbol} = {number_text(line.x[-1])}"
     return LadderRow(
         key=line.key,
@@ -219,7 +232,6 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
             Line(
                 key=str(method),
                 name=name,
-                label=name if lines else "",
                 x=values.tolist(),
                 y=above.tolist(),
                 colour=INK if lines else METHODS["grey"],
@@ -228,7 +240,7 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
     low = min(line.y[-1] for line in lines)
     y = log_axis("Samples with a larger error (log)", low, 105)
     across = linear_axis("Error of the estimate, x", 0, 1.03 * max(line.x[-1] for line in lines))
-    worst = evidence.errors.groupby("method", sort=False)["error"].quantile(0.99)
+    worst = worst_of_a_hundred(evidence.errors)
     return Figure(
         panels=[Panel(title="", x=across, lines=lines)],
         y=replace(y, ticks=[(t, f"{t:g} %") for t in (0.5, 1, 5, 10, 50, 100) if t >= low]),

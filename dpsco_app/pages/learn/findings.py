@@ -83,6 +83,14 @@ def average(table: pd.DataFrame, name: str) -> float:
     return float(whole ** (1 / power))
 
 
+def worst_of_a_hundred(errors: pd.DataFrame) -> pd.Series:
+    """Return, by method, the error that one sample in a hundred reaches: a sample's own error.
+
+    Between the errors of two samples nothing was measured, and the figure has no point.
+    """
+    return errors.groupby("method", sort=False)["error"].quantile(0.99, interpolation="higher")
+
+
 def _from_there_on(holds: pd.Series) -> float:
     """Return the first x from which on something holds, up to the last."""
     return next(float(x) for x in holds.index if holds.loc[x:].all())
@@ -106,7 +114,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 2: sample mean against median of means, in the median and the worst of 100."""
     by_method = evidence.errors.groupby("method")["error"]
     mean, sturdy = "mean.sample", "mean.median-of-means"
-    typical, worst = by_method.quantile(0.5), by_method.quantile(0.99)
+    typical, worst = by_method.quantile(0.5), worst_of_a_hundred(evidence.errors)
     ratios = (float(typical[mean] / typical[sturdy]), float(worst[mean] / worst[sturdy]))
     kinds = tuple("sturdy" if r > ALIKE else "mean" if r < 1 / ALIKE else "alike" for r in ratios)
     answers: dict[tuple[str, ...], str] = {("sturdy", "sturdy"): "sturdy", ("mean", "mean"): "mean"}
@@ -267,25 +275,26 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 11: between which m of the grid the first method's error becomes the smaller."""
     methods = ("user.accelerated", "user.clipped-means")
     filtered, plain = (curve(evidence.table, m) for m in methods)
-    first_name, second_name = (inside(method_card(m).name) for m in methods)
+    names = [method_card(m).name for m in methods]
     blank = filtered.index.map(evidence.start)
     pays, useful = (_from_there_on(filtered < other) for other in (plain, blank))
     first, last = (number_text(filtered.index[i]) for i in (0, -1))
     loss, gain = short(filtered.iloc[0] / plain.iloc[0]), short(plain.iloc[-1] / filtered.iloc[-1])
     since = max((float(x) for x in filtered.index if x < pays), default=None)
-    here = f"from m = **{number_text(pays)}** on"
-    if since is not None:
-        here = f"from somewhere between m = **{number_text(since)}** and **{number_text(pays)}** on"
-    never = f" That of {second_name} never is." * bool((plain > blank).all())
+    here = f"**{number_text(pays)}**"
+    if since is not None:  # somewhere between two points of the grid
+        here = f"**{number_text(since)}** to {here}"
+    here = f"once users hold {here} items"
+    never = f" {names[1]} never do." * bool((plain > blank).all())
     return LessonFinding(
         answer=pays,
-        headline=f"The error of {first_name} is the smaller one {here.replace('**', '')}, and goes "
-        "on falling",
+        headline=f"{names[0]} win {here.replace('**', '')}",
         since=since,
-        said=f"The error of {first_name} is the smaller one {here}. "
-        f"At m = {first} it is **{loss} times** that of {second_name}; at m = {last} that of "
-        f"{second_name} is **{gain} times** larger. The error of {first_name} is below that of the "
-        f"answer 0, which uses no data, from m = **{number_text(useful)}** on.{never}",
+        said=f"{names[0]} have the smaller error {here}. "
+        f"At m = {first} their error is **{loss} times** that of {inside(names[1])}; at m = {last} "
+        f"that of {inside(names[1])} is **{gain} times** larger. Not before m = "
+        f"**{number_text(useful)}** do {inside(names[0])} beat the answer 0, which uses no "
+        f"data.{never}",
     )
 
 

@@ -134,10 +134,10 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
         off += ", and more than ε allows" * (prediction > lesson.most)
     remark = "Right" if exact else f"Close, {off}" if close else off.capitalize()
     before, after = answer_text(lesson, prediction), measured_text(lesson, finding)
-    return Verdict(
-        close=close,
-        sentence=f"You predicted: **{before}**. Measured: **{after}**. {remark or 'Not this one'}.",
-    )
+    did = "chose" if isinstance(prediction, str) else "predicted"
+    says = "the measurement says " + ("the same" if before == after else f"**{after}**")
+    sentences = [f"You {did} **{before}**; {says}", remark]
+    return Verdict(close=close, sentence=" ".join(f"{s}." for s in sentences if s))
 
 
 def answer_text(lesson: Lesson, answer: Answer) -> str:

@@ -66,7 +66,7 @@ STYLE = """<style>
 }
 </style>"""
 HANDED_IN = "What you predicted, and what was measured"
-VERDICTS = ("Right or close", "Off")
+VERDICTS = ("Right or close", "Missed")
 COLUMNS = ("Lesson", "Predicted", "Measured", "Verdict")
 # Of what is handed in, on the screen and on paper.
 REPORT_STYLE = """
@@ -267,8 +267,7 @@ def verdict_of(one: Answered) -> str:
 def progress(done: Sequence[Answered]) -> str:
     """Return how many lessons are answered, and which of them well."""
     counts = [
-        f"{name}: lesson{'s' * (len(own) > 1)} "
-        + ", ".join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)
+        f"{name}: {', '.join(str(SLUGS.index(one.lesson.slug) + 1) for one in own)}"
         for name in VERDICTS
         if (own := [one for one in done if verdict_of(one) == name])
     ]

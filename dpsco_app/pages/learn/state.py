@@ -36,7 +36,7 @@ class View(PageView):
         if self.lesson in (START, HAND_IN, *SLUGS):
             return self
         numbered = {str(i): slug for i, slug in enumerate(SLUGS, start=1)}
-        must = f"a number from 1 to {len(SLUGS)}, or one of {', '.join((START, HAND_IN, *SLUGS))}"
+        must = f"a number from 1 to {len(SLUGS)}, or the name of a step"
         require(self.lesson in numbered, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=numbered[self.lesson])
 

@@ -97,7 +97,7 @@ WORDS: dict[str, LessonWords] = {
         "distorts the average: its **bias**. The larger R, the larger the noise that hides one "
         "record: it is proportional to R/n. The figure shows the bias for 5,000 records in 20 "
         "dimensions at 14 radii: how far from the true mean clipping alone would leave the average "
-        "of endless records.",
+        "of infinitely many records.",
         question="At the radius that is best for the private average, how many of the records are "
         "clipped?",
         before="The clipping bias: the smaller the radius, the larger the distortion",

@@ -62,6 +62,7 @@ def fit(scenario: Scenario) -> Scenario:
 STATE = PageState(
     name="lower",
     default=View(),
+    has_presets=True,
     use=visit.Use(
         fit=fit,
         why="The proof is about a mean in the round ball.",

@@ -137,9 +137,9 @@ def standing_words(here: Standing) -> tuple[str, str]:
     if first.upper is None or first.ceiling >= here.start:
         return answer, f"{where} nothing is proven below the answer 0, {brief(here.start)}."
     small = (
-        f"{where}, by “{method_card(first.upper.card.method).name}”: "
-        f"{short_text(here.ratio(first.notion), 2)} times the floor. The worst-case error of "
-        f"always answering 0 is {brief(here.start)}."
+        f"{where}, the best proven method, “{method_card(first.upper.card.method).name}”, "
+        f"guarantees {brief(first.ceiling)}, {short_text(here.ratio(first.notion), 2)} times the "
+        f"floor. The worst-case error of always answering 0 is {brief(here.start)}."
     )
     return f"{answer}; {brief(first.ceiling)} is proven possible", small
 
@@ -178,11 +178,12 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
         span = f"{short_text(min(ratios), 2)} to {short_text(max(ratios), 2)}"
-        widths.append(f"{span}{' times wide' * (not widths)} for {WHOM[notion]}")
+        widths.append(f"{span}{' times its lower edge' * (not widths)} for {WHOM[notion]}")
     ends = [
         number_text(float(f"{getattr(s.point, field):.3g}")) for s in (standings[0], standings[-1])
     ]
-    return f"The window is {' and '.join(widths)}, from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+    swept = f"from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+    return f"The window’s upper edge is {' and '.join(widths)}, {swept}"
 
 
 # -- the hard mean problem ----------------------------------------------------------------------

@@ -131,8 +131,9 @@ def why(advised: Advice, start: float) -> str:
     if len(advised.unbeaten) > 1:
         same = [named[m] for m in advised.unbeaten if m != advised.choice]
         level = separated(same) if len(same) <= MOST_NAMED else f"{len(same)} others"
-        usual = " Of these, it is the one that Explore starts with." * (advised.choice != best)
-        first = own if usual else smallest
+        is_usual = advised.choice != best
+        usual = " Among equals, this page names the one whose curve Explore draws." * is_usual
+        first = own if is_usual else smallest
         return f"{first}; {TRIALS} runs do not tell it apart from {level}.{usual}"
     ratio = errors[others[0]] / (errors[best] or math.nan)
     times = "; next comes" if math.isnan(ratio) else f", {ratio:.2g} times smaller than that of"

@@ -65,6 +65,7 @@ def page() -> None:
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
     ):
         scenario = _single(visited, view)
+    with screen.controls:
         draw_apart(STATE, visited)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
@@ -288,9 +289,9 @@ HOW_TO_READ = """
   lies between two lines is what noise, or clipping, costs in this one run.
 - **Gradients**: the lengths of the records' gradients where the private run stands. Those right
   of the line are shrunk to it. Gradients of exactly 0 are not drawn, but count among the records.
-- **The error by clip radius**: *optimisation* is what the steps leave on endless data; *clipping
-  bias* is added by shrinking gradients; *sampling* by having only n records; *noise* by the noise
-  that privacy needs. Each is measured from the best parameter, and they add up to the black line. A
-  part below 0 reduces the error.
+- **The error by clip radius**: *optimisation* is what the steps leave on infinitely many
+  records; *clipping bias* is added by shrinking gradients; *sampling* by having only n records;
+  *noise* by the noise that privacy needs. Each is measured from the best parameter, and
+  they add up to the black line. A part below 0 reduces the error.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """

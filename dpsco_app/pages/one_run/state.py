@@ -54,7 +54,7 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=fit,
-        why="A run needs an optimiser and m = 1.",
+        why="This page needs an optimisation problem, and m = 1.",
         without=("m", "axis", "grid", "trials"),
         problems=SCO_PROBLEMS,
     ),

@@ -91,8 +91,7 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=fit,
-        why="These figures are about users with several items, an (ε, δ) budget and the squared "
-        "distance.",
+        why="This page needs users with several items, an (ε, δ) budget and the squared distance.",
         sampling=False,
         without=(
             *("distribution", "decay", "offset", "margin", "geometry", "q", "diameter", "rho"),

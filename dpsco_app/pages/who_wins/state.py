@@ -26,7 +26,7 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=visit.item_level,
-        why="Methods are compared for one item per user.",
+        why="This page needs m = 1, one item per user.",
         sampling=False,
         without=("m", "axis", "grid", "trials"),
     ),

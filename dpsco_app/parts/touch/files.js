@@ -3,8 +3,11 @@
 // machine has.
 
 const FAMILY = "Arial, Helvetica, sans-serif"
-const BESIDE = 90  // what a title adds to the height of a figure without one
+const TITLE = 15  // the height of the title's type
+const TITLE_LINE = 20  // what a line of a title adds to the height of a figure without one
 const LINE = 16  // what a line at the foot adds
+const EDGE = 10  // pixels between what is added and the picture's edges
+const LETTERS = "The quick brown fox jumps over the lazy dog, 0123456789"
 
 const shown = (place) => {
   const kinds = ["wide", "compact", "space"]
@@ -13,36 +16,56 @@ const shown = (place) => {
   return [...document.querySelectorAll(where)].filter(here).pop()
 }
 
-const plainFonts = (value) => {
+const widthOf = (text, font) => {
+  const pen = document.createElement("canvas").getContext("2d")
+  pen.font = font
+  return pen.measureText(text).width
+}
+
+// By how much type must shrink so that text in the picture's font is as wide as in the page's: the
+// figure was laid out for that.
+const shrunk = (family) =>
+  Math.min(1, widthOf(LETTERS, `100px ${family}`) / widthOf(LETTERS, `100px ${FAMILY}`))
+
+const plainFonts = (value, scale) => {
   for (const [name, inner] of Object.entries(value)) {
     if (name === "family") value[name] = FAMILY
-    else if (inner && typeof inner === "object") plainFonts(inner)
+    else if (inner && typeof inner === "object") {
+      if (/font$/.test(name) && inner.size) inner.size *= scale
+      plainFonts(inner, scale)
+    }
   }
 }
 
-const wrapped = (text, width) => {
+const wrapped = (text, width, font) => {
   const lines = [""]
   for (const word of text.split(" ")) {
-    if (lines[lines.length - 1].length + word.length > width) lines.push("")
-    lines[lines.length - 1] += word + " "
+    const longer = `${lines[lines.length - 1]}${word} `
+    const fits = widthOf(longer.trimEnd(), font) <= width
+    if (fits || !lines[lines.length - 1]) lines[lines.length - 1] = longer
+    else lines.push(`${word} `)
   }
-  return lines.join("<br>")
+  return lines
 }
 
 const pictured = (gd, { title, setting }, background) => {
   const layout = structuredClone(gd.layout)
-  plainFonts(layout)
+  plainFonts(layout, shrunk(gd._fullLayout.font.family))
   layout.font = { ...layout.font, family: FAMILY }
   layout.paper_bgcolor = background
   const given = layout.title && layout.title.text
   if (!given || given.replace(/<[^>]*>/g, "") === "") {
-    const lines = wrapped(title, gd.clientWidth / 10)
-    layout.title = {
-      text: `<b>${lines}</b>`, x: 0, xanchor: "left", y: 1, yanchor: "top",
-      pad: { t: lines.includes("<br>") ? 22 : 10, l: 10 }, font: { size: 15 },
-    }
-    layout.margin = { ...layout.margin, t: BESIDE }
-    layout.height = (layout.height || gd.clientHeight) + BESIDE
+    const lines = wrapped(title, gd.clientWidth - 2 * EDGE, `bold ${TITLE}px ${FAMILY}`)
+    const more = TITLE_LINE * lines.length + EDGE
+    const { l, t } = gd._fullLayout._size
+    layout.margin = { ...layout.margin, t: t + more }
+    layout.height = (layout.height || gd.clientHeight) + more
+    // Above all that the figure has, whatever stands above its panels.
+    layout.annotations = [...(layout.annotations || []), {
+      text: `<b>${lines.join("<br>")}</b>`, name: "title", xref: "paper", yref: "paper", x: 0, y: 1,
+      xanchor: "left", yanchor: "bottom", align: "left", xshift: EDGE - l, yshift: t,
+      showarrow: false, font: { size: TITLE, family: FAMILY },
+    }]
   }
   if (setting) footed(layout, gd, setting)
   return layout
@@ -51,14 +74,13 @@ const pictured = (gd, { title, setting }, background) => {
 // The setting stands below all that the figure has, in lines of their own.
 const footed = (layout, gd, setting) => {
   const { l, b } = gd._fullLayout._size
-  const text = wrapped(setting, (gd.clientWidth - 20) / 6)
-  const lines = text.split("<br>").length
-  const more = LINE * lines + 8
+  const lines = wrapped(setting, gd.clientWidth - 2 * EDGE, `11px ${FAMILY}`)
+  const more = LINE * lines.length + 8
   layout.margin = { ...layout.margin, b: b + more }
   layout.height = (layout.height || gd.clientHeight) + more
   layout.annotations = [...(layout.annotations || []), {
-    text, xref: "paper", yref: "paper", x: 0, y: 0, xanchor: "left", yanchor: "top", align: "left",
-    xshift: 10 - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
+    text: lines.join("<br>"), xref: "paper", yref: "paper", x: 0, y: 0,
+    xanchor: "left", yanchor: "top", align: "left", xshift: EDGE - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
   }]
 }
 

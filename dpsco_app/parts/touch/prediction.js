@@ -1,38 +1,42 @@
 // A prediction that is drawn into a figure: by its handle there, or by the slider and its keys.
 
 import { ask, drawTrials } from "./landing.js"
-import { dragged, nearestPlace, newLayer, tag, toPixels, writeNear } from "./layer.js"
+import { dragged, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
+import { writeAt } from "./names.js"
 
 const GRIP = 11
 
-// The line of the prediction: from a given point, along the axis it is read on, or up to its top.
-const drawLine = (layer, gd, data, [x, y], colour) => {
+// The line of an answer: from a given point, along the axis it is read on, or up to its top.
+const strokeOf = (gd, data, [x, y]) => {
   const { xaxis, yaxis } = gd._fullLayout
-  const ends = data.upright ? [x, yaxis._offset, x, yaxis._offset + yaxis._length]
-    : data.start ? [...toPixels(gd, data.start), x, y]
-      : [xaxis._offset, y, xaxis._offset + xaxis._length, y]
-  const [x1, y1, x2, y2] = ends
-  layer.append(tag("line", { x1, y1, x2, y2, stroke: colour, "stroke-width": 2, "stroke-dasharray": "7 4" }))
+  if (data.upright) return [x, yaxis._offset, x, yaxis._offset + yaxis._length]
+  if (data.start) return [...toPixels(gd, data.start), x, y]
+  return [xaxis._offset, y, xaxis._offset + xaxis._length, y]
 }
+
+const drawLine = (layer, [x1, y1, x2, y2], colour) =>
+  layer.append(tag("line", { x1, y1, x2, y2, stroke: colour, "stroke-width": 2, "stroke-dasharray": "7 4" }))
 
 const draw = (asked) => {
   const { data, layer, gd, at, count } = asked
   if (!gd?._fullLayout?.xaxis) return // on its way to another page
   const { colours } = data
   layer.replaceChildren()
-  const write = (place, text, colour) => writeNear(layer, gd, place, text, colour, colours.page)
   const open = at === null
   const point = toPixels(gd, data.places[open ? asked.middle : at])
   if (data.upright) point[1] = gd._fullLayout.yaxis._offset + gd._fullLayout.yaxis._length / 3
   drawTrials(layer, gd, data, count)
-  if (!open) drawLine(layer, gd, data, point, colours.you)
+  const answers = [[open ? "drag me" : `you: ${data.texts[at]}`, point, colours.you]]
   if (data.measured && count >= data.trials.length) {
     const [text, place] = data.measured
     const there = toPixels(gd, place)
     if (data.upright) there[1] = point[1] + 40
-    drawLine(layer, gd, data, there, colours.measured)
-    write(there, `measured: ${text}`, colours.measured)
+    answers.unshift([`measured: ${text}`, there, colours.measured])
   }
+  const strokes = answers.map(([, place]) => strokeOf(gd, data, place))
+  answers.forEach(([, , colour], i) => {
+    if (!open || colour !== colours.you) drawLine(layer, strokes[i], colour)
+  })
   const grip = tag("circle", {
     cx: point[0], cy: point[1], r: GRIP, fill: open ? colours.page : colours.you,
     stroke: colours.you, "stroke-width": 3, class: "grip",
@@ -42,7 +46,10 @@ const draw = (asked) => {
   const move = (event) => choose(asked, nearestPlace(asked.gd, data.places, axis, event))
   dragged(grip, move, () => send(asked))
   layer.append(grip)
-  write(point, open ? "drag me" : `you: ${data.texts[at]}`, colours.you)
+  answers.forEach(([text, place, colour], i) => {
+    const line = { stroke: strokes[i], point: place, strokes }
+    writeAt(layer, gd, line, text, colour, colours.page)
+  })
 }
 
 const say = ({ root, data, at }) => {

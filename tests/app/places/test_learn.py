@@ -121,8 +121,8 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
     assert f"{len(SLUGS)} of {len(SLUGS)} lessons answered" in marks
     for number, slug in enumerate(SLUGS, start=1):
         close = answered(page, slug).verdict.close
-        name = "Right or close" if close else "Off"
-        group = re.search(rf"{name}: lessons? ([0-9]+(?:, [0-9]+)*)", marks)
+        name = "Right or close" if close else "Missed"
+        group = re.search(rf"{name}: ([0-9]+(?:, [0-9]+)*)", marks)
         assert group and str(number) in group[1].split(", "), slug
     assert "That was the path." in texts(page)
     # After the last lesson comes what can be handed in: each prediction with its measurement.
@@ -139,11 +139,11 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
             step_name(slug),
             answer_text(BY_SLUG[slug], run.prediction),
             run.finding.said.replace("**", ""),
-            "Right or close" if run.verdict.close else "Off",
+            "Right or close" if run.verdict.close else "Missed",
         ]
     # What is known is still there when a step is visited again, and can be forgotten.
     page = checked(page.selectbox(key=STATE.key("lesson")).set_value(SLUGS[1]).run())
-    assert "You predicted" in verdict(page)
+    assert "You chose" in verdict(page)
     page = checked(page.button(key="learn_forget").click().run())
     assert MEASURED not in page.session_state or not page.session_state[MEASURED]
     assert "answers" not in page.query_params and "0 of 12 lessons answered" in texts(page)
@@ -153,12 +153,15 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
 def test_the_verdict_is_about_the_prediction_that_was_run() -> None:
     page = predict(open_at("learn", lesson="epsilon"), "epsilon")
     page = checked(page.button(key="learn_run").click().run())
-    assert "You predicted: **51 %**. Measured: **70 %**. Too low by 19 percentage" in verdict(page)
+    assert (
+        "You predicted **51 %**; the measurement says **70 %**. Too low by 19 percentage"
+        in verdict(page)
+    )
     page.session_state[PREDICTIONS] = {"epsilon": 71}
     page = checked(page.run())
-    assert "You predicted: **51 %**" in verdict(page)  # until it is run again
+    assert "You predicted **51 %**" in verdict(page)  # until it is run again
     page = checked(page.button(key="learn_run").click().run())
-    assert "You predicted: **71 %**. Measured: **70 %**. Right." in verdict(page)
+    assert "You predicted **71 %**; the measurement says **70 %**. Right." in verdict(page)
     assert page.container(key="learn_said").success
 
 
@@ -212,7 +215,9 @@ def test_another_step_is_said_and_the_doors_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 12"):
         View(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
-    assert view.lesson == START and len(problems) == 1
+    assert view.lesson == START
+    must = "a number from 1 to 12, or the name of a step"
+    assert problems == [f"lesson must be {must}, got lesson={text}."]
 
 
 def test_every_step_opens_in_explore(short_path: None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -31,7 +32,10 @@ from dpsco_core.explain.lessons import (
     RIGHT,
     SAMPLING,
     STUDENT,
+    parts,
     radius_parts,
+    run_part,
+    series_table,
 )
 from dpsco_core.explain.window import window
 from dpsco_core.scenario import Scenario
@@ -63,13 +67,19 @@ def finding_of(answer: str | float) -> LessonFinding:
 @pytest.mark.parametrize(
     ("lesson", "prediction", "answer", "close", "sentence"),
     [
-        (NUMBER, 2, 2.43, True, "Measured: **2.4 times**. Close, too low by a factor of 1.2."),
+        (
+            NUMBER,
+            2,
+            2.43,
+            True,
+            "the measurement says **2.4 times**. Close, too low by a factor of 1.2.",
+        ),
         (
             NUMBER,
             1,
             2.43,
             False,
-            "**1 time**. Measured: **2.4 times**. Too low by a factor of 2.4.",
+            "**1 time**; the measurement says **2.4 times**. Too low by a factor of 2.4.",
         ),
         (NUMBER, 5, 2.43, False, "Too high by a factor of 2.1."),
         (NUMBER, 2.5, 2.43, True, "Right."),
@@ -77,13 +87,25 @@ def finding_of(answer: str | float) -> LessonFinding:
         (NUMBER, 3, 1.99, False, "Too high by a factor of 1.5."),
         (NUMBER, 3, -1.0, False, "Too high."),
         (CHOICE, "none", "none", True, "Right."),
-        (CHOICE, "none", "some", False, "Measured: **Some: more than one"),
-        (CHOICE, "none", "other", False, "Measured: **none of these**"),
-        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**. Measured: **ε = 2**. Right."),
+        (
+            CHOICE,
+            "none",
+            "some",
+            False,
+            "one in a hundred**; the measurement says **Some: more than",
+        ),
+        (CHOICE, "none", "other", False, "the measurement says **none of these**."),
+        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**; the measurement says the same. Right."),
         (BY_SLUG["free"], 5, 2.0, False, "Too high by a factor of 2.5."),
         (BY_SLUG["heavy-tails"], 50, 25.0, False, "Too high by a factor of 2."),
         (BY_SLUG["look"], 1.5, 1.1, True, "Close, too high by a factor of 1.4."),
-        (BY_SLUG["users"], 10_000, 2000.0, False, "**m = 10,000**. Measured: **m = 2,000**."),
+        (
+            BY_SLUG["users"],
+            10_000,
+            2000.0,
+            False,
+            "**m = 10,000**; the measurement says **m = 2,000**.",
+        ),
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
         (BY_SLUG["epsilon"], 64, 70.0, True, "Close, too low by 6 percentage points."),
@@ -104,7 +126,8 @@ def test_a_prediction_is_compared_with_what_was_measured(
 ) -> None:
     verdict = judge(lesson, prediction, finding_of(answer))
     assert verdict.close is close
-    assert sentence in verdict.sentence and verdict.sentence.startswith("You predicted: **")
+    did = "chose" if isinstance(prediction, str) else "predicted"
+    assert sentence in verdict.sentence and verdict.sentence.startswith(f"You {did} **")
     assert ("Right." in verdict.sentence or "Close, " in verdict.sentence) is close
 
 
@@ -120,7 +143,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
 def test_both_ends_of_where_a_number_lies_are_right(prediction: float, verdict: str) -> None:
     finding = replace(finding_of(2000.0), since=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
-    assert f"Measured: **m = 1,000 to 2,000**. {verdict}" in sentence
+    assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
 
 
 # -- finding ------------------------------------------------------------------------------------
@@ -253,12 +276,13 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
     for blank, never in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
         finding = find.filter_pays(LessonEvidence(table=table, start=start))
-        assert finding.answer == answer and ("never is" in finding.said) is never
+        assert finding.answer == answer and ("never do." in finding.said) is never
         before = number_text(answer / 10)
         assert finding.since == answer / 10
-        assert f"between m = {before} and {number_text(answer)} on" in finding.headline
+        wins = f"win once users hold {before} to {number_text(answer)} items"
+        assert finding.headline == f"Filtered gradients {wins}"
         below = "1,000" if blank == 0.5 or answer == 1000 else "100"
-        assert f"uses no data, from m = **{below}** on" in finding.said
+        assert f"Not before m = **{below}** do" in finding.said
 
 
 def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
@@ -332,3 +356,31 @@ def test_the_floor_of_a_lesson_is_the_largest_by_privacy_that_binds_every_algori
     at = window(replace(lesson.scenario, axis=None, grid=()), "approx")
     private = [slug for slug in at.lowers if bound(slug).card.privacy == "approx"]
     assert private[0] == lesson.floor  # the largest comes first
+
+
+def test_the_worst_of_a_hundred_is_where_the_curve_meets_one_per_cent() -> None:
+    """The table, the headline and the curve give one number; and each curve has one name."""
+    lesson = BY_SLUG["the-mean"]
+    rng = np.random.default_rng(3)
+    errors = pd.DataFrame(
+        [(m, e) for m in lesson.scenario.methods for e in rng.pareto(2, size=200)],
+        columns=["method", "error"],
+    )
+    evidence = LessonEvidence(table=pd.DataFrame(), errors=errors)
+    (figure,) = figures(lesson, evidence, "", done=True)
+    for line, row in zip(figure.panels[0].lines, figure.ladder.rows, strict=True):
+        (met,) = (x for x, y in zip(line.x, line.y, strict=True) if y == pytest.approx(1.0))
+        assert row.values == [find.short(met)]
+        assert not line.label
+        assert f"**{met:.2g}**" in lesson.find(evidence).said
+
+
+def test_a_table_at_the_best_radius_is_in_the_order_of_its_numbers() -> None:
+    lesson = BY_SLUG["clipping"]
+    rows = tuple(row for part in parts("radius") for row in run_part(part))
+    evidence = LessonEvidence(table=series_table(rows), rows=rows)
+    (figure,) = figures(lesson, evidence, "", done=True)
+    below = sorted(figure.ladder.rows, key=lambda row: -row.end)
+    values = [float(row.values[0]) for row in below]
+    assert values == sorted(values, reverse=True) and len(values) == 4
+    assert not figure.ladder.leaders  # they would lead to other heights

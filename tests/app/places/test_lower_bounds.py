@@ -260,7 +260,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
         f"No (ε, δ)-private algorithm for a mean can promise less than {floor}; "
         f"{ceiling} is proven possible"
     )
-    assert ": 2.2 times the floor. " in below(page)
+    assert f", guarantees {ceiling}, 2.2 times the floor. " in below(page)
     assert below(page).endswith("The worst-case error of always answering 0 is 2.")
     assert "zCDP" not in headline(page) + below(page)
     possible = f"and {ceiling} is proven possible: 1.9 times that floor"
@@ -374,3 +374,4 @@ def test_the_figure_of_the_window_names_whose_it_is() -> None:
     title = sweep_title((here, here), "n")
     for notion, whom in (("zcdp", "every zCDP"), ("approx", "every (ε, δ)")):
         assert short_text(here.ratio(notion), 2) in title and whom in title
+    assert title.startswith("The window’s upper edge is ") and "times its lower edge for " in title

@@ -333,7 +333,7 @@ def test_the_advice_is_said_with_its_reason() -> None:
     level = "no private method is measurably better in 5 runs"
     assert start_with(second, 1.0) == f"Start with Simple clipping: {level}"
     apart = "5 runs do not tell it apart from Adaptive clipping (0.05)"
-    usual = "Of these, it is the one that Explore starts with"
+    usual = "Among equals, this page names the one whose curve Explore draws"
     assert why(second, 1.0) == f"Mean error 0.1; {apart}. {usual}."
     # A few that are not told apart are named, those with a larger error, too; many are counted.
     three = (*ranked, ("mean.plan", 0.12))

@@ -145,6 +145,15 @@ def test_what_is_wrong_in_an_address_is_shown_until_the_next_move() -> None:
     assert not page.run().warning and page.query_params["n"] == "1000"
 
 
+@pytest.mark.parametrize("slug", ["learn", "methods", "users"])
+def test_what_another_page_has_in_its_address_goes_without_a_word(slug: str) -> None:
+    """On the way back from Explore the browser may still name Explore's parameters."""
+    page = open_at(slug, methods="mean.sample,mean.clipped", n="5000", against="l2", erratum="x")
+    assert not page.warning
+    assert not {"against", "erratum"} & set(page.query_params)
+    assert slug != "learn" or not dict(page.query_params)
+
+
 def test_unknown_parameters_are_left_alone() -> None:
     page = open_page(utm="7")
     (warning,) = page.warning

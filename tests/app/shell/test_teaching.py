@@ -8,10 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, style
+from dpsco_app.parts.page import HIDDEN_NAMES
+from dpsco_app.shell.teaching import ADDRESS, PARTS, SCALE, Teaching, listed, parts_on, style
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page, press
+from tests.app.places.test_one_run import open_at
 
 
 def sheets(page: AppTest) -> str:
@@ -67,6 +69,28 @@ def test_every_name_hides_something_and_every_control_has_a_name() -> None:
     )
     for field in set(ALL_CONTROLS) - set(list(GROUPS.values())[-1]):
         assert sum(f".st-key-field_{field} " in text for text in selectors.values()) == 1
+
+
+def test_a_link_offers_what_its_page_has() -> None:
+    lesson = open_at("learn", lesson="clipping")
+    assert offered(lesson, "learn") == ["nav", "details", "export"]
+    again = parts_on(["data"], None)  # what is hidden can be shown again
+    assert again == ["nav", "details", "export", "data"]
+    assert offered(open_page(), "explore") == list(PARTS)
+    users = offered(open_at("users", n="500", d="3", trials="2", part="frontier"), "users")
+    assert "presets" not in users and "algorithms" not in users and "size" in users
+
+
+def offered(page: AppTest, name: str) -> list[str]:
+    pills = page.button_group(key=f"{name}_link_hide")
+    labels = {HIDDEN_NAMES.get(part, f"controls: {part}"): part for part in PARTS}
+    return [labels[option.content] for option in pills.proto.options]
+
+
+def test_hiding_the_ways_to_other_pages_leaves_none() -> None:
+    hidden = style(Teaching(hide="nav"))
+    for way in ("stTopNav", "stSidebarNav", "st-key-views", "st-key-doors", "stPageLink"):
+        assert way in hidden, way
 
 
 def test_the_style_sheet_holds_both() -> None:

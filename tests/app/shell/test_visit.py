@@ -106,8 +106,7 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert mine(page) == before and shown(page).problem == "huber" and shown(page).d == 3
     (note,) = page.container(key="one_run_apart").markdown
     assert "(yours: Mean estimation)" in note.value
-    row = page.container(key="one_run_choices")  # beside the control, above the figure
-    assert [s.key for s in row.selectbox] == ["one_run_field_method"] and note in row.markdown
+    assert "This page needs an optimisation problem" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
     page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
     checked(page.run())
@@ -121,6 +120,17 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     assert shown(page).problem == "logistic"
     press(page, "Back to mine")
     assert shown(page).problem == "huber"
+
+
+def test_what_a_page_needs_is_said_above_its_figure() -> None:
+    """Below the first screen, the other problem and m = 100,000 came without a word."""
+    page = at("users", **SMALL, d="3", n="500")
+    (note,) = page.container(key="users_apart").markdown
+    assert "m = 100,000 (yours: 1). This page needs users with several items" in note.value
+    assert button(page, "Use it everywhere")
+    shown_in_order = list(page.main)
+    (figure,) = page.get("plotly_chart")
+    assert shown_in_order.index(note) < shown_in_order.index(figure)
 
 
 def test_what_a_page_shows_can_be_used_everywhere() -> None:

@@ -1,0 +1,83 @@
+"""The answer to an address that no page has: one sentence, and links to the pages there are.
+
+Streamlit would show its front page behind a box that says neither what was asked for nor where to
+go. The middleware answers in its place, and lets everything else pass.
+"""
+
+from html import escape
+from urllib.parse import quote
+
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+
+from dpsco_app.figure.colours import INK, PAGE
+from dpsco_app.figure.theme import FONT
+from dpsco_app.shell.names import EXPLORE, MENU, PLACES
+from dpsco_core.base.parsing import shorten
+
+
+class Signpost:
+    """Answer for the pages that do not exist (ASGI middleware)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Replace Streamlit's page where its address names no page; pass all else on."""
+        asked = scope.get("path", "").removeprefix(_base()).strip("/")
+        is_page = asked in ("", *PLACES) and asked != EXPLORE
+        if scope["type"] != "http" or is_page or "." in asked.rsplit("/")[-1]:
+            await self._app(scope, receive, send)
+            return
+        is_lost = False
+
+        async def answer(message: Message) -> None:
+            nonlocal is_lost
+            if message["type"] == "http.response.start":
+                kind = dict(message["headers"]).get(b"content-type", b"")
+                is_lost = message["status"] == 200 and kind.startswith(b"text/html")
+                if is_lost:
+                    query = scope.get("query_string", b"").decode("latin-1")
+                    await _answer(asked, query)(scope, receive, send)
+            if not is_lost:
+                await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+MIDDLEWARE = (Middleware(Signpost),)
+
+
+def _base() -> str:
+    """Return the path at which the dashboard is served, without a slash at its end."""
+    path = (config.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def _answer(asked: str, query: str) -> Response:
+    if asked == EXPLORE:  # the front page has no path of its own
+        return RedirectResponse(f"{_base()}/{'?' * bool(query)}{query}")
+    return HTMLResponse(lost_page(asked), status_code=404)
+
+
+def lost_page(asked: str) -> str:
+    """Return the page that says what was asked for, and where the other pages are."""
+    links = "".join(
+        f'<li><a href="{_base()}/{"" if slug == EXPLORE else quote(slug)}">{escape(name)}</a></li>'
+        for slug, name in MENU.items()
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<title>No such page</title>\n<style>'
+        f"body {{ margin: 12vh auto 0; max-width: 40rem; padding: 0 1.5rem; color: {INK[0]}; "
+        f"background: {PAGE[0]}; font: 1.0625rem/1.6 {FONT}; }} "
+        "h1 { font-size: 1.6875rem; line-height: 1.25; overflow-wrap: anywhere; } "
+        "ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 0; } "
+        "a { color: inherit; } @media (prefers-color-scheme: dark) "
+        f"{{ body {{ color: {INK[1]}; background: {PAGE[1]}; }} }}</style>\n</head>\n<body>\n"
+        f"<h1>The dashboard has no page “{escape(shorten(asked))}”.</h1>\n"
+        f"<p>These are its pages:</p>\n<ul>{links}</ul>\n</body>\n</html>\n"
+    )
