@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
 from dpsco_core.explain.columns.table import read_column
 
 VALUES = [round(100 * (300.5 / i) ** 0.8, 2) for i in range(1, 301)]
@@ -36,3 +40,15 @@ def test_every_number_of_a_dialect_is_read(dialect: str) -> None:
 def test_what_cannot_be_read_is_one_sentence(content: bytes) -> None:
     with pytest.raises(InvalidInput):
         read_column(content)
+
+
+def test_the_command_says_the_column_and_its_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(FILES["row numbers"])
+    assert main(["tail", str(path), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["column"], answer["used"], answer["left_out"]) == ("amount", 300, 0)
+    assert answer["mean"] == pytest.approx(358.83, abs=0.01)
+    assert main(["tail", str(tmp_path / "none.csv")]) == 2
