@@ -21,7 +21,7 @@ _SECONDARY = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class NumberColumn:
     """The numbers of one column of a file, and what was done with its other cells."""
 
     name: str
@@ -31,7 +31,7 @@ class Column:
     notes: tuple[str, ...]
 
 
-def read_column(content: bytes, name: str | None = None) -> Column:
+def read_column(content: bytes, name: str | None = None) -> NumberColumn:
     """Return a column of a file, by default the first that is no row number, id, year or place.
 
     Raises `InvalidInput` for what cannot be read without a guess.
@@ -87,7 +87,7 @@ def read_column(content: bytes, name: str | None = None) -> Column:
             many = what == "left out" and len(places) > MOST_LEFT_OUT * len(cells)
             require(not many, "cells", "numbers, but for 5 % of them", f"{len(places):,}, as {at}")
     values = read.values[~np.isnan(read.values)]
-    return Column(
+    return NumberColumn(
         name=name, names=names, values=values, left_out=len(read.unreadable), notes=tuple(notes)
     )
 
