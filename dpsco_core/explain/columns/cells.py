@@ -32,7 +32,7 @@ _MARK_NAMES = {".": "point", ",": "comma"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class ReadCells:
     """What the cells of a column are."""
 
     values: Vector  # NaN where there is no number
@@ -51,7 +51,7 @@ def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
 
-def read_cells(cells: Sequence[str], lines: Sequence[int]) -> Cells:
+def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
     """Return the cells as numbers; `lines` are theirs in the file.
 
     Raises `InvalidInput` where a mark can mean two things.
@@ -85,7 +85,7 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> Cells:
             unreadable.append(i)
     read = [i for i in marked if not math.isnan(values[i])]
     notes += _sign_notes(cells, lines, read, marked, plain)
-    return Cells(
+    return ReadCells(
         values=values,
         missing=tuple(missing),
         unreadable=tuple(sorted(unreadable)),
