@@ -7,7 +7,6 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, print_json
-from dpsco_core.explain.columns.table import read_column
 from dpsco_core.explain.tails import require_usable, tail
 
 
@@ -19,6 +18,9 @@ def add_tail(commands: Any) -> None:
 
 def run_tail(chosen: argparse.Namespace) -> None:
     """Print what the page says of a file; raises `InvalidInput`."""
+    # The reader needs pandas, which no other command should wait for.
+    from dpsco_core.explain.columns.table import read_column
+
     try:
         content = Path(chosen.file).read_bytes()
     except OSError as problem:

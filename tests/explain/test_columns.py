@@ -52,3 +52,58 @@ def test_the_command_says_the_column_and_its_mean(
     assert (answer["column"], answer["used"], answer["left_out"]) == ("amount", 300, 0)
     assert answer["mean"] == pytest.approx(358.83, abs=0.01)
     assert main(["tail", str(tmp_path / "none.csv")]) == 2
+
+
+def test_a_stray_pair_of_quotation_marks_swallows_no_rows() -> None:
+    lines = [f"{k}.5" for k in range(1, 301)]
+    lines[10] = '"' + lines[10]
+    lines[50] += '"'
+    with pytest.raises(InvalidInput, match="close a quotation mark"):
+        read_column("\n".join(lines).encode())
+
+
+def test_negatives_in_brackets_spaces_points_and_per_cent_signs_are_read() -> None:
+    for write, value in (
+        ("({:.2f})", -1.0),
+        ("{:.2f}%", 1.0),
+        ("{:.2f}\u00a0€", 1.0),
+    ):
+        amounts = [1000.25 + k for k in range(300)]
+        column = read_column("\n".join(write.format(a) for a in amounts).encode())
+        assert column.values.tolist() == [value * a for a in amounts], write
+        assert column.left_out == 0
+    grouped = "\n".join(f"{k + 1}.234.{567 + k}" for k in range(300)).encode()
+    assert read_column(grouped).values[:2].tolist() == [1_234_567.0, 2_234_568.0]
+
+
+def test_more_than_one_in_twenty_cells_left_out_is_a_refusal_that_quotes_one() -> None:
+    cells = [f"{k}.5" for k in range(300)]
+    cells[40:44] = ["about 3"] * 4
+    assert read_column("\n".join(cells).encode()).left_out == 4
+    cells[40:60] = ["about 3"] * 20
+    with pytest.raises(InvalidInput, match="'about 3' in line 41"):
+        read_column("\n".join(cells).encode())
+
+
+def test_a_second_table_in_a_file_is_a_refusal_that_quotes_its_header() -> None:
+    table = ["k,amount", *(f"{k},{k}.5" for k in range(60))]
+    with pytest.raises(InvalidInput, match=r"one table, got 'k,amount' in line 62"):
+        read_column("\n".join(table * 2).encode())
+
+
+def test_any_bytes_are_a_column_or_one_sentence() -> None:
+    rng = np.random.default_rng(7)
+    alphabet = np.frombuffer(b"0123456789.,;\t\"'-()%$ \n\r\xa0\xc2\xfe\xffeEnax", dtype=np.uint8)
+    refused = 0
+    for _ in range(400):
+        content = rng.choice(alphabet, size=int(rng.integers(0, 400))).tobytes()
+        sentence = ""
+        try:
+            column = read_column(content)
+        except InvalidInput as problem:
+            refused += 1
+            sentence = str(problem)
+        else:
+            assert np.isfinite(column.values).all()
+        assert "\n" not in sentence
+    assert refused > 100

@@ -14,7 +14,8 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.explain.columns.cells import is_missing, is_number, read_cells
 from dpsco_core.explain.columns.decode import decode, quoted_line
 
-MOST_LEFT_OUT = 0.05  # of the cells that are not blank: more is a refusal
+# The largest share of the cells that may be left out.
+MOST_LEFT_OUT = 0.05
 _SECONDARY = re.compile(
     r"(?i)(^|[_ ])(id|code|zip|fips|year|date|time|lat|latitude|lon|lng|longitude)$"
 )
@@ -25,7 +26,7 @@ class NumberColumn:
     """The numbers of one column of a file, and what was done with its other cells."""
 
     name: str
-    names: tuple[str, ...]  # of the columns that hold numbers
+    names: tuple[str, ...]  # every column that holds numbers
     values: Vector
     left_out: int
     notes: tuple[str, ...]
@@ -55,6 +56,7 @@ def read_column(content: bytes, name: str | None = None) -> NumberColumn:
         raise InvalidInput(f"file must be a table, got {shorten(problem)}.") from None
     rows = [(i + 1, [str(c) for c in row]) for i, row in enumerate(table.to_numpy().tolist())]
     rows = [(i, row) for i, row in rows if any(c.strip() for c in row)]
+    _require_closed_quotes(rows, separator)
     usual = Counter(w for w, line in zip(widths, bare.split("\n"), strict=True) if line.strip())
     width = usual.most_common(1)[0][0] if usual else 1
     for i, _ in rows:
@@ -90,6 +92,18 @@ def read_column(content: bytes, name: str | None = None) -> NumberColumn:
     return NumberColumn(
         name=name, names=names, values=values, left_out=len(read.unreadable), notes=tuple(notes)
     )
+
+
+def _require_closed_quotes(rows: list[tuple[int, list[str]]], separator: str) -> None:
+    """Raise `InvalidInput` where a stray quotation mark joins lines of numbers to one cell."""
+    for i, row in rows:
+        for cell in row:
+            joined = cell.split("\n")[1:]
+            if any(is_number(part) for line in joined for part in line.split(separator)):
+                raise InvalidInput(
+                    "file must close a quotation mark in its own line, got a cell of "
+                    f"{len(joined) + 1:,} lines that begins '{shorten(cell)}' in row {i:,}."
+                )
 
 
 def _separator(text: str) -> str:
