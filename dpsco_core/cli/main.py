@@ -24,6 +24,7 @@ from dpsco_core.cli.need import add_need
 from dpsco_core.cli.page import add_page, make_page
 from dpsco_core.cli.streams import forget_output, open_streams, print_every_character
 from dpsco_core.cli.study import add_export, add_study, add_workers, asked_workers, in_cell_order
+from dpsco_core.cli.tail import add_tail
 from dpsco_core.cli.tools import (
     Parser,
     add_command,
@@ -115,7 +116,7 @@ def _build_parser() -> argparse.ArgumentParser:
         help="a bound to print, in place of every one; repeatable",
     )
     add_fields(bounds)
-    for add in (*FURTHER, add_study, add_page, add_export):
+    for add in (*FURTHER, add_tail, add_study, add_page, add_export):
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on")

@@ -10,8 +10,6 @@ index is infinite, look like one of 4. That is why there is no confidence interv
 The estimate looks at the numbers without any noise: it is not private.
 """
 
-import csv
-import io
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -101,33 +99,13 @@ def index_of(shape: float) -> float:
     return 1 / shape if shape > 0 else math.inf
 
 
-def read_numbers(text: str) -> Vector:
-    """Return the numbers of the first column of a CSV that holds any.
-
-    Raises `InvalidInput` if no column has at least `FEWEST` finite numbers, if one is larger than
-    `LARGEST`, or if fewer than `FEWEST` differ.
-    """
-    columns: dict[int, list[float]] = {}
-    for row in csv.reader(io.StringIO(text)):
-        for i, cell in enumerate(row):
-            value = _number(cell)
-            if math.isfinite(value):
-                columns.setdefault(i, []).append(value)
-    best = next((c for _, c in sorted(columns.items()) if len(c) >= FEWEST), [])
-    most = max((len(c) for c in columns.values()), default=0)
-    require(len(best) >= FEWEST, "numbers", f"at least {FEWEST} in one column", most)
-    largest = max(map(abs, best))
+def require_usable(values: Vector) -> None:
+    """Raise `InvalidInput` for fewer than `FEWEST` different numbers, or too large ones."""
+    require(len(values) >= FEWEST, "numbers", f"at least {FEWEST} in one column", len(values))
+    largest = float(np.max(np.abs(values)))
     require(largest <= LARGEST, "numbers", f"at most {LARGEST:g} in size", largest)
-    differing = len(set(best))
+    differing = len(np.unique(values))
     require(differing >= FEWEST, "numbers", f"at least {FEWEST} different ones", differing)
-    return np.array(best)
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan
 
 
 def tail(values: Vector) -> Tail:

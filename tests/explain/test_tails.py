@@ -15,7 +15,8 @@ from scipy.stats import binom
 from dpsco_app.parts.options import OPTIONS
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import tails
-from dpsco_core.explain.tails import FEWEST, LIGHT, Tail, central_moment, read_numbers, tail
+from dpsco_core.explain.columns.table import read_column
+from dpsco_core.explain.tails import FEWEST, LIGHT, Tail, central_moment, require_usable, tail
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]
@@ -154,15 +155,9 @@ def test_a_moment_is_that_of_the_numbers_whatever_their_unit() -> None:
     assert moment == pytest.approx(np.mean(np.abs(values - values.mean()) ** 2.5) ** 0.4)
 
 
-def test_the_first_column_of_numbers_is_read_and_the_rest_passed_over() -> None:
-    rows = ["name,income,age", *(f"p{i},{i}.5,{i % 3}" for i in range(120)), "x,,", "y,nan,inf"]
-    assert read_numbers("\n".join(rows)).tolist() == [i + 0.5 for i in range(120)]
-
-
 @pytest.mark.parametrize(
     ("text", "got"),
     [
-        ("", "numbers must be at least 100 in one column, got numbers=0."),
         ("1\n2\n", "numbers must be at least 100 in one column, got numbers=2."),
         ("1e200\n" * 199, "numbers must be at most 1e+100 in size, got numbers=1e+200."),
         ("7\n" * 199, "numbers must be at least 100 different ones, got numbers=1."),
@@ -170,6 +165,6 @@ def test_the_first_column_of_numbers_is_read_and_the_rest_passed_over() -> None:
 )
 def test_too_few_numbers_get_one_sentence(text: str, got: str) -> None:
     with pytest.raises(InvalidInput) as problem:
-        read_numbers(text)
+        require_usable(read_column(text.encode()).values)
     assert str(problem.value) == got
     assert FEWEST == 100 and tail(np.arange(120.0)).index == math.inf

@@ -14,9 +14,11 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import InvalidInput, NotApplicable, require
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
+from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
+from dpsco_core.explain.columns.table import read_column
 from dpsco_core.explain.own_records import (
     ClipAdvice,
     OwnRelease,
@@ -26,13 +28,11 @@ from dpsco_core.explain.own_records import (
     of_numbers,
     point_of,
 )
-from dpsco_core.explain.tails import LIGHT, Tail, central_moment, read_numbers, tail
+from dpsco_core.explain.tails import LIGHT, Tail, central_moment, require_usable, tail
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
-LARGEST_BYTES = 1_000_000
 LOWEST = 0.7  # where the figure of the tail index begins
-MEGABYTES = 8  # more the browser refuses in its own, rounded words: far above what is allowed
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
     "Open a CSV file with one number per record. Its tail index and its scale are estimated here, "
@@ -81,13 +81,13 @@ def draw_file() -> None:
     """Draw the field for a file, and what its numbers say."""
     st.markdown(ABOUT)
     upload = st.file_uploader(
-        "CSV file", type="csv", key="own_numbers_file", max_upload_size=MEGABYTES
+        "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
     )
     if upload is None:
         st.session_state.pop(RELEASED, None)
         return
     try:
-        _draw(_read(upload.getvalue()), upload.file_id)
+        _draw(*_choose(upload.getvalue(), upload.file_id))
     except InvalidInput as problem:
         st.error(in_print(str(problem)))
 
@@ -119,18 +119,26 @@ def tail_figure(fit: Tail) -> Figure:
         layout={
             "height": 320,
             "xaxis": {"type": "log", "title": "Numbers beyond the threshold"},
-            "yaxis": {"type": "log", "title": "Tail index"},
+            "yaxis": {"type": "log", "title": "Tail index", "tickvals": [1, 2, 3, 5, 10, 20]},
         },
     )
     words = f"{LIGHT:g} or more: no sign of a heavy tail"
     return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
 
 
-def _read(content: bytes) -> Vector:
-    """Return the numbers of a file; raises `InvalidInput`."""
-    must = f"at most {LARGEST_BYTES:,} bytes (1 MB)"
-    require(len(content) <= LARGEST_BYTES, "file", must, f"{len(content):,} bytes")
-    return read_numbers(content.decode("utf-8", errors="replace"))
+def _choose(content: bytes, file: str) -> tuple[Vector, str]:
+    """Let a column be chosen and say what was read; raises `InvalidInput`."""
+    column = read_column(content)
+    if len(column.names) > 1:
+        first = column.names.index(column.name)
+        key = f"own_numbers_column_{file}"
+        name = st.selectbox("Column", column.names, index=first, key=key)
+        column = read_column(content, name)
+    st.markdown("Column: " + in_print(f"{column.name}, {len(column.values):,} numbers."))
+    for note in column.notes:
+        st.caption(in_print(note))
+    require_usable(column.values)
+    return column.values, f"{file}_{column.name}"
 
 
 def fitting(fit: Tail, now: Scenario) -> Scenario:

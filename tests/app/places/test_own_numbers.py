@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore.own_numbers import (
     ABOUT,
-    LARGEST_BYTES,
     RELEASED,
     fitting,
     in_words,
     tail_figure,
 )
 from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.explain.columns.decode import LARGEST_BYTES
 from dpsco_core.explain.tails import tail
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, open_page
@@ -132,11 +132,11 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
 
 def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
-    page = with_file(b"1.5\n" * 262_000)
+    page = with_file(b"1.5\n" * 2_262_000)
     assert words_of(page).endswith(
-        f"file must be at most {LARGEST_BYTES:,} bytes (1 MB), got file = 1,048,000 bytes."
+        f"file must be at most {LARGEST_BYTES:,} bytes (8 MB), got file = 9,048,000 bytes."
     )
-    fits = with_file(as_csv(pareto(3, 40_000)))
+    fits = with_file(as_csv(pareto(3, 95_000)))
     assert "tail index of about" in words_of(fits)
 
 
