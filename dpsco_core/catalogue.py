@@ -263,7 +263,7 @@ def make_instance(
     *,
     problem: str = "mean",
     distribution: str,
-    n: int,  # records, those of all users together
+    n: int,
     d: int,
     budget: Budget,
     moment_order: float,

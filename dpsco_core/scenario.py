@@ -68,9 +68,7 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            # The bounds on users see all their items (`Bound.seen`), and a hard instance is the
-            # hardest for these.
-            n=self.n * self.m,
+            n=self.n,
             d=self.d,
             budget=self.budget,
             moment_order=self.p,
