@@ -80,7 +80,8 @@ const footed = (layout, gd, setting) => {
   layout.height = (layout.height || gd.clientHeight) + more
   layout.annotations = [...(layout.annotations || []), {
     text: lines.join("<br>"), xref: "paper", yref: "paper", x: 0, y: 0,
-    xanchor: "left", yanchor: "top", align: "left", xshift: EDGE - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
+    xanchor: "left", yanchor: "top", align: "left",
+    xshift: EDGE - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
   }]
 }
 
