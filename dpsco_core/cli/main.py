@@ -310,9 +310,6 @@ def _print_bounds(
         )
         if rows:
             print(WORST_CASE)
-        for losses in dict.fromkeys(row[4] for row in rows if row[4]):
-            names = ", ".join(dict.fromkeys(row[0] for row in rows if row[4] == losses))
-            print(_wrapped(f"class: {losses}: {names}"))
         for failure in dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows if row[-1]):
             print(_wrapped(f"note: {failure}"))
     else:
