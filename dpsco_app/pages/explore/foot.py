@@ -42,7 +42,8 @@ from dpsco_app.site.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
-MOST_SLIDERS_SECONDS = 60.0  # that a click waits for the page with sliders
+# A click on the page with sliders waits for so long at most.
+MOST_SLIDERS_SECONDS = 60.0
 FIGURE = "figure_"  # how the place of the figure begins
 
 
