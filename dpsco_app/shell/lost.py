@@ -28,7 +28,7 @@ class Signpost:
         """Replace Streamlit's page where its address names no page; pass all else on."""
         asked = scope.get("path", "").removeprefix(_base()).strip("/")
         is_page = asked in ("", *PLACES) and asked != EXPLORE
-        if scope["type"] != "http" or is_page or "." in asked.rsplit("/")[-1]:
+        if scope["type"] != "http" or is_page or asked.endswith(".html"):
             await self._app(scope, receive, send)
             return
         is_lost = False

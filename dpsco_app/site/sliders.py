@@ -8,6 +8,7 @@ import base64
 import gzip
 import itertools
 import json
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from typing import Any
 
 from dpsco_app.figure.style import named_colours, words_style
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
+from dpsco_app.front.second import beside
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.fields import ALL_CONTROLS, text
@@ -31,10 +33,12 @@ from dpsco_core.catalogue import bounds_for
 from dpsco_core.cli.streams import in_a_sentence, open_streams, require_writable, whole_file
 from dpsco_core.cli.study import read_scenario
 from dpsco_core.fields import TABLE
+from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
 MOST_BYTES = 4_000_000
+PLACE_SECONDS = 0.15  # to draw one place of the sliders, on the reference machine
 SCHEMES = ("light", "dark")
 NARROW_PANELS = ("first", "second")  # a phone has them below one another
 SCRIPT = (Path(__file__).parent / "sliders.js").read_text(encoding="utf-8")
@@ -63,14 +67,30 @@ def _own(scenario: Scenario, name: str) -> float:
     return value
 
 
+def _usual(scenario: Scenario) -> tuple[str, ...]:
+    return ("epsilon",) if scenario.epsilon and scenario.axis != "epsilon" else ("d",)
+
+
+def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
+    """Return how long `sliders_page` is predicted to take: its runs, and its drawings."""
+    (field,), sliders = _usual(scenario), places(scenario, _usual(scenario))
+    seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
+    for value in sliders[field]:  # a study a value; over its own axis the sliders only choose
+        change: dict[str, Any] = {field: value}
+        shown = replace(scenario, **change)
+        seconds += sum(
+            cost(s, exact=False).seconds for s in beside(shown, view.against, "").scenarios
+        )
+        seconds += cost(shown, exact=False).seconds
+    return seconds
+
+
 def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDRESS.default) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
     Without `over`: over the budget, or where that is the axis or not set, over the dimension.
     """
-    if not over:
-        over = ("epsilon",) if scenario.epsilon and scenario.axis != "epsilon" else ("d",)
-    sliders = places(scenario, over)
+    sliders = places(scenario, over or _usual(scenario))
     visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once
     screens = []
     for values in itertools.product(*sliders.values()):

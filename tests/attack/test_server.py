@@ -169,9 +169,9 @@ PATHS = (
 
 
 def test_no_path_leads_to_a_file(port: int) -> None:
-    """A refusal, or the page itself, which the browser fills with "not found"."""
+    """A refusal, or the page itself; what is no page is not found."""
     _, _, front = ask(port, "GET", "/")
-    _, _, other = ask(port, "GET", "/no.where")
+    _, _, other = ask(port, "GET", "/learn")
     for path in PATHS:
         status, _, body = ask(port, "GET", path)
         assert SECRET not in body and b"root:" not in body and b"[core]" not in body, path

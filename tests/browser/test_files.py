@@ -199,12 +199,12 @@ def test_a_picture_has_room_for_its_title_and_its_numbers(
     with page.expect_download(timeout=60_000) as download:
         picture.click()
     svg = Path(download.value.path()).read_text(encoding="utf-8")
-    families = page.evaluate(BOXES, svg)
-    (title,) = (note for note in families["notes"] if "Best of the private" in note["text"])
-    below = [note for note in families["notes"] if note is not title]
+    boxes = page.evaluate(BOXES, svg)
+    (title,) = (note for note in boxes["notes"] if "Best of the private" in note["text"])
+    below = [note for note in boxes["notes"] if note is not title]
     assert title["bottom"] - title["top"] > 40  # it is wrapped
     assert all(note["top"] >= title["bottom"] for note in below)
-    for ticks in families["ticks"]:
+    for ticks in boxes["ticks"]:
         row = sorted(ticks, key=lambda tick: tick["left"])
         assert len(row) > 3
         for left, right in itertools.pairwise(row):

@@ -38,10 +38,12 @@ from dpsco_app.parts.options import (
 from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
-from dpsco_app.site.sliders import sliders_page
+from dpsco_app.site.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
 HAND = "explore_hand"
+# A click on the page with sliders waits for so long at most.
+MOST_SLIDERS_SECONDS = 60.0
 FIGURE = "figure_"  # how the place of the figure begins
 
 
@@ -142,14 +144,7 @@ def _export(shown: Shown, answer: Answer) -> None:
     figure = front_figure(studies, STATE.current(), answer.plain, faded=shown.stale)
     page = partial(export.figure_html, figure, dark=is_dark(), setting=setting)
     export.download("HTML: the figure as a page", page, "dpsco-explore.html", width="stretch")
-    sliders = partial(sliders_page, result.scenario, view=STATE.current())
-    export.download(
-        "HTML: a page with sliders",
-        sliders,
-        "dpsco-sliders.html",
-        width="stretch",
-        help="Made at the click, which takes some runs: the study over its axis and the budget.",
-    )
+    _export_sliders(result.scenario)
     export.download(
         "PDF: the figure for a paper",
         partial(export.figure_pdf, figure, setting),
@@ -158,6 +153,26 @@ def _export(shown: Shown, answer: Answer) -> None:
     )
     title = f"{answer.plain}. {''.join(text for text, _ in answer.small)}"
     export.picture_buttons("", title, key="explore_pictures", setting=setting)
+
+
+def _export_sliders(scenario: Scenario) -> None:
+    """Draw the button of the page with sliders, which says how long the page takes to make."""
+    seconds = sliders_seconds(scenario, STATE.current())
+    is_long = seconds > MOST_SLIDERS_SECONDS  # nobody could stop it, or see how far it is
+    export.download(
+        "HTML: a page with sliders",
+        partial(sliders_page, scenario, view=STATE.current()),
+        "dpsco-sliders.html",
+        width="stretch",
+        disabled=is_long,
+    )
+    takes = f"about {max(1, round(seconds)):,} s"
+    st.caption(
+        f"The page with sliders would take {takes}; the dashboard allows "
+        f"{MOST_SLIDERS_SECONDS:.0f} s. The command `dpsco page` has no limit."
+        if is_long
+        else f"The page with sliders is made at the click, in {takes}."
+    )
 
 
 # -- the dot on the axis --------------------------------------------------------------------------

@@ -108,3 +108,17 @@ def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
     assert set(numbers(result.outcomes, scenario)["Spent"]) == {"1-DP"}
     rows = run_json(scenario, result.outcomes)["results"]
     assert all(row["spent"] == {"kind": "pure", "epsilon": 1.0} for row in rows)
+
+
+@pytest.mark.parametrize("seconds", [12.4, 61.0])
+def test_a_page_with_sliders_says_how_long_it_takes_and_does_not_begin_what_is_too_long(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A click on it spun for minutes, and nobody could tell for how long, or end it."""
+    monkeypatch.setattr("dpsco_app.pages.explore.foot.sliders_seconds", lambda *_: seconds)
+    page = open_page(trials="2", grid="500,1000")
+    (button,) = [b for b in page.get("download_button") if "sliders" in b.label]
+    assert button.proto.disabled is (seconds > 60)
+    said = [c.value for c in page.caption if "page with sliders" in c.value]
+    assert len(said) == 1 and f"about {seconds:.0f} s" in said[0]
+    assert ("`dpsco page`" in said[0]) is (seconds > 60)

@@ -237,11 +237,11 @@ def test_every_step_opens_in_explore(short_path: None) -> None:
 def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None) -> None:
     page = predict(open_at("learn", lesson="clipping"), "clipping")
     page = checked(page.button(key="learn_run").click().run())
-    page.button_group(key="learn_link_hide").set_value(["nav", "details"])
+    page.button_group(key="learn_link_hide").set_value(["details", "export"])
     page.toggle(key="learn_link_large").set_value(True)
     page = checked(page.run())
     query = {k: v[0] for k, v in parse_qs(urlsplit(page.code[0].value).query).items()}
-    assert query == {"lesson": "clipping", "hide": "nav,details", "type": "large"}
+    assert query == {"lesson": "clipping", "hide": "details,export", "type": "large"}
 
 
 def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:

@@ -6,17 +6,25 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpsco_app.figure.colours import METHODS
-from dpsco_app.site.sliders import MOST_BYTES, places, sliders_page
+from dpsco_app.site.sliders import (
+    MOST_BYTES,
+    PLACE_SECONDS,
+    places,
+    sliders_page,
+    sliders_seconds,
+)
 from dpsco_app.site.visit import Visit, theme_of
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import bounds_for
 from dpsco_core.cli.main import main
+from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
 STUDY = Scenario(
@@ -98,3 +106,21 @@ def test_the_command_writes_the_file_and_says_what_is_wrong(
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert main(["page", str(study), "--out", str(out), "--over", "seed"]) == 2
     assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
+    monkeypatch.setattr("dpsco_app.site.sliders.machine_speed", lambda: 1.0)
+    studies = len(places(STUDY, ("epsilon",))["epsilon"])
+    drawn = PLACE_SECONDS * studies * len(STUDY.grid)
+    short = sliders_seconds(STUDY)
+    assert drawn < short < 2 * drawn
+    # A hundred times the trials: a hundred times the runs, and the same drawings.
+    long = sliders_seconds(replace(STUDY, trials=200))
+    assert long - drawn == pytest.approx(100 * (short - drawn))
+    own = sum(
+        cost(replace(STUDY, epsilon=e)).seconds for e in places(STUDY, ("epsilon",))["epsilon"]
+    )
+    assert short - drawn > own  # the hardest case is run, too
