@@ -52,6 +52,15 @@ class PhasedPlan(Plan):
     rho: float
     batch: int
     phases: tuple[Phase, ...]
+    projected: bool = True  # whether the steps are kept in the constraint set
+
+    @property
+    def moves(self) -> float:
+        return self.pieces if self.projected else 0
+
+    @property
+    def pieces(self) -> float:
+        return sum(-((p.start - p.stop) // self.batch) for p in self.phases)
 
     @property
     def gradients(self) -> int:
@@ -77,7 +86,7 @@ class PhasedSgd(PrivateMethod):
     """
 
     reads = "ordered"
-    cost = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)
+    cost = MethodCost(fixed=2.2e5, per_row=5, per_element=0.5, per_piece=1.1e4)
     card = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",
@@ -172,9 +181,10 @@ def phased_plan(
     losses: Losses,
     count: int,
     step_size: float,  # η, four times that of the first phase
-    reach: float | None = None,  # largest norm of a point; by default that of the constraint set
+    reach: float | None = None,  # largest norm of a point on all of R^d; None: it is projected
 ) -> PhasedPlan:
     """Return the plan of at most `count` phases, those that have records and are `resolved`."""
+    projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
     start = 0
@@ -190,7 +200,14 @@ def phased_plan(
     if losses.smoothness > 0:
         room = 2 / (losses.smoothness * phases[0].step_size)
         batch = min(batch, max(1, math.floor(room)))
-    return PhasedPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+    return PhasedPlan(
+        setting=setting,
+        losses=losses,
+        rho=rho,
+        batch=batch,
+        phases=tuple(phases),
+        projected=projected,
+    )
 
 
 def run_phases(
@@ -198,11 +215,9 @@ def run_phases(
     sample: Sample,
     ledger: Ledger,
     rng: np.random.Generator,
-    *,
-    projected: bool = True,
 ) -> Release:
     """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
-    losses = plan.losses.of(sample)
+    losses, projected = plan.losses.of(sample), plan.projected
     w = sample.constraint.centre if projected else np.zeros(sample.d)
     points, ends = [w], [0]  # the points inside a phase are not private
     blocks = ledger.disjoint(len(plan.phases))
@@ -225,7 +240,7 @@ def run_phases(
         diagnostics=plan.losses.diagnostics
         | {
             "noise_std": last.noise_std,
-            "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
+            "steps": float(plan.pieces),
             "step_size": first.step_size,
             "phases": float(len(plan.phases)),
             "batch_size": float(plan.batch),
