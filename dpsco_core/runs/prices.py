@@ -36,7 +36,8 @@ MIRROR_STEPS: dict[type[ConstraintSet], Coefficients] = {
     SolidSimplex: _each(4.5e4, 190),
     LqBall: _each(1.2e5, 150),
 }
-MAPPED = _each(8e3, 4)  # of a mirror step that is no search: the map, and the way back
+# A mirror step that is no search: the map, and the way back.
+MAPPED = _each(8e3, 4)
 # Gradients over those of a generalised linear model, which are multiples of its features.
 GRADIENTS = dict.fromkeys(SCO_PROBLEMS, 1.0) | {
     Quadratic.card.slug: 1.3,

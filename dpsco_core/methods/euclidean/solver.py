@@ -26,7 +26,8 @@ ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
 CAUTION = 20  # gradients without halving the certificate, after which steps are checked
 PATIENCE = 80  # the steps after which a heuristic gives up
 CHECK_EVERY = 8  # accelerated steps
-USUAL_GRADIENTS = 40  # that smooth losses take; on random scenarios it was 12 to 90
+# Gradients that smooth losses take: on random scenarios it was 12 to 90.
+USUAL_GRADIENTS = 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
