@@ -9,6 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.interrupt import between_steps
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
@@ -272,6 +273,7 @@ def phase_average(
     w, total = start, np.zeros(sample.d)
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
         for low in range(phase.start, phase.stop, batch):
+            between_steps()
             high = min(low + batch, phase.stop)
             total += (high - low) * w
             if batch == 1:
