@@ -26,7 +26,7 @@ from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
-EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an average
+EVALUATION = 4e-3  # seconds for the excess risk of a point, where it is an average
 
 
 @dataclass(frozen=True, kw_only=True)
