@@ -22,9 +22,8 @@ from dpsco_core.scenario import Scenario
 
 COUNT, SEED = 200, 49
 EXPONENTS = (1.0, 1.2, 1.5, 2.0, 3.0, 8.0, math.inf)
-LEAST_SHARE = (
-    0.01  # of the cap: a drawn scenario of less is kept with the share that it has of this
-)
+# A share of the cap: a drawn scenario with less is kept with the share that it has of this.
+LEAST_SHARE = 0.1
 
 
 def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, float]]:

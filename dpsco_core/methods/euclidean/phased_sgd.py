@@ -1,7 +1,7 @@
 """Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -53,7 +53,8 @@ class PhasedPlan(Plan):
     rho: float
     batch: int
     phases: tuple[Phase, ...]
-    projected: bool = True  # whether the steps are kept in the constraint set
+    # Whether steps are priced with a projection each; two plans that differ here only are one.
+    projected: bool = field(default=True, compare=False)
 
     @property
     def moves(self) -> float:
@@ -216,9 +217,11 @@ def run_phases(
     sample: Sample,
     ledger: Ledger,
     rng: np.random.Generator,
+    *,
+    projected: bool = True,
 ) -> Release:
     """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
-    losses, projected = plan.losses.of(sample), plan.projected
+    losses = plan.losses.of(sample)
     w = sample.constraint.centre if projected else np.zeros(sample.d)
     points, ends = [w], [0]  # the points inside a phase are not private
     blocks = ledger.disjoint(len(plan.phases))

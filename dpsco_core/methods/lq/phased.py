@@ -135,7 +135,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
     ) -> Release:
         """Run the phases on the whole space."""
         check_sample(sample, plan.setting)
-        return run_phases(plan, sample, ledger, rng)
+        return run_phases(plan, sample, ledger, rng, projected=False)
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:

@@ -210,7 +210,7 @@ def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> I
         yield from rows.factors()
         return
     if centre is not None and not centre.any():
-        centre = None  # that of the first round: a row less 0 is that row, to the last bit
+        centre = None  # a row less 0, as in the first round, is that row to the last bit
     space, low = np.empty((0, rows.d)), 0
     for block in rows.blocks():
         own = None if kept is None else kept[low : low + len(block)]
