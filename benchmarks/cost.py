@@ -1,7 +1,9 @@
 """The cost model against the clock, and the fit of its coefficients.
 
-`make bench` shows the ratios; `python -m benchmarks.cost` fits new coefficients and says in which
-file each line goes, when a method or a machine has changed much.
+`make bench` shows the ratios at three sizes. `python -m benchmarks.cost` draws scenarios that the
+dashboard allows and says how far their prices are from the clock. `python -m benchmarks.cost fit`
+fits new coefficients and says in which file each line goes, when a method or a machine has changed
+much; of what a method does once a piece, and of projections, `benchmarks.geometry` says more.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from benchmarks import drawn
 from benchmarks.growth import MEANS
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import (
@@ -149,7 +152,7 @@ def line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
     return f"{where}.py, {family.__name__}: {name} = {kind}({terms})"
 
 
-def main(only: Sequence[str] = ()) -> None:
+def fit_all(only: Sequence[str] = ()) -> None:
     """Print fitted coefficients for every distribution and method, or for those named."""
     for law in DISTRIBUTIONS:
         if only and law.card.slug not in only:
@@ -163,5 +166,18 @@ def main(only: Sequence[str] = ()) -> None:
         print(line(method, "cost", "MethodCost", coefficients(slug)), flush=True)
 
 
+def main(count: int = drawn.COUNT) -> None:
+    """Print measured over predicted seconds of random scenarios, the worst of them last."""
+    ratios = []
+    for scenario, ratio in drawn.ratios(count):
+        ratios.append(ratio)
+        if not 1 / 3 <= ratio <= 3:
+            print(f"{ratio:8.2f}  {scenario.to_query()}", flush=True)
+    print(drawn.summary(ratios))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["fit"]:
+        fit_all(sys.argv[2:])
+    else:
+        main(*map(int, sys.argv[1:2]))

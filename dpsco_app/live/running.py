@@ -1,19 +1,21 @@
 """Running a study inside a Streamlit script: cells from the core, cached one by one.
 
 The loop calls Streamlit at every cell, so that a click on Cancel or on any control stops it there;
-finished cells stay in the cache and in the result.
+finished cells stay in the cache and in the result. A cell that takes long asks between its steps.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
 
 from dpsco_app.live.turns import TURNS
+from dpsco_core.base.interrupt import asked_between_steps
 from dpsco_core.runs.cost import Cost, cost
 from dpsco_core.runs.study import Cell, Outcome, cells, run_cell
 from dpsco_core.runs.time_left import Kind, TimeLeft
@@ -24,6 +26,7 @@ DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.08
 AT_ONCE_SECONDS = 0.4  # a run of no more is drawn once
+ASK_EVERY_SECONDS = 0.2  # a click on Cancel ends a long cell about so soon
 CACHED_SECONDS = 3e-4  # the time of a cell that has run before
 WORK_TO_DRAWING = 4.0  # seconds of cells, at least, for a second that the last figure took
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
@@ -89,7 +92,19 @@ class Result:
 @lru_cache(maxsize=KEPT_CELLS)
 def cached_cell(cell: Cell) -> Outcome:
     """Return the outcome of a cell, from the cache if any session has run it before."""
-    return run_cell(cell)
+    with asked_between_steps(stopper()):
+        return run_cell(cell)
+
+
+def stopper() -> Callable[[], None]:
+    """Return what ends this run of the page where the visitor has clicked, asked now and then."""
+    check, pace = get_run_yield_check(), Pace(ASK_EVERY_SECONDS, every=ASK_EVERY_SECONDS)
+
+    def ask() -> None:
+        if check is not None and pace.due():
+            check()
+
+    return ask
 
 
 @lru_cache(maxsize=KEPT_CELLS)

@@ -32,6 +32,7 @@ class Limits:
     # n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not above
     # `elements` where that is not done.
     streamed: int = 0
+    cell_seconds: float = math.inf  # predicted work of a single cell: nobody waits for longer
 
     @property
     def most_elements(self) -> int:
@@ -75,6 +76,7 @@ _OWN = Limits(
     grid=12,
     cells=5000,
     seconds=120.0,
+    cell_seconds=10.0,
     where="the dashboard",
 )
 

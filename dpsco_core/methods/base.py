@@ -11,6 +11,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import CodeFailed
+from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
@@ -42,6 +43,27 @@ class Plan:
         return 1
 
     @property
+    def moves(self) -> float:
+        """How often a run moves a point, and brings it back into the constraint set.
+
+        About so often where data or chance decide; 0 for an estimator.
+        """
+        return 0
+
+    @property
+    def pieces(self) -> float:
+        """How many pieces of the records a run takes up one after the other, in Python.
+
+        A piece is what a step looks at, unless a step goes through several.
+        """
+        return self.moves
+
+    @property
+    def mirror(self) -> PowerMirror | None:
+        """The map by which a point is moved; None: it is moved freely, and projected."""
+        return None
+
+    @property
     def gradients(self) -> int | None:
         """Gradients of items (of the mean: records) that a run takes; None where data decide."""
         return self.setting.n * self.setting.m
@@ -49,14 +71,25 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCost(Coefficients):
-    """What a run of a method costs: `Plan.passes` times the seconds of the coefficients."""
+    """What a run of a method costs, but for what its problem and its set add.
+
+    `Plan.passes` times the seconds of the coefficients, on records of a generalised linear model;
+    and the seconds of a piece for each of `Plan.pieces`.
+    """
 
     # what the coefficients are of: a whole run, or a step over all records or users
     unit: Literal["run", "step"] = "run"
+    per_piece: float = 0.0  # nanoseconds, without those of the problem and of the set
+    fixed_in_one_dimension: float | None = None  # in place of `fixed`, where d = 1 is another case
     # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
     # from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most often up
     # to 2.
     rough_steps: tuple[float, float] | None = None
+
+    def seconds(self, n: int, d: int) -> float:
+        if d > 1 or self.fixed_in_one_dimension is None:
+            return super().seconds(n, d)
+        return super().seconds(n, d) + 1e-9 * (self.fixed_in_one_dimension - self.fixed)
 
 
 @dataclass(frozen=True, kw_only=True)

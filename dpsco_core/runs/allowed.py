@@ -12,7 +12,7 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.catalogue import default_methods, distribution_class, methods_for
 from dpsco_core.fields import span
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.cost import cost, too_large
+from dpsco_core.runs.cost import cost, too_large, within
 from dpsco_core.scenario import RANGED, Scenario
 
 # The scenarios that are run beside one, which may depend on it.
@@ -103,7 +103,7 @@ def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
     if _invalid(scenario, limits, beside):
         return False
     every = (scenario, *beside(scenario))
-    return sum(cost(s, exact=False).seconds for s in every) <= limits.seconds
+    return within((cost(s, exact=False) for s in every), limits)
 
 
 def _candidates(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
     METHODS,
     PROBLEM_SLUGS,
@@ -19,8 +21,21 @@ from dpsco_core.catalogue import (
     method_class,
     methods_for,
 )
-from dpsco_core.runs.cost import EVALUATION, OVERHEAD, cost, machine_speed, release_seconds
-from dpsco_core.runs.study import cells, run_cell, study
+from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.runs.allowed import nearest_allowed
+from dpsco_core.runs.cost import (
+    EVALUATION,
+    OVERHEAD,
+    cost,
+    machine_speed,
+    release_seconds,
+    too_large,
+)
+from dpsco_core.runs.prices import GRADIENTS, MIRROR_STEPS, move_seconds
+from dpsco_core.runs.study import cells, planned, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.accepts import first_accepted
 from tests.folded import one_in
@@ -100,10 +115,87 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     problem = first_accepted(slug, SMALL.problem, "quadratic")
     users = method_class(slug).card.level == "user"
     scenario = replace(SMALL, problem=problem, m=3 if users else 1)
-    steps = make_method(slug, "tight", "practical").plan(scenario.setting).passes
-    assert steps >= 1
-    each = method_class(slug).cost.seconds(scenario.n * scenario.m, scenario.d)
-    assert release_seconds(scenario, slug) == pytest.approx(steps * each)
+    plan, own = make_method(slug, "tight", "practical").plan(scenario.setting), method_class(slug)
+    assert plan.passes >= 1
+    step = own.cost.seconds(scenario.n * scenario.m, scenario.d) * GRADIENTS[problem]
+    moved = plan.moves * move_seconds(scenario.setting.body, plan.mirror)
+    expected = plan.passes * step + 1e-9 * plan.pieces * own.cost.per_piece + moved
+    assert release_seconds(scenario, slug) == pytest.approx(expected)
+
+
+REPRODUCTION = Scenario(
+    problem="geometric-median",
+    distribution="skewed-pareto",
+    methods=("lp.shuffled-mirror-descent",),
+    n=100_000,
+    d=2,
+    epsilon=None,
+    delta=None,
+    rho=35.0,
+    p=2.0,
+    margin=2.0,
+    geometry="lq",
+    q=1.5,
+    diameter=10.0,
+    trials=200,
+)
+
+
+def test_a_cell_of_a_step_a_record_is_refused_where_nobody_can_wait_for_it() -> None:
+    slug = "lp.shuffled-mirror-descent"
+    plan = planned(REPRODUCTION, slug)
+    assert plan.moves == REPRODUCTION.n
+    least = plan.moves * move_seconds(REPRODUCTION.setting.body, plan.mirror)
+    seconds = release_seconds(REPRODUCTION, slug)
+    assert seconds > least
+    assert 15.2 / 3 < seconds < 15.2 * 3  # it was measured on the reference machine
+    one = replace(REPRODUCTION, n=1_000_000, trials=1)
+    problem = too_large(one, replace(DASHBOARD, seconds=math.inf))
+    assert re.fullmatch(
+        r"A single trial would take about \d+ s, and the dashboard allows 10 s: use a smaller n "
+        r"or d, or the command line\.",
+        problem,
+    )
+    assert nearest_allowed(one, replace(DASHBOARD, seconds=math.inf)) is not None
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "lp.shuffled-mirror-descent",
+        "lp.batched-mirror-descent",
+        "lp.euclidean-reduction",
+        "lp.noisy-mirror-descent",
+        "sco.ftrl",
+        "sco.phased-sgd",
+        "sco.private-sgd",
+        "sco.sgd",
+    ],
+)
+def test_more_steps_of_one_pass_cost_more(slug: str) -> None:
+    q = 3.0 if slug == "lp.euclidean-reduction" else 2.0
+    few = replace(REPRODUCTION, problem="huber", methods=(slug,), q=q, distribution="gaussian")
+    prices = []
+    for rho in (0.01, 0.3, 35.0):
+        point = replace(few, rho=rho, n=20_000, d=3)
+        plan = planned(point, slug)
+        each = move_seconds(point.setting.body, plan.mirror)
+        each += 1e-9 * method_class(slug).cost.per_piece
+        prices.append((plan.moves, release_seconds(point, slug)))
+        assert prices[-1][1] > plan.moves * each
+    assert sorted(prices) == sorted(prices, key=lambda pair: pair[1])
+
+
+def test_every_geometry_and_problem_has_its_part_of_a_price() -> None:
+    assert set(GRADIENTS) == set(SCO_PROBLEMS)
+    for kind in GEOMETRIES:
+        for q in (1.0, 1.2, 2.0, 3.0, math.inf) if kind == "lq" else (None,):
+            body = Geometry(kind=kind, q=q).constraint(5, 1.0)
+            projected = move_seconds(body, None)
+            assert 0 < projected < move_seconds(Geometry(kind=kind, q=q).constraint(500, 1.0), None)
+            if isinstance(body, tuple(MIRROR_STEPS)):
+                mirror = PowerMirror.for_space(RegularSpace(d=5, exponent=1.2))
+                assert move_seconds(body, mirror) > 0
 
 
 @pytest.mark.parametrize("slug", ROUGH)

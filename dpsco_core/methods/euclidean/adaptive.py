@@ -72,6 +72,10 @@ class AdaptiveDescentPlan(Plan):
         return self.descent_at(self.blind_radius).steps
 
     @property
+    def moves(self) -> float:
+        return self.passes
+
+    @property
     def gradients(self) -> None:  # the first look decides on the steps
         return None
 
@@ -111,7 +115,7 @@ class AdaptiveDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=9, per_element=1.2, unit="step")
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.3e5, per_row=4.5, per_element=0.7, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.adaptive",
         name="Adaptively clipped gradients",

@@ -37,6 +37,10 @@ class PracticePlan(Plan):
         return self.descent.steps
 
     @property
+    def moves(self) -> float:
+        return self.descent.steps
+
+    @property
     def gradients(self) -> int:
         return self.descent.steps * self.setting.n
 
@@ -96,7 +100,7 @@ class AutomaticDescent(PrivateMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=2.2e5, per_row=15, per_element=1.2, unit="step")
+    cost = MethodCost(fixed=1.5e5, per_row=3, per_element=0.5, unit="step")
     card = MethodCard(
         slug="sco.automatic",
         name="Automatic clipping",

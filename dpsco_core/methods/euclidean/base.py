@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.interrupt import between_steps
 from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -34,6 +35,7 @@ class Path:
 
     def add(self, step: int, w: Vector) -> None:
         """Keep `w`, reached after step number `step` (from 1), if it is wanted."""
+        between_steps()
         if step in self._wanted:
             self._steps.append(step)
             self._points.append(w.copy())

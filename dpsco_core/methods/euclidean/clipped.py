@@ -53,7 +53,7 @@ class ClippedDescent(FrameworkMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=9e4, per_row=6, per_element=1.1, unit="step")
+    cost = MethodCost(fixed=6e4, per_row=3, per_element=0.5, unit="step")
     card = MethodCard(
         slug="sco.clipped",
         name="Clipped gradients",

@@ -62,7 +62,7 @@ class CoordinatewiseDescent(FrameworkMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=1.7e5, per_row=9, per_element=1.2, unit="step")
+    cost = MethodCost(fixed=5e4, per_row=3, per_element=1.2, per_piece=1.8e4, unit="step")
     card = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",

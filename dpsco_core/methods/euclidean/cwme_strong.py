@@ -55,7 +55,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
     steps: int | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=2.2e5, per_row=12, per_element=1.1)
+    cost = MethodCost(fixed=2.2e5, per_row=3, per_element=1.2, per_piece=5e4)
     card = MethodCard(
         slug="sco.cwme-strong",
         name="Coordinate-wise, strongly convex",

@@ -10,7 +10,11 @@ from dpsco_core.base.errors import require
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
-from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
+from dpsco_core.methods.euclidean.solver import (
+    USUAL_GRADIENTS,
+    spectral_descent,
+    staged_subgradients,
+)
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
@@ -34,6 +38,16 @@ class ErmPlan(Plan):
     most_gradients: int
 
     @property
+    def passes(self) -> float:
+        return self.moves
+
+    @property
+    def moves(self) -> float:  # stages go on to the limit, but for the geometric median's
+        model = self.setting.constants.structure == "linear-model"
+        usual = USUAL_GRADIENTS * (2 if self.kinked else 1)
+        return self.most_gradients if self.kinked and model else min(self.most_gradients, usual)
+
+    @property
     def gradients(self) -> int:
         return self.most_gradients * self.setting.n
 
@@ -51,7 +65,7 @@ class Erm(Method):
     relative_accuracy: float | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=2e5, per_row=185, per_element=8.7)
+    cost = MethodCost(fixed=8e4, per_row=3, per_element=0.3, unit="step")
     card = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",

@@ -50,6 +50,14 @@ class FrameworkPlan(Plan):
         return 1 if self.disjoint else self.descent.steps
 
     @property
+    def moves(self) -> float:
+        return self.descent.steps
+
+    @property
+    def pieces(self) -> float:  # the blocks of a step, of which each has a mean
+        return self.descent.steps * self.diagnostics.get("blocks", 1.0)
+
+    @property
     def gradients(self) -> int:
         return self.descent.steps * self.step_records
 

@@ -46,6 +46,10 @@ class CorrelatedPlan(Plan):
         return sum(phase.descent.steps for phase in self.phases)
 
     @property
+    def moves(self) -> float:
+        return self.steps
+
+    @property
     def gradients(self) -> int:
         return sum(phase.batch * phase.descent.steps for phase in self.phases)
 
@@ -77,7 +81,7 @@ class CorrelatedDescent(PrivateMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=2.7e5, per_row=29, per_element=0.9)
+    cost = MethodCost(fixed=2.7e5, per_row=5, per_element=0.6, per_piece=9e4)
     card = MethodCard(
         slug="sco.ftrl",
         name="Correlated noise (DP-FTRL)",

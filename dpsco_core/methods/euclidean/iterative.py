@@ -60,7 +60,9 @@ class IterativeDescent(FrameworkMethod):
     descent: Descent | None = None
 
     reads = "grouped"
-    cost = MethodCost(fixed=2e7, per_row=30, per_element=1.5, unit="step")
+    cost = MethodCost(
+        fixed=1.3e7, per_row=10, per_element=2, fixed_in_one_dimension=1e5, unit="step"
+    )
     card = MethodCard(
         slug="sco.iterative",
         name="Iterative updating of gradients",

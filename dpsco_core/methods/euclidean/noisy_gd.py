@@ -48,7 +48,7 @@ class NoisyGradientDescent(FrameworkMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=1.5e5, per_row=10, per_element=1, unit="step")
+    cost = MethodCost(fixed=4e4, per_row=5, per_element=0.9, unit="step")
     card = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",

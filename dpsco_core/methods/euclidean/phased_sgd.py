@@ -1,7 +1,7 @@
 """Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.interrupt import between_steps
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
@@ -52,6 +53,16 @@ class PhasedPlan(Plan):
     rho: float
     batch: int
     phases: tuple[Phase, ...]
+    # Whether steps are priced with a projection each; two plans that differ here only are one.
+    projected: bool = field(default=True, compare=False)
+
+    @property
+    def moves(self) -> float:
+        return self.pieces if self.projected else 0
+
+    @property
+    def pieces(self) -> float:
+        return sum(-((p.start - p.stop) // self.batch) for p in self.phases)
 
     @property
     def gradients(self) -> int:
@@ -77,7 +88,7 @@ class PhasedSgd(PrivateMethod):
     """
 
     reads = "ordered"
-    cost = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)
+    cost = MethodCost(fixed=2.2e5, per_row=5, per_element=0.5, per_piece=1.1e4)
     card = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",
@@ -172,9 +183,10 @@ def phased_plan(
     losses: Losses,
     count: int,
     step_size: float,  # η, four times that of the first phase
-    reach: float | None = None,  # largest norm of a point; by default that of the constraint set
+    reach: float | None = None,  # largest norm of a point on all of R^d; None: it is projected
 ) -> PhasedPlan:
     """Return the plan of at most `count` phases, those that have records and are `resolved`."""
+    projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
     start = 0
@@ -190,7 +202,14 @@ def phased_plan(
     if losses.smoothness > 0:
         room = 2 / (losses.smoothness * phases[0].step_size)
         batch = min(batch, max(1, math.floor(room)))
-    return PhasedPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+    return PhasedPlan(
+        setting=setting,
+        losses=losses,
+        rho=rho,
+        batch=batch,
+        phases=tuple(phases),
+        projected=projected,
+    )
 
 
 def run_phases(
@@ -225,7 +244,7 @@ def run_phases(
         diagnostics=plan.losses.diagnostics
         | {
             "noise_std": last.noise_std,
-            "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
+            "steps": float(plan.pieces),
             "step_size": first.step_size,
             "phases": float(len(plan.phases)),
             "batch_size": float(plan.batch),
@@ -257,6 +276,7 @@ def phase_average(
     w, total = start, np.zeros(sample.d)
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
         for low in range(phase.start, phase.stop, batch):
+            between_steps()
             high = min(low + batch, phase.stop)
             total += (high - low) * w
             if batch == 1:

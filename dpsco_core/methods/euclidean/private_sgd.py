@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
@@ -50,6 +51,19 @@ class PrivateSgdPlan(Plan):
     # Number of records whose noisy gradients are averaged before a step is made: of what is
     # released, only their mean is used. More than 1 without noise-only steps only.
     batch: int = 1
+
+    @property
+    def moves(self) -> float:
+        made, n = -(-self.gradient_calls // self.batch), self.setting.n
+        if not self.idle:
+            return made
+        # The draws that n independent ones need to give so many different records, in the mean.
+        draws = n * float(digamma(n + 1) - digamma(n - self.gradient_calls + 1))
+        return made + draws - self.gradient_calls
+
+    @property
+    def pieces(self) -> float:  # a record each, also where several make a step
+        return self.moves + self.gradient_calls - -(-self.gradient_calls // self.batch)
 
     @property
     def gradients(self) -> int:
@@ -97,7 +111,7 @@ class PrivateSgd(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=1e5, per_row=5600, per_element=15)
+    cost = MethodCost(fixed=1e5, per_row=2, per_element=1, per_piece=6e3)
     card = MethodCard(
         slug="sco.private-sgd",
         name="Private SGD",

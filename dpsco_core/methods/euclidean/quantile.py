@@ -71,7 +71,7 @@ class QuantileDescent(PrivateMethod):
     descent: Descent | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=3e5, per_row=37, per_element=1.2, unit="step")
+    cost = MethodCost(fixed=1e5, per_row=9, per_element=1.2, unit="step")
     card = MethodCard(
         slug="sco.quantile",
         name="Quantile clipping",

@@ -32,6 +32,10 @@ class SgdPlan(Plan):
     # strongly convex: step t, from 0, has size 2/(λ(s + t)) with s = `shift`
     shift: float = math.inf
 
+    @property
+    def moves(self) -> float:
+        return self.steps
+
     def size(self, t: int) -> float:
         """Return the size of step t."""
         return self.step_size if math.isinf(self.shift) else self.step_size / (1 + t / self.shift)
@@ -56,7 +60,7 @@ class Sgd(Method):
     batch: int | None = None  # Records of a step. If None, n/4000 rounded up.
 
     reads = "ordered"
-    cost = MethodCost(fixed=1.2e6, per_row=2200, per_element=22)
+    cost = MethodCost(fixed=2e5, per_row=5, per_element=0.9, per_piece=2e4)
     card = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",

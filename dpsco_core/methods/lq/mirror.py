@@ -86,6 +86,14 @@ class MirrorPlan(Plan):
         return 1 if self.certificate is None else self.batch_size
 
     @property
+    def moves(self) -> float:
+        return self.steps
+
+    @property
+    def mirror(self) -> PowerMirror:
+        return PowerMirror.for_space(self.space)
+
+    @property
     def gradients(self) -> int:
         return self.steps * self.batch_size
 

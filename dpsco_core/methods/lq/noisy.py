@@ -79,6 +79,10 @@ class NoisyMirrorPlan(PrivateSgdPlan):
 
     potential: Potential
 
+    @property
+    def mirror(self) -> PowerMirror | None:
+        return None if self.potential.mirror.exponent == EUCLIDEAN else self.potential.mirror
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMirrorDescent(PrivateMethod):
@@ -107,7 +111,7 @@ class NoisyMirrorDescent(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4)
+    cost = MethodCost(fixed=2e6, per_row=2, per_element=1, per_column=2.2e4, per_piece=5e3)
     card = lq_card(
         "noisy-mirror-descent",
         "Noisy mirror descent",

@@ -51,7 +51,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
     """
 
     reads = "ordered"
-    cost = MethodCost(fixed=6e4, per_row=6000, per_element=2)
+    cost = MethodCost(fixed=2e5, per_row=5, per_element=0.5, per_piece=1.2e4)
     card = lq_card(
         "phased-sgd",
         "Unconstrained phased SGD",

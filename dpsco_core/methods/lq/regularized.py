@@ -55,6 +55,10 @@ class RegularizedPlan(Plan):
         return self.steps
 
     @property
+    def pieces(self) -> float:  # it moves on the whole space
+        return self.steps
+
+    @property
     def gradients(self) -> int:
         return self.steps * self.setting.n
 
@@ -98,7 +102,7 @@ class RegularizedMirrorDescent(PrivateMethod):
     noise: Noise | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=7e4, per_row=9.6, per_element=1.2, unit="step")
+    cost = MethodCost(fixed=5e4, per_row=4, per_element=0.4, per_piece=5e4, unit="step")
     card = lq_card(
         "regularized-mirror-descent",
         "Regularised mirror descent",

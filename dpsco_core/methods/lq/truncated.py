@@ -69,7 +69,7 @@ class ShuffledMirrorDescent(InDualNorm):
         ``"tight"``, whose energy is no larger at equal proven privacy.
     """
 
-    cost = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
+    cost = MethodCost(fixed=4e5, per_row=9, per_element=1, per_piece=2e4)
     card = lq_card(
         "shuffled-mirror-descent",
         "Shuffled mirror descent",
@@ -156,7 +156,7 @@ class BatchedMirrorDescent(InDualNorm):
 
     orders = ("public",)
 
-    cost = MethodCost(fixed=3e5, per_row=140, per_element=4.8)
+    cost = MethodCost(fixed=3e5, per_row=6, per_element=0.9, per_piece=2e4)
     card = lq_card(
         "batched-mirror-descent",
         "Batched mirror descent",
@@ -216,7 +216,7 @@ class EuclideanReduction(Truncated):
         As for `ShuffledMirrorDescent`, with kappa = 1 and the l2 diameter.
     """
 
-    cost = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)
+    cost = MethodCost(fixed=3e5, per_row=9, per_element=1, per_piece=2e4)
     card = lq_card(
         "euclidean-reduction",
         "Euclidean reduction",

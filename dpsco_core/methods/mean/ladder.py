@@ -209,6 +209,8 @@ def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> I
     if centre is None and kept is None:
         yield from rows.factors()
         return
+    if centre is not None and not centre.any():
+        centre = None  # a row less 0, as in the first round, is that row to the last bit
     space, low = np.empty((0, rows.d)), 0
     for block in rows.blocks():
         own = None if kept is None else kept[low : low + len(block)]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.interrupt import between_steps
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.euclidean.lipschitz import Losses
@@ -66,6 +67,7 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     total = np.zeros_like(w)
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
         for low in range(0, run.length, run.batch):
+            between_steps()
             high = min(low + run.batch, run.length)
             total += (high - low) * w
             rows, weights = clip_to_ball(gradients(w, low, high), losses.lipschitz)

@@ -63,6 +63,10 @@ class MeansPlan(Plan):
         return self.choice.steps
 
     @property
+    def moves(self) -> float:
+        return self.choice.steps
+
+    @property
     def gradients(self) -> int:
         return self.choice.steps * self.setting.n * self.setting.m
 
@@ -88,7 +92,7 @@ class UserClippedMeans(PrivateMethod):
     method: Literal["descent", "accelerated"] | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=2.1e5, per_row=6.1, per_element=1.1, unit="step", rough_steps=(35, 128))
+    cost = MethodCost(fixed=1.5e5, per_row=6, per_element=0.9, unit="step", rough_steps=(35, 128))
     card = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",

@@ -47,6 +47,11 @@ class ChainPlan(Plan):
     phases: tuple[ChainPhase, ...]
 
     @property
+    def moves(self) -> float:
+        users = (phase.stop - phase.start for phase in self.phases)
+        return sum(math.ceil(count * self.setting.m / self.batch) for count in users)
+
+    @property
     def gradients(self) -> int:
         return self.phases[-1].stop * self.setting.m
 
@@ -73,7 +78,7 @@ class UserGroupPrivacy(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=1e8, per_row=250, per_element=19)
+    cost = MethodCost(fixed=3e5, per_row=8, per_element=1, per_piece=1.3e4)
     card = MethodCard(
         slug="user.group-privacy",
         name="Group privacy",
@@ -170,16 +175,13 @@ class UserGroupPrivacy(PrivateMethod):
             points.append(w)
             ends.append(phase.stop)
         first, last = plan.phases[0], plan.phases[-1]
-        steps = sum(
-            math.ceil((p.stop - p.start) * plan.setting.m / plan.batch) for p in plan.phases
-        )
         return Release(
             value=w,
             ledger=ledger,
             diagnostics=plan.losses.diagnostics
             | {
                 "noise_std": last.noise_std,
-                "steps": float(steps),
+                "steps": float(plan.moves),
                 "step_size": first.step_size,
                 "phases": float(len(plan.phases)),
                 "batch_size": float(plan.batch),

@@ -7,6 +7,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.stage import SmallRun, Split
@@ -76,6 +77,20 @@ class GroupsPlan(Plan):
     phases: tuple[GroupPhase, ...]
 
     @property
+    def steps(self) -> int:
+        """Steps of a chain in all phases."""
+        return sum(math.ceil(phase.members * self.at.m / self.batch) for phase in self.phases)
+
+    @property
+    def moves(self) -> float:  # every group moves its own point, in a ball all of them at once
+        together = isinstance(self.setting.body, Ball)
+        return self.steps if together else self.steps * self.groups
+
+    @property
+    def pieces(self) -> float:  # the groups step side by side
+        return self.steps
+
+    @property
     def gradients(self) -> int:
         return self.groups * self.at.m * sum(phase.members for phase in self.phases)
 
@@ -105,7 +120,7 @@ class UserPhasedSgd(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=1e7, per_row=60, per_element=10)
+    cost = MethodCost(fixed=2e6, per_row=8, per_element=3, per_piece=1e5)
     card = MethodCard(
         slug="user.phased-sgd",
         name="Filtered SGD",

@@ -186,3 +186,27 @@ def test_a_head_start_waits_where_others_do(monkeypatch: pytest.MonkeyPatch) -> 
     lost = Result(alone.scenario)
     running.head_start(lost)
     assert lost.finished == 1
+
+
+class Clicked(BaseException):
+    """What Streamlit raises to stop a page: no `Exception`."""
+
+
+def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = Scenario(problem="logistic", methods=("sco.private-sgd",), n=1234, d=3, trials=1, seed=49)
+    (cell,) = running.cells(one)
+    checks: list[int] = []
+
+    def check() -> None:
+        checks.append(1)
+        raise Clicked
+
+    monkeypatch.setattr(running, "ASK_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(running, "get_run_yield_check", lambda: check)
+    with pytest.raises(Clicked):
+        running.cached_cell(cell)
+    assert len(checks) == 1
+    monkeypatch.setattr(running, "get_run_yield_check", lambda: None)
+    assert running.cached_cell(cell).error == run_cell(cell).error

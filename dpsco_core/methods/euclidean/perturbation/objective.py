@@ -89,7 +89,7 @@ class ObjectivePerturbation(PerturbedObjective):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7)
+    cost = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7, per_piece=3e4)
     card = MethodCard(
         slug="sco.objective-perturbation",
         name="Objective perturbation",

@@ -17,6 +17,7 @@ from dpsco_core.geometry.ball import Ball, LqBall
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import Calibration, Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
+from dpsco_core.methods.euclidean.solver import USUAL_GRADIENTS
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
@@ -62,6 +63,10 @@ class ObjectivePlan(Plan):
     def pure(self) -> bool:
         """Whether the noise is that of pure DP."""
         return self.delta == 0
+
+    @property
+    def moves(self) -> float:
+        return USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
     def gradients(self) -> int | None:

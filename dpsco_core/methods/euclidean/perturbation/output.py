@@ -44,7 +44,7 @@ class OutputPerturbation(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=3.7e5, per_row=152, per_element=1.9)
+    cost = MethodCost(fixed=3.7e5, per_row=152, per_element=1.9, per_piece=3e4)
     card = MethodCard(
         slug="sco.output-perturbation",
         name="Output perturbation",

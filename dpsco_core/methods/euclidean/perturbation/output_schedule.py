@@ -19,6 +19,7 @@ from dpsco_core.base.search import nothing_finite, smallest, smallest_index
 from dpsco_core.methods.base import Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, surrogate
 from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
+from dpsco_core.methods.euclidean.solver import USUAL_GRADIENTS
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.mean.base import tail_excess
 from dpsco_core.problems.base import Setting
@@ -58,6 +59,10 @@ class OutputPlan(Plan):
     kinked: bool  # whether they are
     epsilon: float
     phases: tuple[OutputPhase, ...]
+
+    @property
+    def moves(self) -> float:
+        return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
     def gradients(self) -> int | None:

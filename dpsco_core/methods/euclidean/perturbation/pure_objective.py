@@ -60,7 +60,7 @@ class PureObjectivePerturbation(PerturbedObjective):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=3.4e5, per_row=371, per_element=5.4)
+    cost = MethodCost(fixed=3.4e5, per_row=371, per_element=5.4, per_piece=3e4)
     card = MethodCard(
         slug="sco.pure-objective-perturbation",
         name="Objective perturbation, pure",

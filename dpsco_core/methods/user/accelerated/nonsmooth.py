@@ -50,7 +50,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2.1e6, per_row=49, per_element=2.2, unit="step", rough_steps=(500, 8))
+    cost = MethodCost(fixed=2.1e6, per_row=50, per_element=2.5, unit="step", rough_steps=(500, 8))
     card = MethodCard(
         slug="user.accelerated-nonsmooth",
         name="Filtered gradients, smoothed",

@@ -95,6 +95,10 @@ class AcceleratedPlan(Plan):
         return sum(phase.steps * phase.users for phase in self.phases) / everyone
 
     @property
+    def moves(self) -> float:
+        return self.steps
+
+    @property
     def gradients(self) -> int:
         return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
 

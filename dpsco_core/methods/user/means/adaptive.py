@@ -38,7 +38,7 @@ class UserMeanAdaptive(PrivateMethod):
     mode: Mode | None = None  # as of `AdaptiveClipping`
 
     reads = "whole"
-    cost = MethodCost(fixed=1.5e5, per_row=3, per_element=0.8)
+    cost = MethodCost(fixed=1.5e5, per_row=15, per_element=2.5)
     card = MethodCard(
         slug="user.mean-adaptive",
         name="Adaptive user means",

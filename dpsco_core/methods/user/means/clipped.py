@@ -33,7 +33,7 @@ class UserMeanClipped(PrivateMethod):
     radius: float | None = None  # the radius of the users' means; None: chosen from the setting
 
     reads = "whole"
-    cost = MethodCost(fixed=5e4, per_row=1, per_element=0.6)
+    cost = MethodCost(fixed=5e4, per_row=8, per_element=0.8)
     card = MethodCard(
         slug="user.mean-clipped",
         name="Clipped user means",

@@ -1,0 +1,30 @@
+"""How a place that runs a cell can end it between two steps.
+
+A cell may take seconds. Methods call `between_steps` in their loops; a place that wants to be asked
+there runs the cell under `asked_between_steps`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_ASKED: ContextVar[Callable[[], None] | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asked_between_steps(
+    ask: Callable[[], None],  # raises an exception to end what runs
+) -> Iterator[None]:
+    """Call `ask` between the steps of what runs in this block, in this thread."""
+    before = _ASKED.set(ask)
+    try:
+        yield
+    finally:
+        _ASKED.reset(before)
+
+
+def between_steps() -> None:
+    """Let the place that runs this end it here."""
+    ask = _ASKED.get()
+    if ask is not None:
+        ask()

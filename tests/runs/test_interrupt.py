@@ -1,0 +1,44 @@
+"""A place that runs a cell can end it between two steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.interrupt import asked_between_steps, between_steps
+from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.runs.study import Cell, cells, run_cell
+from dpsco_core.scenario import Scenario
+from tests.accepts import first_accepted
+
+CLOSED = "sco.objective-perturbation-strong"  # It takes no loss without a closed form: no steps.
+STEPWISE = [m.card.slug for m in METHODS if "mean" not in m.card.problems and m.card.slug != CLOSED]
+
+
+class Stopped(BaseException):
+    """What a place raises, as Streamlit does: no `Exception`."""
+
+
+def small_cell(slug: str) -> Cell:
+    """Return a cell of a method on a loss without a closed form, if it takes one."""
+    users = method_card(slug).level == "user"
+    problem = first_accepted(slug, "logistic", "quadratic")
+    scenario = Scenario(problem=problem, methods=(slug,), n=2000, d=3, m=3 if users else 1)
+    return next(cells(replace(scenario, trials=1)))
+
+
+@pytest.mark.parametrize("slug", STEPWISE)
+def test_every_optimiser_ends_at_a_step_where_it_is_told_to(slug: str) -> None:
+    cell = small_cell(slug)
+
+    def stop() -> None:
+        raise Stopped
+
+    with asked_between_steps(stop), pytest.raises(Stopped):
+        run_cell(cell)
+    between_steps()  # nobody is asked any more
+    asked: list[int] = []
+    with asked_between_steps(lambda: asked.append(1)):
+        outcome = run_cell(cell)
+    assert asked and outcome.error == run_cell(cell).error
