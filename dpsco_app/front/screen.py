@@ -10,7 +10,7 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure
-from dpsco_app.front.answer import QUESTION, Answer, answer
+from dpsco_app.front.answer import Answer, answer, question
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View
@@ -49,7 +49,7 @@ def front_screen(
     return FrontScreen(
         lead=told[0].lead,
         answer=reply,
-        head=head(QUESTION, reply.headline, reply.small, theme, before=before),
+        head=head(question(told), reply.headline, reply.small, theme, before=before),
         figure=figure,
         charts=plotly(figure, theme),
         table=ladder_table(figure, theme),
