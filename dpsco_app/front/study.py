@@ -31,12 +31,11 @@ class Study:
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
-    ran: Scenario | None = None  # the scenario of the outcomes, where settings have changed since
     preferred: str = ""  # the private method that is spoken of, though another's mean is smaller
 
     @cached_property
     def table(self) -> Table:
-        return with_exact_errors(measured(self.outcomes), self.ran or self.scenario)
+        return with_exact_errors(measured(self.outcomes), self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:
         """Return the points of a method that have an error, in the order of the axis."""
