@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from dpsco_app.front.bound_lines import bound_by
-from dpsco_app.front.reference import against, reference_name, why_less, without_reference
+from dpsco_app.front.reference import against, why_less, with_article, without_reference
 from dpsco_app.front.study import BETTER, Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
@@ -87,11 +87,11 @@ def answer(studies: Sequence[Study]) -> Answer:
     named = first.about if bare else f"times the {first.about}"
     again = "" if named in costs[0] else first.about
     costs += [_cost(one.study, one.x, again) for one in told[1:]]
-    over = [reference_name(one.reference) for one in told]
+    over = [one.reference for one in told]
     less = [cost.startswith(LESS) for cost in costs]
     costs = [
-        cost + f" than the {name}" * gains
-        for cost, name, gains in zip(costs, over, less, strict=True)
+        cost + f" than {with_article(reference)}" * gains
+        for cost, reference, gains in zip(costs, over, less, strict=True)
     ]
     if useless and len(told) > 1:
         costs = [IGNORING[verdict][1] for verdict in verdicts]
@@ -121,9 +121,7 @@ def answer(studies: Sequence[Study]) -> Answer:
 def _robust(told: "_Told") -> str:
     """Return what the same answer costs over the other methods without privacy that ran."""
     others = told.study.over_others(told.x)
-    texts = [
-        f" Against the {reference_name(m)}: {cost_words(ratio, '')}." for m, ratio in others.items()
-    ]
+    texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in others.items()]
     return "".join(texts)
 
 

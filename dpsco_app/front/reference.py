@@ -28,19 +28,26 @@ def reference_name(method: str) -> str:
     return inside(method_card(method).short or method_card(method).name) if method else ""
 
 
+def with_article(method: str) -> str:
+    """Return a reference as the object of a sentence: an acronym at the end takes no article."""
+    name = reference_name(method)
+    return name if name.split(" ")[-1].isupper() else f"the {name}"
+
+
 def against(over: Sequence[str]) -> str:
-    """Return what the factors are over: in each panel the method that ran there."""
-    names = list(dict.fromkeys(name for name in over if name))
+    """Return what the factors are over, by panel: the method that ran there, or nothing."""
+    names = [reference_name(method) for method in dict.fromkeys(over) if method]
     if len(names) < 2:
         return f", against the non-private {names[0]}" if names else ""
-    return f", against the non-private {names[0]} on the left and {names[1]} on the right"
+    left, right = names
+    return f", against the non-private {left} on the left and {right} on the right"
 
 
 def why_less(study: Study, reference: str) -> str:
     """Return why an error is below that of a method without privacy, and what is fairer."""
-    name = reference_name(reference)
+    name = with_article(reference)
     why = WEAKNESS.get(reference, "could be improved without privacy, too")
-    text = f" Privacy gains nothing here: the {name} {why}."
+    text = f" Privacy gains nothing here: {name} {why}."
     robust = ROBUST.get(study.scenario.problem, "")
     if robust and robust not in study.scenario.methods:
         text += f" Choose the {reference_name(robust)}, too, for a robust reference."
@@ -52,9 +59,9 @@ def without_reference(study: Study) -> str:
     scenario = study.scenario
     known = methods_for(scenario.problem, level_of(scenario))
     public = [m for m in known if method_card(m).privacy == "none"]
-    names = " or the ".join(reference_name(m) for m in public if m not in scenario.methods)
+    names = " or ".join(with_article(m) for m in public if m not in scenario.methods)
     if names:
-        return f"Choose the {names}, too, to see what privacy costs."
+        return f"Choose {names}, too, to see what privacy costs."
     refused = (
         "Without privacy nothing can run here" if public else "Nothing without privacy is known"
     )

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_app.front import links
 from dpsco_app.front.answer import LESS, TAILS_QUESTION, answer, loose_ends, question
+from dpsco_app.front.changes import changed
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.panel import FrontPanel
-from dpsco_app.front.reference import reference_name
+from dpsco_app.front.reference import reference_name, with_article
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import ratio_text
 from dpsco_app.front.view import View
@@ -75,7 +77,7 @@ def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_their
     public = study.at(reference, x)
     assert public is not None and row.price.value == pytest.approx(row.mean / public.mean)
     if said.headline[0].startswith(LESS.capitalize()):
-        assert f"than the {reference_name(reference)}" in said.headline[0]
+        assert f"than {with_article(reference)}" in said.headline[0]
     (panel,) = front_figure([study], View()).panels
     if panel.gap is not None:
         assert (panel.gap.low, panel.gap.high) == (public.mean, row.mean)
@@ -157,3 +159,14 @@ def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> Non
     sweep = Study(scenario=replace(heavy, axis="p", grid=(2, 8)))
     both = Study(scenario=heavy), Study(scenario=replace(heavy, p=8), role="tail")
     assert question([sweep]) == question(both) == TAILS_QUESTION
+
+
+def test_many_items_a_user_leave_a_curve_and_not_a_point() -> None:
+    scenario, problems = links.read({"m": "1000"})
+    assert not problems and len(scenario.grid) >= 3 and max(scenario.grid) == 500
+    assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)
+    assert links.read(links.query(scenario))[0] == scenario
+    few = replace(links.BASE, m=1)
+    made, sweep, _ = changed(few, "m", 1000, (few.grid, few.grid), DASHBOARD)
+    assert made.grid == scenario.grid
+    assert changed(made, "m", 1, sweep, DASHBOARD)[0].grid == few.grid
