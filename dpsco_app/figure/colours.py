@@ -17,6 +17,7 @@ PAGE: Pair = ("#ffffff", "#191916")
 GRID: Pair = ("rgba(0,0,0,.08)", "rgba(255,255,255,.10)")
 PALE: Pair = ("#d5d5cf", "#4a4a46")  # cells of a map that show nobody
 ACCENT: Pair = ("#0b57d0", "#8ab4f8")  # the colour of controls
+FADED = 0.4  # opacity of a figure and its table, of settings that have changed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,6 @@ from dpsco_app.figure.place import Box, border, free_place
 from dpsco_app.figure.values import Cells, Figure, Gap, Line
 
 HALO = 0.75  # opacity behind the factor
-FADED = 0.4  # opacity of lines of settings that have changed
 
 
 def regions_of(place: PanelBox) -> list[Part]:
@@ -53,11 +52,11 @@ def regions_of(place: PanelBox) -> list[Part]:
     return traces
 
 
-def lines_of(place: PanelBox, *, faded: bool) -> list[Part]:
+def lines_of(place: PanelBox) -> list[Part]:
     traces = []
     for line in place.panel.lines:
         colour = place.theme.colour(line.colour)
-        opacity = line.opacity * (FADED if faded and line.kind == "measured" else 1.0)
+        opacity = line.opacity
         traces += _more(place, line, colour)
         x, y = list(line.x), list(line.y)
         if line.kind != "measured":
@@ -282,7 +281,6 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
             "color": page if is_open else colour,
             "line": {"color": colour if is_open else page, "width": 2},
         }
-        faded = FADED if figure.faded else 1.0
         traces.append(
             trace(
                 place,
@@ -292,7 +290,7 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
                 marker=marker,
                 cliponaxis=False,
                 meta=line.key,
-                opacity=line.opacity * faded,
+                opacity=line.opacity,
             )
         )
     if not place.panel.x.ticks:  # nothing to choose along

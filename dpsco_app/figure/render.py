@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpsco_app.figure.colours import FAINT, GRID, INK, PAGE, QUIET
+from dpsco_app.figure.colours import FADED, FAINT, GRID, INK, PAGE, QUIET
 from dpsco_app.figure.labels import LETTER, heads_of, ladder_notes, placed_words, room_of
 from dpsco_app.figure.marks import cells_of, chosen_marks, labels_of, lines_of, regions_of
 from dpsco_app.figure.panel_box import PanelBox, Part
@@ -27,7 +27,7 @@ def plotly(figure: Figure, theme: Theme) -> Part:
     for i, place in enumerate(places):
         data += cells_of(place)
         data += regions_of(place)
-        data += lines_of(place, faded=figure.faded)
+        data += lines_of(place)
         marks, words = chosen_marks(place, figure)
         data += marks
         notes += words
@@ -36,7 +36,14 @@ def plotly(figure: Figure, theme: Theme) -> Part:
         notes += heads_of(place, figure, first=i == 0)
     if theme.size.ladder and figure.ladder.rows:
         notes += ladder_notes(figure.ladder, places[-1])
+    if figure.faded:
+        data, notes = _faded(data), _faded(notes)
     return {"data": data, "layout": _layout(figure, places, theme, notes)}
+
+
+def _faded(parts: Sequence[Part]) -> list[Part]:
+    """Return all that is drawn and written pale: no part of an old figure looks like a new one."""
+    return [part | {"opacity": part.get("opacity", 1.0) * FADED} for part in parts]
 
 
 # -- areas and lines --------------------------------------------------------------------------

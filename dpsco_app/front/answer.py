@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from dpsco_app.front.bound_lines import bound_by
+from dpsco_app.front.reference import against, why_less, with_article, without_reference
 from dpsco_app.front.study import BETTER, Role, Study, chosen_point, compared
 from dpsco_app.front.titles import (
     NO_BREAK,
@@ -18,15 +19,19 @@ from dpsco_app.front.titles import (
 )
 from dpsco_app.parts.evaluations import region, without_data
 from dpsco_app.parts.options import SYMBOL, inside, number_text, rounded
-from dpsco_app.parts.problem_words import baseline, geometry_name
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.base.limits import DASHBOARD, LIBRARY
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
+from dpsco_core.data import Gaussian
 from dpsco_core.fields import MEAN
+from dpsco_core.results.findings import LIGHT_FROM
 from dpsco_core.results.measured import Measurement
 from dpsco_core.results.price import Ratio
 from dpsco_core.runs.allowed import refusal
 
 QUESTION = "What does privacy cost on heavy-tailed data?"
+LIGHT_QUESTION = "What does privacy cost on light-tailed data?"
+TAILS_QUESTION = "What does privacy cost on heavy and on light tails?"
 CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
 LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
 VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
@@ -37,7 +42,7 @@ UNTOLD = "too few trials to tell"
 # What is said where no private answer is better than one without data: after a price, and alone.
 IGNORING = {
     "level": ("as bad as ignoring the data", "ignoring the data does as well"),
-    "worse": ("worse than ignoring the data", "ignoring the data is better"),
+    "worse": ("worse than ignoring the data", "ignoring the data does better"),
 }
 
 # Texts in a row, each with the method that it names, or "".
@@ -57,6 +62,15 @@ class Answer:
         return " ".join(self.headline)
 
 
+def question(studies: Sequence[Study]) -> str:
+    """Return the question that the answer is to: about heavy tails only where the data have one."""
+    scenario = studies[0].scenario
+    if scenario.axis == "p" or compared(studies) == "tail":
+        return TAILS_QUESTION
+    is_light = scenario.distribution == Gaussian.card.slug or scenario.p >= LIGHT_FROM
+    return LIGHT_QUESTION if is_light else QUESTION
+
+
 def answer(studies: Sequence[Study]) -> Answer:
     """Return the answer of one panel, or of two; none before all runs of the point are there."""
     apart = compared(studies)
@@ -73,30 +87,52 @@ def answer(studies: Sequence[Study]) -> Answer:
     named = first.about if bare else f"times the {first.about}"
     again = "" if named in costs[0] else first.about
     costs += [_cost(one.study, one.x, again) for one in told[1:]]
-    public = method_card(baseline(first.study.scenario.problem))
-    name = inside(public.short or public.name)
-    less = costs[0].startswith(LESS)
-    costs[0] += f" than the {name}" * less
+    over = [one.reference for one in told]
+    less = [cost.startswith(LESS) for cost in costs]
+    costs = [
+        cost + f" than {with_article(reference)}" * gains
+        for cost, reference, gains in zip(costs, over, less, strict=True)
+    ]
     if useless and len(told) > 1:
         costs = [IGNORING[verdict][1] for verdict in verdicts]
     at = f" ({settings_text(first.study.scenario, first.x)})."
     if len(costs) == 1:
         headline = _alone(first, costs[0], wheres[0])
     elif useless and len(set(costs)) == 1:
-        headline = _capital(costs[0]), " or ".join(wheres)
+        headline = _capital(_both(told)), costs[0]
     else:
         left, right = map(_placed, costs, wheres)
         headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
     if bare:
-        more = f". Choose the {name}, too, to see what privacy costs."
+        more = f". {without_reference(first.study)}"
     elif first.row is not None and useless:
         blind = rounded(without_data(first.study.scenario.at(first.x)))
         more = f", {first.about} {rounded(first.row.mean)}; ignoring the data, {blind}{at}"
     elif first.row is not None and first.row.mean == 0:
         more = f", at {settings_text(first.study.scenario, first.x)}."
     else:
-        more = f", against the non-private {name}{', which clips nothing' * less}{at}"
+        more = against(over) + at + _robust(first)
+        pairs = zip(told, less, strict=True)
+        gains = dict.fromkeys(one.reference for one, is_less in pairs if is_less)
+        more += "".join(why_less(first.study, reference) for reference in gains)
     return Answer(headline=headline, small=_whose(told, more) + _along(first) + _outside(first))
+
+
+def _robust(told: "_Told") -> str:
+    """Return what the same answer costs over the other methods without privacy that ran."""
+    others = told.study.over_others(told.x)
+    texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in others.items()]
+    return "".join(texts)
+
+
+def _both(told: Sequence["_Told"]) -> str:
+    """Return the place of two panels in one phrase, before a verdict that is true of both."""
+    places: dict[Role, str] = {
+        "tail": "at both tails",
+        "set": "on both sets",
+        "pin": "in both runs",
+    }
+    return f"{places.get(told[-1].study.role, 'on both data sets')},"
 
 
 class _Told:
@@ -107,6 +143,11 @@ class _Told:
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.at(self.lead, self.x)
         self.price: Ratio | None = None if self.row is None else self.row.price
+
+    @property
+    def reference(self) -> str:
+        """The method that the price is over; empty without a price."""
+        return "" if self.price is None else self.price.reference
 
     @property
     def bare(self) -> bool:
@@ -173,12 +214,17 @@ def cost_words(price: Ratio, about: str) -> str:
     'about the same error'
     >>> cost_words(Ratio(value=1.5, low=0.9, high=2.5), "error")
     'at most 2.5 times the error'
+    >>> cost_words(Ratio(value=0.62, low=0.21, high=1.85), "error")
+    'between 0.2 and 1.9 times the error'
     >>> cost_words(Ratio(value=0.8, low=0.7, high=0.9), "error")
     'less error'
     """
     the = f" the {about}" if about else ""
     if most := most_text(price):
-        return f"at most {most} times{the}" if price.high <= VAGUE else UNTOLD
+        if price.high > VAGUE:
+            return UNTOLD
+        ends = loose_ends(price)
+        return f"between {' and '.join(ends)} times{the}" if ends else f"at most {most} times{the}"
     if price.value < LEAST:
         upper = price.value / BETTER if math.isnan(price.high) else price.high
         return (LESS if upper < 1 else SAME) + (about or "error")
@@ -216,12 +262,20 @@ def is_open(price: Ratio) -> bool:
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
     """Return the ends between which a factor is said; None where the trials tell its value.
 
+    Where they leave open on which side of 1 it is, a factor that is measured below 1 has two ends:
+    an upper one alone would say that the lower of two lines is the higher.
+
     Examples
     --------
     >>> loose_ends(Ratio(value=7.0, low=4.2, high=12.0))
     ('4', '20')
     >>> loose_ends(Ratio(value=0.4, low=0.2, high=0.8))
+    >>> loose_ends(Ratio(value=0.4, low=0.123, high=1.24))
+    ('0.1', '1.3')
     """
+    if (most := most_text(price)) and price.value < 1:
+        unit = 10 ** math.floor(math.log10(price.low))
+        return f"{math.floor(round(price.low / unit, 6)) * unit:.1g}", most
     if math.isnan(price.low) or price.low <= 1 or price.high <= LOOSE * price.low:
         return None
     return _whole(price.low, math.floor), _whole(price.high, math.ceil)

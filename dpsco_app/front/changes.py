@@ -20,7 +20,12 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.geometry.geometries import GROUP_SIZE
-from dpsco_core.runs.allowed import smallest_set, with_fitting_grid
+from dpsco_core.runs.allowed import (
+    ENOUGH_POINTS,
+    smallest_set,
+    with_enough_points,
+    with_fitting_grid,
+)
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
@@ -63,6 +68,8 @@ def changed(
         scenario = replace(scenario, grid=whole)
     asked, words = fitted(replace(scenario, **{field: value}), field)
     made = with_fitting_grid(asked, limits)
+    if len(asked.grid) >= ENOUGH_POINTS:  # nobody has asked for few points
+        made = with_enough_points(made, limits)
     return made, (made.grid, asked.grid), words
 
 

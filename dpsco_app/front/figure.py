@@ -12,6 +12,7 @@ from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
 from dpsco_app.front.view import View
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_app.parts.problem_words import words_for
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.fields import MEAN
 
 ABOVE, BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
@@ -135,7 +136,7 @@ def _rows(
             end=max(line.y[-1], edge),
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
-            note=NOTES.get(line.name, "not private" if line.key == panel.study.public else ""),
+            note=NOTES.get(line.name, "not private" * _is_public(line.key)),
         )
         for line in lines
     ]
@@ -155,8 +156,13 @@ def _rows(
     return {row.key: row for row in rows}
 
 
+def _is_public(key: str) -> bool:
+    """Whether a row is of a method without privacy."""
+    return key in METHOD_SLUGS and method_card(key).privacy == "none"
+
+
 def _price(panel: FrontPanel, key: str) -> str:
-    """Return the price of a method, where there is an error above 0 without privacy."""
+    """Return the price of a method over the one that was run, where that has an error above 0."""
     row, public = (panel.study.at(m, panel.x) for m in (key, panel.study.public))
     if row is None or public is None or public.mean == 0:
         return ""

@@ -12,7 +12,7 @@ from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.explain.methods.guide import usual_methods
 from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.fields import parse
-from dpsco_core.runs.allowed import with_fitting_grid
+from dpsco_core.runs.allowed import with_enough_points, with_fitting_grid
 from dpsco_core.scenario import Scenario
 
 BASE = DEFAULT.scenario  # what a field is that the address leaves out
@@ -70,7 +70,8 @@ def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
     if "methods" not in given:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
     if "grid" not in given:  # nobody has asked for its largest points
-        scenario = with_fitting_grid(reaching(scenario), DASHBOARD)
+        fitting = with_fitting_grid(reaching(scenario), DASHBOARD)
+        scenario = with_enough_points(fitting, DASHBOARD)
     # A control that is given a larger one shows its default, without a word.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
     require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)

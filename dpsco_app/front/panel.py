@@ -16,7 +16,7 @@ from dpsco_app.figure.values import (
     Region,
     Words,
 )
-from dpsco_app.front.answer import is_open, loose_ends, most_text
+from dpsco_app.front.answer import UNTOLD, cost_words, is_open, loose_ends, most_text
 from dpsco_app.front.bound_lines import (
     bound_hover,
     bound_line,
@@ -263,8 +263,8 @@ class FrontPanel:
         if row.mean == 0:
             return f"{lines[0]}<br>{about} <b>0</b> in every run: {EDGE}"
         if row.price is not None:
-            public = method_card(study.public).name if study.public else "no privacy"
-            lines.append(f"{ratio_text(row.price.value)} times the {inside(public)}")
+            reference = method_card(row.price.reference).name
+            lines.append(f"{ratio_text(row.price.value)} times the {inside(reference)}")
         lines.append(f"8 of 10 runs: {rounded(row.low)} to {rounded(row.high)}")
         if place(row.x) in proven:
             bound = proven[place(row.x)]
@@ -334,7 +334,7 @@ class FrontPanel:
         best, public = (self.study.at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
-        if public.mean == 0:
+        if public.mean == 0 or cost_words(best.price, "") == UNTOLD:
             return None
         unsaid = self.study.useless(self.x) and is_open(best.price)
         if unsaid or not self.study.complete:
@@ -351,7 +351,7 @@ class FrontPanel:
 
 def _factor(price: Ratio) -> str:
     """Return the price as text: its interval where the trials do not tell it, as the headline."""
-    if most := most_text(price):
-        return f"≤ ×{most}"
     ends = loose_ends(price)
+    if ends is None and (most := most_text(price)):
+        return f"≤ ×{most}"
     return f"×{ratio_text(price.value)}" if ends is None else f"×{'–'.join(ends)}"

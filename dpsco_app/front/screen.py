@@ -10,10 +10,13 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure
-from dpsco_app.front.answer import QUESTION, Answer, answer
+from dpsco_app.front.answer import Answer, answer, question
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.study import Study, agreed
 from dpsco_app.front.view import View
+
+# What is said of the runs before a change that were stopped by it.
+UNFINISHED = Answer(headline=("these runs were not finished",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,6 @@ class FrontScreen:
 @lru_cache(maxsize=50)
 def front_screen(
     studies: tuple[Study, ...],
-    told: tuple[Study, ...],
     view: View,
     theme: Theme,
     only: int | None = None,
@@ -40,16 +42,18 @@ def front_screen(
 ) -> FrontScreen:
     """Return what is shown of panels; see `front_figure` for `only`.
 
-    The answer is about `told`: other panels than those of the figure where `before` says that the
-    settings have changed since the run.
+    Title, figure, table and answer are of the same panels. `before` says that the settings have
+    changed since these ran, and marks them all.
     """
-    studies, told = agreed(studies), agreed(told)
-    reply = answer(told)
+    studies = agreed(studies)
+    reply = answer(studies)
+    if before and not reply.plain.strip():
+        reply = UNFINISHED
     figure = front_figure(studies, view, reply.plain, only, faded=before)
     return FrontScreen(
-        lead=told[0].lead,
+        lead=studies[0].lead,
         answer=reply,
-        head=head(QUESTION, reply.headline, reply.small, theme, before=before),
+        head=head(question(studies), reply.headline, reply.small, theme, before=before),
         figure=figure,
         charts=plotly(figure, theme),
         table=ladder_table(figure, theme),

@@ -62,12 +62,6 @@ def overlays(a: Scenario, b: Scenario) -> bool:
     return same and a.axis == b.axis
 
 
-def alike(a: Scenario, b: Scenario) -> bool:
-    """Whether what was measured of one scenario tells of the other: their data differ in size."""
-    data = ("problem", "distribution", "geometry")
-    return overlays(a, b) and all(getattr(a, name) == getattr(b, name) for name in data)
-
-
 def pin_text(scenario: Scenario) -> str:
     """Return a scenario as the text of one parameter; never empty."""
     return urlencode(query(scenario))

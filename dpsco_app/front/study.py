@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from dpsco_app.parts.evaluations import without_data
-from dpsco_app.parts.problem_words import baseline
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import clearly_better
 from dpsco_core.fields import is_linear
 from dpsco_core.results.exact import with_exact_errors
-from dpsco_core.results.measured import Measurement, Table, measured
+from dpsco_core.results.measured import Measurement, Table, measured, reference_of
+from dpsco_core.results.price import Ratio, paired_ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -31,12 +31,11 @@ class Study:
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
-    ran: Scenario | None = None  # the scenario of the outcomes, where settings have changed since
     preferred: str = ""  # the private method that is spoken of, though another's mean is smaller
 
     @cached_property
     def table(self) -> Table:
-        return with_exact_errors(measured(self.outcomes), self.ran or self.scenario)
+        return with_exact_errors(measured(self.outcomes), self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:
         """Return the points of a method that have an error, in the order of the axis."""
@@ -85,11 +84,27 @@ class Study:
             return ""
         return "worse" if row.trials > 1 and row.mean - row.half > blind else "level"
 
-    @property
+    @cached_property
     def public(self) -> str:
-        """The method without privacy that prices are over; empty if it is not chosen."""
-        slug = baseline(self.scenario.problem)
-        return slug if slug in self.scenario.methods else ""
+        """The method without privacy that prices are over; empty if none has run."""
+        return reference_of(self.table)
+
+    def over_others(self, x: float | None) -> dict[str, Ratio]:
+        """Return what the best private error is over the methods without privacy but `public`.
+
+        By method, in the order of the scenario.
+        """
+        errors = dict[str, dict[int, float]]()
+        for o in self.outcomes:
+            if o.x == x:
+                errors.setdefault(o.method, {})[o.trial] = o.error
+        others = [m for m in self.scenario.methods if m in errors and m != self.public]
+        ratios = {
+            m: paired_ratio(errors[self.lead], errors[m])
+            for m in others
+            if method_card(m).privacy == "none" and self.lead in errors
+        }
+        return {m: replace(r, reference=m) for m, r in ratios.items() if r is not None}
 
 
 def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:

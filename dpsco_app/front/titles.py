@@ -146,13 +146,15 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """Return a factor: two figures below ten, none behind the point above.
+    """Return a factor: two figures from 1 to ten, none behind the point above; never 0.0.
 
     Examples
     --------
-    >>> [ratio_text(value) for value in (1.26, 73.4, 2e6, math.inf)]
-    ['1.3', '73', '> 10⁶', '∞']
+    >>> [ratio_text(value) for value in (0.023, 1.26, 73.4, 2e6, math.inf)]
+    ['0.02', '1.3', '73', '> 10⁶', '∞']
     """
     if value > 1e6:
         return "∞" if math.isinf(value) else "> 10⁶"
+    if 0 < value < 0.095:
+        return f"{value:.2f}" if value >= 0.005 else "< 0.01"
     return f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):,.0f}"

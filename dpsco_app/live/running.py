@@ -40,6 +40,7 @@ class Result:
     # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
     beside: Result | None = None  # the result of the second panel
+    role: str = "hardest"  # what the second panel was when it was asked for
     overlay: Result | None = None  # the result of a pinned run, which is drawn into the first panel
 
     @property

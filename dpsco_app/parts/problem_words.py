@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from dpsco_app.parts.options import number_text
-from dpsco_core import catalogue
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.fields import MEAN
 
@@ -15,7 +14,6 @@ class ProblemWords:
     error: str
     error_axis: str
     method: str  # what a method is called, in lower case
-    baseline: str  # the reference without privacy, in a sentence
 
 
 ESTIMATION = ProblemWords(
@@ -23,14 +21,12 @@ ESTIMATION = ProblemWords(
     error="error",
     error_axis="Error ‖μ̂ − μ‖₂ (log)",
     method="estimator",
-    baseline="the non-private mean",
 )
 OPTIMISATION = ProblemWords(
     quantity="excess risk",
     error="excess population risk",
     error_axis="Excess population risk F(ŵ) − F(w*) (log)",
     method="optimiser",
-    baseline="the non-private minimiser",
 )
 
 
@@ -54,14 +50,6 @@ def geometry_name(kind: str, q: float | None = None) -> str:
     if kind == "lq" and q is not None:
         return f"ℓq ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]
-
-
-def baseline(problem: str) -> str:
-    """Return the slug of the default method without privacy; empty if there is none."""
-    public = (
-        m for m in catalogue.default_methods(problem) if catalogue.method_card(m).privacy == "none"
-    )
-    return next(public, "")
 
 
 def class_text(card: BoundCard, applies: bool) -> str:

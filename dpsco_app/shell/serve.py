@@ -61,5 +61,5 @@ def warm_up() -> None:
     for study in bare:
         cost(study.scenario)
     studies = tuple(replace(s, outcomes=tuple(map(run_cell, cells(s.scenario)))) for s in bare)
-    front_screen(studies, studies, View(), Theme())
+    front_screen(studies, View(), Theme())
     summary(frame(studies[0].outcomes))  # the tables below

@@ -6,7 +6,7 @@ where the page is built, for the prepared figures.
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl, urlencode
 
 from dpsco_app.figure.theme import SIZES, WIDTHS, Theme
 from dpsco_app.front import links
-from dpsco_app.front.answer import QUESTION
+from dpsco_app.front.answer import question
 from dpsco_app.front.changes import changed, none_chosen
 from dpsco_app.front.picture import WHY, fit
 from dpsco_app.front.screen import front_screen
-from dpsco_app.front.second import alike, beside, overlays
+from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.differences import apart
@@ -144,36 +144,35 @@ class Visit:
         outcomes = (self.known[c] for c in cells(part.scenario) if c in self.known)
         return replace(part, outcomes=tuple(outcomes), overlay=over)
 
-    def _studies(self) -> tuple[list[Study], list[Study], bool]:
-        """Return the panels, those that the answer is about, and whether these are older."""
+    def _studies(self) -> tuple[list[Study], bool]:
+        """Return the panels, and whether they are older than the last change.
+
+        They are of one moment: what is not yet measured of the present settings is not mixed with
+        what was measured of others.
+        """
         firsts = [c for part in self.parts for c in cells(part.scenario) if c.trial == 0]
         if firsts and all(c in self.known for c in firsts):  # enough to be drawn
             self.before = self.parts
-            made = [self._measured(part) for part in self.parts]
-            return made, made, False
-        old = [self._measured(part) for part in self.before]
-        parts = self.parts or [Study(scenario=self.scenario)]
-        if not old or not overlays(parts[0].scenario, old[0].scenario):
-            made = [self._measured(part) for part in self.parts] or parts
-            return made, made, False
-        bare = [replace(self._measured(part), outcomes=()) for part in parts]
-        return [_moved(part, old) for part in bare], old, True
+            return [self._measured(part) for part in self.parts], False
+        if self.before:
+            return [self._measured(part) for part in self.before], True
+        made = [self._measured(part) for part in self.parts]
+        return made or [Study(scenario=self.scenario)], False
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
         began = time.monotonic()
-        studies, told, stale = self._studies()
+        studies, stale = self._studies()
         several = theme.size.several and self.view.panel != "second"
         only = None if several else len(studies) - 1 if self.view.panel == "second" else 0
-        panels, spoken_of = tuple(studies), tuple(told)
-        made = front_screen(panels, spoken_of, self.view, theme, only, before=stale)
+        made = front_screen(tuple(studies), self.view, theme, only, before=stale)
         values = {
             "head": made.head,
             "figure": _plain(made.charts),
-            "alt": made.answer.plain.strip() or QUESTION,
+            "alt": made.answer.plain.strip() or question(studies),
             "table": made.table,
             "panels": panel_switch(self.scenario, studies, self.view, several=theme.size.several),
-            "notes": notes(self.scenario, self.view, told),
+            "notes": notes(studies[0].scenario, self.view, studies),
         }
         now = time.monotonic()
         self._next = now + max(DRAW_EVERY_SECONDS, WORK_TO_DRAWING * (now - began))
@@ -221,14 +220,6 @@ class Visit:
 
     def python(self) -> str:
         return run_script([part.scenario for part in self.parts])
-
-
-def _moved(study: Study, old: Sequence[Study]) -> Study:
-    """Return a panel of the present settings with what was measured before, if it fits."""
-    for one in old:
-        if one.role == study.role and alike(one.scenario, study.scenario):
-            return replace(study, outcomes=one.outcomes, ran=one.scenario)
-    return study
 
 
 def _plain(value: Any) -> Any:

@@ -173,6 +173,7 @@ def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
     place = "" if scenario.geometry == "l2" else f" on the set {shape}"
     whom = "replace-one" if scenario.level == "item" else "replace-one-user"
     print(f"{what}{place}, {trials}, {budget}, {whom}\n")
+    rows = summary(cells, scenario).to_dict("records")
     lines = [
         [
             str(row["name"]),
@@ -184,10 +185,12 @@ def _print_run(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
             number(1000 * row["seconds"]),
             str(row["not_applicable"]),
         ]
-        for row in summary(cells, scenario).to_dict("records")
+        for row in rows
     ]
+    over = {row["price_over"] for row in rows} - {""}
+    price = f"{PRICE} over {', '.join(method_card(m).name for m in over)}" if over else PRICE
     print(
-        table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", PRICE, "ms", ""])
+        table(lines, ["method", scenario.axis or "", "median", "10-90 %", "mean", price, "ms", ""])
     )
     _print_intervals(scenario, outcomes)
     shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]

@@ -1,6 +1,7 @@
 """What needs no trials: the expected errors without privacy on two-point data."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy.special import gammaln, xlog1py, xlogy
 from dpsco_core.methods.euclidean import Erm
 from dpsco_core.methods.mean import SampleMean
 from dpsco_core.results.measured import Measurement, Table
-from dpsco_core.results.price import Ratio
 from dpsco_core.scenario import Scenario
+
+Exact = Mapping[tuple[str, float | None], float | None]  # expected errors, by method and point
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
@@ -50,20 +52,19 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
     prices over it. These are over the expected error then.
     """
     points = dict(scenario.points())
-    known = {x: expected_error(points[x], m) for m, x in table if m in PUBLIC and x in points}
-    return {
-        (method, x): row if (exact := known.get(x)) is None else _over(row, exact)
-        for (method, x), row in table.items()
-    }
+    ran = [at for at, row in table.items() if at[0] in PUBLIC and row.trials and at[1] in points]
+    known = {(m, x): expected_error(points[x], m) for m, x in ran}
+    return {at: _with_exact(row, known) for at, row in table.items()}
 
 
-def _over(row: Measurement, exact: float) -> Measurement:
-    if row.trials == 0:
-        return row
-    if row.method in PUBLIC:
-        return replace(row, mean=exact, standard_error=0.0, exact=True)
-    if row.price is None or not exact > 0:
+def _with_exact(row: Measurement, known: Exact) -> Measurement:
+    """Return a row with the expected error of its method, or its price over that of another."""
+    own = known.get((row.method, row.x))
+    if own is not None:
+        return replace(row, mean=own, standard_error=0.0, exact=True)
+    exact = None if row.price is None else known.get((row.price.reference, row.x))
+    if row.price is None or exact is None or not exact > 0:
         return row
     value, width = row.mean / exact, row.half / row.mean if row.trials > 1 else math.nan
-    price = Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
-    return replace(row, price=price)
+    low, high = value * math.exp(-width), value * math.exp(width)
+    return replace(row, price=replace(row.price, value=value, low=low, high=high))

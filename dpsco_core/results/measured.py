@@ -8,7 +8,7 @@ from operator import attrgetter
 import numpy as np
 from scipy.special import stdtrit
 
-from dpsco_core.results.price import Ratio, prices
+from dpsco_core.results.price import Ratio, prices, reference_method
 from dpsco_core.runs.study import Outcome
 
 LEVEL = 0.95
@@ -26,7 +26,7 @@ class Measurement:
     # the quantiles of the trials at 10 % and 90 %
     low: float
     high: float
-    # over the method without privacy in the same trials; None without one, and of that one
+    # over the `reference_of` the table in the same trials; None without one, and of that one
     price: Ratio | None
     seconds: float  # the median of the releases
     refusal: str = ""  # why the method cannot run
@@ -56,8 +56,21 @@ def measured(outcomes: Iterable[Outcome]) -> Table:
     by_point: dict[float | None, dict[str, dict[int, float]]] = {}
     for (method, x), group in groups.items():
         by_point.setdefault(x, {})[method] = {o.trial: o.error for o in group}
-    paid = {x: prices(errors) for x, errors in by_point.items()}
+    reference = reference_method(m for (m, _), group in groups.items() if _ran(group))
+    paid = {x: prices(errors, reference) for x, errors in by_point.items()}
     return {at: _measurement(group, paid[at[1]].get(at[0])) for at, group in groups.items()}
+
+
+def reference_of(table: Table) -> str:
+    """Return the method that all prices of a table are over; empty where none without privacy ran.
+
+    One for all points: a curve of prices has one denominator.
+    """
+    return reference_method(m for (m, _), row in table.items() if row.trials)
+
+
+def _ran(group: Iterable[Outcome]) -> bool:
+    return not any(math.isnan(o.error) for o in group)
 
 
 def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:

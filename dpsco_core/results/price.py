@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ class Ratio:
     # NaN where a single trial leaves the spread unknown
     low: float
     high: float
+    reference: str = ""  # the method whose error it is over; its name goes with the number
 
     @property
     def within_noise(self) -> bool:
@@ -73,17 +74,18 @@ def paired_ratio(errors: Errors, reference: Errors) -> Ratio | None:
     return Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
 
 
-def prices(errors: Mapping[str, Errors]) -> dict[str, Ratio]:
+def prices(errors: Mapping[str, Errors], reference: str | None = None) -> dict[str, Ratio]:
     """Return the price of privacy of every private method, from the errors at one point by method.
 
-    A method that did not run has none, and none has one without a method without privacy.
+    A method that did not run has none, and none has one without a method without privacy. Each
+    says what it is over: `reference`, or else the `reference_method` of those that are given.
     """
-    reference = reference_method(errors)
-    if not reference:
+    over = reference_method(errors) if reference is None else reference
+    if over not in errors:
         return {}
     private = (m for m in errors if method_card(m).privacy != "none")
-    ratios = ((m, paired_ratio(errors[m], errors[reference])) for m in private)
-    return {m: one for m, one in ratios if one is not None}
+    ratios = ((m, paired_ratio(errors[m], errors[over])) for m in private)
+    return {m: replace(one, reference=over) for m, one in ratios if one is not None}
 
 
 def errors_by_method(cells: pd.DataFrame) -> dict[str, dict[int, float]]:

@@ -223,6 +223,7 @@ def _result_json(group: list[Outcome], neighbours: str, row: Measurement) -> dic
         "price": None if price is None else plain(price.value),
         "price_low": None if price is None else plain(price.low),
         "price_high": None if price is None else plain(price.high),
+        "price_over": None if price is None else price.reference,
         "seconds": row.seconds,
         "spent": budget_fields(first.spent),
         "neighbours": neighbours,

@@ -30,7 +30,7 @@ MEASURES = [
 PRICE = ("price", "price_low", "price_high")
 SUMMARY_COLUMNS = [
     *("method", "name", "x", "trials"),
-    *(*MEASURES, "exact", *PRICE, "seconds", "not_applicable"),
+    *(*MEASURES, "exact", *PRICE, "price_over", "seconds", "not_applicable"),
 ]
 NO_PRICE = Ratio(value=math.nan, low=math.nan, high=math.nan)
 
@@ -64,8 +64,8 @@ def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFra
     The order of the rows is that of their first cells; the numbers do not depend on the order of
     the cells. A method that does not apply has NaN everywhere and its reason. Quantiles are over
     the trials: the spread, not an interval of the median. ``price`` is that of `prices`, with its
-    95 % interval: the mean error over that of the method without privacy in the same trials; NaN
-    where there is none.
+    95 % interval: the mean error over that of the method without privacy in the same trials, whose
+    slug is ``price_over``; NaN, and no slug, where there is none.
 
     With the `scenario` of the cells, the mean error without privacy on two-point data is the
     expected one: see `with_exact_errors`. ``exact`` says where, and the standard error is 0 there.
@@ -97,6 +97,7 @@ def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFra
                 **{f"q{int(100 * a)}": float(b) for a, b in zip(QUANTILES, q[1:], strict=True)},
                 "exact": row.exact,
                 **dict(zip(PRICE, (price.value, price.low, price.high), strict=True)),
+                "price_over": price.reference,
                 "seconds": row.seconds,
                 "not_applicable": row.refusal,
             }

@@ -18,6 +18,8 @@ from dpsco_core.scenario import RANGED, Scenario
 # The scenarios that are run beside one, which may depend on it.
 Beside = Callable[[Scenario], Sequence[Scenario]]
 ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, a smaller size is the better way out
+SIZES = ("n", "m")  # axes of which the largest points may be too large for a place
+LEAST_SIZE = 50  # records or users, with fewer of which hardly any method runs
 
 
 def nobody(scenario: Scenario) -> tuple[Scenario, ...]:
@@ -75,6 +77,26 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
     """
     good = _good_points(scenario, limits, nobody)
     return replace(scenario, grid=good) if good else scenario
+
+
+def with_enough_points(scenario: Scenario, limits: Limits) -> Scenario:
+    """Return the scenario with smaller sizes on its axis, where a place left it hardly any.
+
+    A curve of one point shows no trend: with many items a user, few numbers of users are left.
+
+    Examples
+    --------
+    >>> from dpsco_core.base.limits import DASHBOARD
+    >>> users = Scenario(n=500, m=1000, axis="n", grid=(500,), methods=("user.mean-clipped",))
+    >>> with_enough_points(users, DASHBOARD).grid
+    (50, 100, 200, 500)
+    """
+    grid = scenario.grid
+    if scenario.axis not in SIZES or not 0 < len(grid) < ENOUGH_POINTS:
+        return scenario
+    powers = (digit * 10**power for power in range(1, 7) for digit in (1, 2, 5))
+    smaller = [x for x in powers if LEAST_SIZE <= x < min(grid)][-ENOUGH_POINTS:]
+    return with_fitting_grid(replace(scenario, grid=(*smaller, *grid)), limits)
 
 
 def smallest_set(scenario: Scenario) -> float:

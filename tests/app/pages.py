@@ -10,7 +10,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.figure.marks import FADED
+from dpsco_app.figure.colours import FADED
 from dpsco_app.live.running import Result
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
@@ -111,6 +111,9 @@ def ladder(page: AppTest) -> dict[str, list[str]]:
 def is_stale(page: AppTest) -> bool:
     """Whether the head, the figure and the status say that the settings have changed."""
     faded = {t.get("opacity") for t in figure(page)["data"] if t.get("error_y")} == {FADED}
+    everything = figure(page)["data"] + figure(page)["layout"]["annotations"]
+    assert all(part.get("opacity", 1.0) <= FADED for part in everything if faded)
+    assert faded == ("before'" in _part(page, r"<table class=('ladder.*?')>"))
     waiting = re.match("Settings changed|These settings cannot", status(page))
     assert faded == bool(waiting) == ("Before: " in html(page))
     return faded

@@ -64,7 +64,7 @@ def draw_details(shown: Shown, lead: str) -> None:
     fold("Numbers", lambda: _numbers(studies_of(shown)), "fold_numbers")
     whom = "users" if scenario.m > 1 else "records"
     fold(f"How many {whom} do I need?", lambda: draw_need(result, lead), "fold_need")
-    fold("Formulas and papers", lambda: draw_formulas(shown.live), "fold_formulas")
+    fold("Formulas and papers", lambda: draw_formulas(shown.scenario), "fold_formulas")
     fold_words("How to read this figure", how_to_read(scenario), "fold_reading")
 
 
@@ -73,7 +73,7 @@ def _numbers(studies: Sequence[Study]) -> None:
     for i, study in enumerate(studies):
         if len(studies) > 1:
             st.caption(f"{panel_title(study, studies)}:")
-        export.show_table(numbers(study.outcomes, study.ran or study.scenario))
+        export.show_table(numbers(study.outcomes, study.scenario))
         covered |= draw_coverage(study.scenario, study.outcomes, f"coverage_{i}")
     if covered:
         st.caption(ABOUT_COVERAGE)

@@ -55,7 +55,7 @@ def draw_settings() -> None:
 
 
 def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
-    scenario = shown.live
+    scenario = shown.scenario
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
             choose_panels(shown)
@@ -68,17 +68,17 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
         link(STATE, STATE.current(), shown.result.scenario)
     kept = pinned(st.session_state[PIN])
     if kept is not None:
-        st.caption(_about_pin(kept, scenario))
+        st.caption(_about_pin(kept, shown.now or scenario))
 
 
 def choose_panels(shown: Shown) -> None:
     """Draw the switch between both panels and one of them."""
     studies = studies_of(shown)
-    pair = beside(shown.live, st.session_state[AGAINST], st.session_state[PIN])
+    pair = beside(shown.scenario, st.session_state[AGAINST], st.session_state[PIN])
     if pair.second is None:
         return
     options = ["both", "first", "second"] if theme().size.several else ["first", "second"]
-    names = panel_names(shown.live, pair.second, pair.role)
+    names = panel_names(shown.scenario, pair.second, pair.role)
     now = st.session_state[PANEL]
     if now not in options:
         now = options[0] if len(studies) > 1 else "first"
@@ -135,8 +135,8 @@ def _about_pin(kept: Scenario, now: Scenario) -> str:
 def _export(shown: Shown, answer: Answer) -> None:
     """Draw the files of the run, and those of its figure."""
     result, studies = shown.result, studies_of(shown)
-    slugs = proven_slugs(shown.live)
-    lines = {class_name(evaluations(shown.live, (slug,))): (slug,) for slug in slugs}
+    slugs = proven_slugs(shown.scenario)
+    lines = {class_name(evaluations(shown.scenario, (slug,))): (slug,) for slug in slugs}
     export.draw_run_files(result, lines, STATE.current().formulas)
     setting = "; beside: ".join(
         dict.fromkeys(export.setting_line(part.scenario) for part in result.parts)
@@ -180,7 +180,7 @@ def _export_sliders(scenario: Scenario) -> None:
 
 def draw_hand(shown: Shown) -> None:
     """Draw the handle of the chosen point over the figure."""
-    scenario = shown.live
+    scenario = _under_hand(shown)
     if scenario.axis is None or not math.isfinite(getattr(scenario, scenario.axis)):
         return  # q = ∞ has no place on the axis
     colours = {"ink": INK[is_dark()], "page": PAGE[is_dark()]}
@@ -190,6 +190,13 @@ def draw_hand(shown: Shown) -> None:
         on_chosen_change=_choose,
         height="content",
     )
+
+
+def _under_hand(shown: Shown) -> Scenario:
+    """Return the scenario whose value the dot sets: the present one, if its axis is drawn."""
+    now, ran = shown.now, shown.scenario
+    is_same = now is not None and (now.axis, now.grid) == (ran.axis, ran.grid)
+    return now if now is not None and is_same else ran
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:

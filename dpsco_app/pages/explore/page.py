@@ -1,7 +1,6 @@
 """Explore, the front page: what privacy costs, measured live between what is proven."""
 
 import time
-from dataclasses import replace
 from functools import cache
 from html import escape
 
@@ -65,13 +64,11 @@ class Screen:
     def draw(self, shown: Shown) -> FrontScreen:
         """Draw what there is; the browser changes the figure that is there, which is quicker."""
         studies = studies_of(shown)
-        # What was measured before a change is told with its own settings.
-        told = studies_of(replace(shown, stale=False)) if shown.stale else studies
         # Where there is room for one panel: the ladder has both.
         one = len(studies) - 1 if st.session_state[PANEL] == "second" else 0
         only = None if self.shown_with.size.several else one
         view, before = STATE.current(), shown.stale
-        made = front_screen(studies, told, view, self.shown_with, only, before=before)
+        made = front_screen(studies, view, self.shown_with, only, before=before)
         self.count += 1
         self.head.html(made.head)
         self.figure.draw(made.charts, made.answer.plain, f"explore_{self.count}")

@@ -1,12 +1,13 @@
 """What Explore runs and shows: the result of the session, beside what, and how far it is."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import streamlit as st
 
 from dpsco_app.figure.theme import SIZES
-from dpsco_app.front.second import Beside, alike, beside, overlays
-from dpsco_app.front.study import Study
+from dpsco_app.front.second import Beside, beside
+from dpsco_app.front.study import Role, Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, shown_bounds
@@ -84,6 +85,7 @@ def result_of(scenario: Scenario | None, others: Beside | None) -> Result | None
             known = result or Result(scenario)
             result = known.of(scenario)
             result.beside = None if others.second is None else known.of(others.second)
+            result.role = others.role
             result.overlay = None if others.overlay is None else known.of(others.overlay)
             same = True
     going = bool((asked or state.get("running")) and same and result and not result.complete)
@@ -108,10 +110,12 @@ class Shown:
     running: bool
 
     @property
-    def live(self) -> Scenario:
-        """The scenario whose bounds are drawn: the changed one where the old lines fit into it."""
-        old = self.result.scenario
-        return self.now if self.stale and self.now and overlays(self.now, old) else old
+    def scenario(self) -> Scenario:
+        """The scenario of all that is drawn and said: that of the result, old or not.
+
+        Titles, bounds, lines, table and words are of one run; `stale` marks them all.
+        """
+        return self.result.scenario
 
 
 def shown_of(result: Result, scenario: Scenario | None, others: Beside | None) -> Shown:
@@ -130,24 +134,20 @@ def shown_of(result: Result, scenario: Scenario | None, others: Beside | None) -
 
 
 def studies_of(shown: Shown) -> tuple[Study, ...]:
-    """Return the panels: what has been measured, between the bounds of the present settings."""
-    result, live = shown.result, shown.live
+    """Return the panels: what has been measured, between the bounds of the settings that ran."""
+    result, scenario = shown.result, shown.scenario
     over = result.overlay
     pinned = None if over is None else Study(scenario=over.scenario, outcomes=tuple(over.outcomes))
     first = Study(
-        scenario=live,
+        scenario=scenario,
         outcomes=tuple(result.outcomes),
-        ran=result.scenario,
-        role="hardest" if is_hard(live) and hardest(live) is None else "own",
+        role="hardest" if is_hard(scenario) and hardest(scenario) is None else "own",
         overlay=pinned,
     )
-    pair = beside(live, st.session_state[AGAINST], st.session_state[PIN])
-    if result.beside is None or pair.second is None or st.session_state[PANEL] == "first":
+    if result.beside is None or st.session_state[PANEL] == "first":
         return (first,)
-    old = result.beside.scenario
-    scenario = pair.second if alike(old, pair.second) else old
-    outcomes = tuple(result.beside.outcomes)
-    second = Study(scenario=scenario, outcomes=outcomes, role=pair.role, ran=old)
+    outcomes, role = tuple(result.beside.outcomes), cast(Role, result.role)
+    second = Study(scenario=result.beside.scenario, outcomes=outcomes, role=role)
     alone = st.session_state[PANEL] == "second" and SIZES[window.size()].several
     return (second,) if alone else (first, second)
 

@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 methods = ("mean.sample", "mean.clipped")
 scenario = Scenario(methods=methods, axis="n", grid=(500, 1000), trials=2, n=1000)
 one = Study(scenario=scenario, outcomes=tuple(study(scenario)))
-screen = front_screen((one,), (one,), View(), Theme(dark=False, size=WIDE))
+screen = front_screen((one,), View(), Theme(dark=False, size=WIDE))
 assert screen.answer.headline[0] and len(screen.charts["data"]) > 5
 print(*sorted({"streamlit", "plotly", "pandas"} & set(sys.modules)))
 """

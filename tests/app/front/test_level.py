@@ -119,7 +119,7 @@ def test_two_panels_speak_of_one_method_where_their_trials_allow_it() -> None:
     assert [study.lead for study in agreed([own, tied])] == [CLIPPED, CLIPPED]
     other = with_errors((0.1, 0.1), (0.3, 0.3), (0.2, 0.2))
     assert [study.lead for study in agreed([own, other])] == [CLIPPED, COORDINATES]
-    figure = front_screen((own, tied), (own, tied), View(), Theme()).figure
+    figure = front_screen((own, tied), View(), Theme()).figure
     assert [panel.gap and panel.gap.key for panel in figure.panels] == [CLIPPED, CLIPPED]
 
 

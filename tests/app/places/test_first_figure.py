@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.front.answer import LESS, SAME
 from dpsco_app.front.notice import LIGHT_DATA
+from dpsco_app.front.screen import UNFINISHED
 from dpsco_app.front.titles import WINDOW_NOTE, ratio_text
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore.doors import DOORS, GONE
@@ -31,6 +32,7 @@ from tests.app.pages import (
 
 GRID = "1000,2000,5000,20000"
 PRIVATE, PUBLIC = "mean.cwme-cdp", "mean.sample"
+CHOOSE = "Choose the sample mean or the median of means, too"
 
 
 def price_of(outcomes: Any, method: str, x: float) -> float:
@@ -49,7 +51,7 @@ def test_the_answer_is_the_price_of_the_best_private_method_in_both_panels() -> 
     assert run.beside is not None and run.beside.scenario.distribution == "hypercube"
     prices = [price_of(part.outcomes, PRIVATE, 5000) for part in (run, run.beside)]
     assert " on Student t data; " in headline(page)
-    assert headline(page).endswith("; in the hardest case ignoring the data is better")
+    assert headline(page).endswith("; in the hardest case ignoring the data does better")
     low, high = map(
         float,
         re.findall(r"(?:About |Between )?([\d.]+)(?: and ([\d.]+))? times", headline(page))[0],
@@ -112,7 +114,7 @@ def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() ->
     page = open_page(problem="quadratic", trials="2", grid="500", d="5")
     assert "non-private risk minimiser (" in below(page)
     page = open_page(methods="mean.clipped")
-    assert headline(page).startswith("Error 0.") and "Choose the sample mean, too" in below(page)
+    assert headline(page).startswith("Error 0.") and CHOOSE in below(page)
     page = open_page(methods=PUBLIC)
     assert headline(page) == "Choose a private algorithm to see what privacy costs"
     page = open_page(delta="0", methods=f"{PUBLIC},mean.clipped")
@@ -178,13 +180,33 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     assert is_stale(page)
 
 
-def test_the_bounds_follow_a_slider_before_anything_has_run() -> None:
+def test_until_the_new_runs_are_there_all_that_is_shown_is_of_the_old_ones() -> None:
+    """Title, lines, bounds, table and words are of one run, whatever has been changed since."""
+    page = open_page(problem="hinge", grid="500,1000", n="1000", d="5", trials="2")
+    old = snapshot(page)
+    for key, value in (("problem", "geometric-median"), ("geometry", "sparse")):
+        checked(page.selectbox(key=f"field_{key}").set_value(value).run())
+        assert is_stale(page) and snapshot(page) == old
+        assert headline(page) and f"Before: </small>{headline(page)[:4]}" in html(page)
+    press(page, "Run")
+    assert not is_stale(page)
+    assert all(new != past for new, past in zip(snapshot(page), old, strict=True))
+
+
+def test_a_run_that_a_change_has_stopped_is_called_unfinished() -> None:
     page = open_page()
-    window = ladder(page)["the window"]
-    errors = [t["y"] for t in measured(page)]
+    own = result(page).own()
+    own.outcomes = own.outcomes[:3]
+    page.session_state["result"] = own
     change(page, "field_epsilon", 5)
-    assert is_stale(page) and ladder(page)["the window"] != window
-    assert [t["y"] for t in measured(page)] == errors
+    assert is_stale(page) and headline(page) == UNFINISHED.plain
+
+
+def snapshot(page: AppTest) -> tuple[object, ...]:
+    """Return all that is told of a run: titles, lines and areas, the table, and the words."""
+    titles = [a["text"] for a in figure(page)["layout"]["annotations"]]
+    lines = [(t.get("name"), list(t["y"])) for t in figure(page)["data"] if t.get("meta")]
+    return titles, lines, ladder(page), headline(page), below(page)
 
 
 def change(page: AppTest, key: str, value: object) -> None:
@@ -222,7 +244,8 @@ def test_three_doors_stand_open_at_the_first_settings_until_another_page_was_see
 
 def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     page = open_page(rho="0.5", epsilon=None, delta=None, against=None)
-    assert below(page).endswith("(n = 5,000, d = 20, ρ = 0.5). n = 10,000 is outside of the sweep.")
+    assert "the non-private sample mean (n = 5,000, d = 20, ρ = 0.5)." in below(page)
+    assert below(page).endswith(" n = 10,000 is outside of the sweep.")
     assert re.search(r"; in the hardest case .*ignoring the data( does as well)?$", headline(page))
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))

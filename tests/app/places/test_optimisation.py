@@ -11,7 +11,7 @@ from dpsco_app.front.study import Study
 from dpsco_app.pages.one_run.state import View, fit
 from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.evaluations import starting_risks
-from dpsco_app.parts.problem_words import baseline, words_for
+from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, changed, grouped, measured_refusals
 from dpsco_app.parts.shown_bounds import lower_cards, shown
 from dpsco_core.catalogue import (
@@ -23,6 +23,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.explain.methods.guide import refusal
 from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.results.price import reference_method
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
@@ -273,7 +274,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         assert bool(lower_cards(problem)) == (problem != MEDIAN)
         assert all(c.applies_to(own) for c in lower_cards(problem))
         assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
-        assert baseline(problem) in default_methods(problem)
+        assert reference_method(default_methods(problem))
 
 
 def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:

@@ -66,6 +66,21 @@ def test_while_a_run_is_young_the_old_lines_are_faded_and_told_as_before(visit: 
     assert "Before" not in done["head"] and done["done"] and done["head"] != said
 
 
+def test_an_old_run_never_stands_under_a_new_title(visit: Visit) -> None:
+    """Panels, table, words and notes are of one run until the first of the new ones are there."""
+    parts = ("alt", "notes", "table")
+    old = finish(visit).screen(WIDE)
+    titles = [a["text"] for a in old["figure"]["layout"]["annotations"]]
+    for field, value in (("problem", "logistic"), ("geometry", "l1")):
+        visit.change(field, value)
+        young = visit.screen(WIDE)
+        assert [a["text"] for a in young["figure"]["layout"]["annotations"]] == titles
+        assert [young[part].replace(" before'", "'") for part in parts] == [old[p] for p in parts]
+        assert "Before: " in young["head"] and "before'" in young["table"]
+    new = finish(visit).screen(WIDE)
+    assert all(new[part] != old[part] for part in parts[::2]) and "Before" not in new["head"]
+
+
 def test_an_address_opens_as_the_same_state(visit: Visit) -> None:
     visit.change("epsilon", 0.5)
     visit.change("measure", "price")

@@ -1,0 +1,68 @@
+"""What the answer says of its reference: the method without privacy that its factors are over.
+
+It is one that has run, and the price carries it; nothing here chooses another one.
+"""
+
+from collections.abc import Sequence
+
+from dpsco_app.front.changes import level_of
+from dpsco_app.front.study import Study
+from dpsco_app.parts.options import inside
+from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.fields import MEAN
+from dpsco_core.methods.euclidean import Erm, Sgd
+from dpsco_core.methods.mean import MedianOfMeans, SampleMean
+
+# Why a method without privacy may have the larger error. Noise never helps; what comes with it may.
+WEAKNESS = {
+    SampleMean.card.slug: "clips nothing, so that a few far records move it",
+    MedianOfMeans.card.slug: "is less accurate where no record is far out",
+    Erm.card.slug: "clips nothing and fits every far record in full",
+    Sgd.card.slug: "clips nothing, and takes a single pass",
+}
+ROBUST = {MEAN: MedianOfMeans.card.slug}  # the reference that heavy tails do not spoil, by problem
+
+
+def reference_name(method: str) -> str:
+    """Return what a price is over, in a sentence; empty without one."""
+    return inside(method_card(method).short or method_card(method).name) if method else ""
+
+
+def with_article(method: str) -> str:
+    """Return a reference as the object of a sentence: an acronym at the end takes no article."""
+    name = reference_name(method)
+    return name if name.split(" ")[-1].isupper() else f"the {name}"
+
+
+def against(over: Sequence[str]) -> str:
+    """Return what the factors are over, by panel: the method that ran there, or nothing."""
+    names = [reference_name(method) for method in dict.fromkeys(over) if method]
+    if len(names) < 2:
+        return f", against the non-private {names[0]}" if names else ""
+    left, right = names
+    return f", against the non-private {left} on the left and {right} on the right"
+
+
+def why_less(study: Study, reference: str) -> str:
+    """Return why an error is below that of a method without privacy, and what is fairer."""
+    name = with_article(reference)
+    why = WEAKNESS.get(reference, "could be improved without privacy, too")
+    text = f" Privacy gains nothing here: {name} {why}."
+    robust = ROBUST.get(study.scenario.problem, "")
+    if robust and robust not in study.scenario.methods:
+        text += f" Choose the {reference_name(robust)}, too, for a robust reference."
+    return text
+
+
+def without_reference(study: Study) -> str:
+    """Return what to choose, where nothing without privacy has run to compare with."""
+    scenario = study.scenario
+    known = methods_for(scenario.problem, level_of(scenario))
+    public = [m for m in known if method_card(m).privacy == "none"]
+    names = " or ".join(with_article(m) for m in public if m not in scenario.methods)
+    if names:
+        return f"Choose {names}, too, to see what privacy costs."
+    refused = (
+        "Without privacy nothing can run here" if public else "Nothing without privacy is known"
+    )
+    return f"{refused}, so there is no price."

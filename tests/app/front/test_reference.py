@@ -1,0 +1,172 @@
+"""A number and its name come from one place: every factor is over a method that has run."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.front import links
+from dpsco_app.front.answer import LESS, TAILS_QUESTION, answer, loose_ends, question
+from dpsco_app.front.changes import changed
+from dpsco_app.front.figure import front_figure
+from dpsco_app.front.panel import FrontPanel
+from dpsco_app.front.reference import reference_name, with_article
+from dpsco_app.front.study import Study, chosen_point
+from dpsco_app.front.titles import ratio_text
+from dpsco_app.front.view import View
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import METHODS, PROBLEM_SLUGS, method_card, methods_for
+from dpsco_core.results.intervals import run_json
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.allowed import refusal
+from dpsco_core.scenario import Scenario
+from tests.app.results import run
+
+PUBLIC = [m.card.slug for m in METHODS if m.card.privacy == "none"]
+SETS = (("l2", None), ("l1", None), ("lq", 1.5), ("simplex", None))
+
+
+def drawn(seed: int) -> Scenario:
+    """Return an allowed small scenario of random methods, of a random loss and set."""
+    rng = random.Random(seed)
+    while True:
+        problem, (kind, q) = rng.choice(PROBLEM_SLUGS), rng.choice(SETS)
+        known = methods_for(problem, "item")
+        own = [m for m in known if method_card(m).privacy != "none"]
+        public = [m for m in known if m in PUBLIC]
+        methods = (*rng.sample(public, rng.randint(0, 2)), *rng.sample(own, rng.randint(1, 3)))
+        scenario = Scenario(
+            problem=problem, geometry=kind, q=q, methods=methods, n=300, d=4, trials=2, seed=seed
+        )
+        if not refusal(scenario, DASHBOARD):
+            return scenario
+
+
+def ran(scenario: Scenario) -> Study:
+    return Study(scenario=scenario, outcomes=run(scenario).outcomes)
+
+
+def small(study: Study) -> str:
+    return "".join(text for text, _ in answer([study]).small)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_name_in_the_answer_is_a_method_of_the_run_and_the_factor_is_theirs(
+    seed: int,
+) -> None:
+    scenario = drawn(seed)
+    study = ran(scenario)
+    x, said = chosen_point(scenario), answer([study])
+    text = "".join(part for part, _ in said.small).replace("too, for a robust", "")
+    there = [m for m in scenario.methods if m in PUBLIC and study.at(m, x) is not None]
+    compared = text.split(" Choose the ")[0]
+    named = [m for m in PUBLIC if f"against the non-private {reference_name(m)}" in compared]
+    assert set(named) <= set(there)
+    assert {method for _, method in said.small if method} <= set(scenario.methods)
+    row = study.at(study.lead, x)
+    if row is None or row.price is None:
+        assert not named
+        assert (
+            there or row is None or row.mean == 0 or "there is no price" in text or "Choose" in text
+        )
+        return
+    (reference,) = {r.price.reference for r in study.table.values() if r.price is not None}
+    assert reference in there and reference == study.public and named in ([], [reference])
+    public = study.at(reference, x)
+    assert public is not None and row.price.value == pytest.approx(row.mean / public.mean)
+    if said.headline[0].startswith(LESS.capitalize()):
+        assert f"than {with_article(reference)}" in said.headline[0]
+    (panel,) = front_figure([study], View()).panels
+    if panel.gap is not None:
+        assert (panel.gap.low, panel.gap.high) == (public.mean, row.mean)
+    table = {r.key: r.values for r in front_figure([study], View()).ladder.rows}
+    assert table[study.lead][1] == f"{ratio_text(row.price.value)}×" and table[reference][1] == "1×"
+
+
+REPORTED = (
+    Scenario(
+        problem="linear", methods=("sco.sgd", "sco.clipped", "sco.cwme"), p=4, n=1000, trials=3
+    ),
+    Scenario(
+        methods=("mean.median-of-means", "mean.adaptive", "mean.clipped"),
+        distribution="skewed-pareto",
+        p=4,
+        n=1000,
+        trials=3,
+    ),
+)
+
+
+@pytest.mark.parametrize("scenario", REPORTED)
+def test_the_reference_is_named_everywhere_as_the_one_that_ran(scenario: Scenario) -> None:
+    (reference,) = (m for m in scenario.methods if m in PUBLIC)
+    study = ran(scenario)
+    said = "".join((*answer([study]).headline, small(study)))
+    assert f"the non-private {reference_name(reference)}" in said
+    assert "risk minimiser" not in said and "non-private sample mean" not in said
+    panel = FrontPanel(study, View(), [study])
+    hovers = "".join(text for line in panel.lines for text in line.hover)
+    assert f"times the {method_card(reference).name[0].lower()}" in hovers
+    rows = run_json(scenario, study.outcomes)["results"]
+    assert {r["price_over"] for r in rows} == {None, reference}
+    assert set(summary(frame(study.outcomes), scenario)["price_over"]) == {"", reference}
+
+
+def test_two_references_have_a_factor_each() -> None:
+    methods = ("mean.sample", "mean.median-of-means", "mean.clipped")
+    study = ran(Scenario(methods=methods, n=1000, trials=5))
+    assert "against the non-private sample mean" in small(study)
+    assert "Against the median of means: " in small(study)
+    (ratio,) = study.over_others(None).values()
+    lead, robust = (study.at(m, None) for m in (study.lead, "mean.median-of-means"))
+    assert lead is not None and robust is not None
+    assert ratio.value == pytest.approx(lead.mean / robust.mean)
+
+
+def test_without_a_reference_there_is_no_price_and_the_page_says_what_to_choose() -> None:
+    study = ran(Scenario(methods=("mean.clipped",), n=1000, trials=2))
+    assert "Choose the sample mean or the median of means, too" in small(study)
+    (panel,) = front_figure([study], View()).panels
+    assert panel.gap is None
+
+
+def test_the_bracket_and_the_headline_never_place_the_lower_line_above() -> None:
+    """A factor that is measured below 1 and within its noise has both its ends."""
+    study = ran(Scenario(methods=("mean.sample", "mean.clipped"), n=1000, trials=3))
+    public = {o.trial: o.error for o in study.outcomes if o.method == "mean.sample"}
+    factors = {0: 0.2, 1: 0.9, 2: 0.5}
+    outcomes = tuple(
+        replace(o, error=public[o.trial] * factors[o.trial]) if o.method == "mean.clipped" else o
+        for o in study.outcomes
+    )
+    study = replace(study, outcomes=outcomes)
+    row = study.at("mean.clipped", None)
+    assert row is not None and row.price is not None and row.price.value < 1 < row.price.high
+    low, high = loose_ends(row.price) or ("", "")
+    assert float(low) <= row.price.low + 1e-9 and row.price.value <= float(high)
+    assert answer([study]).headline[0].startswith(f"Between {low} and {high} times")
+    (panel,) = front_figure([study], View()).panels
+    assert panel.gap is not None and panel.gap.text == f"×{low}–{high}"
+
+
+def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> None:
+    heavy = Scenario()
+    assert "heavy-tailed" in question([Study(scenario=heavy)])
+    for light in (replace(heavy, distribution="gaussian"), replace(heavy, p=20)):
+        assert "light-tailed" in question([Study(scenario=light)])
+    sweep = Study(scenario=replace(heavy, axis="p", grid=(2, 8)))
+    both = Study(scenario=heavy), Study(scenario=replace(heavy, p=8), role="tail")
+    assert question([sweep]) == question(both) == TAILS_QUESTION
+
+
+def test_many_items_a_user_leave_a_curve_and_not_a_point() -> None:
+    scenario, problems = links.read({"m": "1000"})
+    assert not problems and len(scenario.grid) >= 3 and max(scenario.grid) == 500
+    assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)
+    assert links.read(links.query(scenario))[0] == scenario
+    few = replace(links.BASE, m=1)
+    made, sweep, _ = changed(few, "m", 1000, (few.grid, few.grid), DASHBOARD)
+    assert made.grid == scenario.grid
+    assert changed(made, "m", 1, sweep, DASHBOARD)[0].grid == few.grid
