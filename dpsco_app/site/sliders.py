@@ -68,7 +68,10 @@ def _own(scenario: Scenario, name: str) -> float:
 
 
 def _usual(scenario: Scenario) -> tuple[str, ...]:
-    return ("epsilon",) if scenario.epsilon and scenario.axis != "epsilon" else ("d",)
+    """Return the field of the second slider: the budget, or else the dimension or the records."""
+    if scenario.epsilon and scenario.axis != "epsilon":
+        return ("epsilon",)
+    return ("d",) if scenario.axis != "d" else ("n",)
 
 
 def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
@@ -88,7 +91,8 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
 def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDRESS.default) -> str:
     """Return a study with sliders over its axis and over one or two fields, as one HTML file.
 
-    Without `over`: over the budget, or where that is the axis or not set, over the dimension.
+    Without `over`: over the budget, or where that is the axis or not set, over the dimension, or
+    where that is the axis, over the number of records.
     """
     sliders = places(scenario, over or _usual(scenario))
     visit, texts = Visit(LIBRARY), dict[str, int]()  # many drawings share them, each once

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -124,3 +125,8 @@ def test_the_time_of_the_page_is_predicted_from_its_studies_and_its_places(
         cost(replace(STUDY, epsilon=e)).seconds for e in places(STUDY, ("epsilon",))["epsilon"]
     )
     assert short - drawn > own  # the hardest case is run, too
+
+
+def test_a_study_over_the_dimension_without_an_epsilon_gets_a_slider_of_another_field() -> None:
+    study = replace(STUDY, epsilon=None, delta=None, rho=0.5, axis="d", grid=(5, 10))
+    assert 0 < sliders_seconds(study) < math.inf
