@@ -150,10 +150,7 @@ def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
         before = _global_state()
         result = call(*given, **named)
         if _global_state() != before:
-            raise TypeError(
-                "it uses the global generator, np.random: all randomness comes from the rng that "
-                "it is given"
-            )
+            raise TypeError("np.random is used: draw from the rng given")
         return result
 
     return watched

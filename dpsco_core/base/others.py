@@ -67,7 +67,7 @@ def reason(problem: BaseException, path: str) -> str:
     else:  # an error whose own text raises is told, too
         told = traceback.format_exception_only(problem)[0].partition(": ")[2]
     if isinstance(problem, ValueError) and CLOSED.search(told):
-        return f"it writes{where} into an array that it shares with other methods: copy it first"
+        return f"it writes{where} into shared data: copy it first"
     return f"{type(problem).__name__}{where}" + (f": {told}" if told else "")
 
 

@@ -270,7 +270,7 @@ class Store:
         try:
             yield
         except sqlite3.DatabaseError as problem:
-            raise self._failed(done, str(problem).rstrip(".")) from problem
+            raise self._failed(done, " ".join(str(problem).split()).rstrip(".")) from problem
         except OSError as problem:
             raise self._failed(done, problem.strerror or str(problem)) from problem
 
@@ -335,6 +335,15 @@ def checked(text: str, key: bytes = b"") -> str:
     return whole
 
 
+def is_within(spent: Budget | None, budget: Budget) -> bool:
+    """Whether a run under a budget can have spent this: some of it, or of its pure part."""
+    if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
+        spent, ZCDP
+    ):
+        return False
+    return all(0 <= value <= getattr(budget, name) for name, value in asdict(spent).items())
+
+
 def require_sound(outcome: Outcome, cell: Cell) -> None:
     """Raise `ValueError` unless an outcome is one that a run of the cell could have given."""
     ran = outcome.not_applicable is None
@@ -344,7 +353,7 @@ def require_sound(outcome: Outcome, cell: Cell) -> None:
         and (is_error(outcome.error, cell.point) if ran else math.isnan(outcome.error))
         and all(0 <= value <= LARGEST for value in (outcome.seconds, outcome.error_uncertainty))
         and (ran or isinstance(outcome.not_applicable, str))
-        and (outcome.spent is not None) == private
+        and (is_within(outcome.spent, cell.point.budget) if private else outcome.spent is None)
         and all(isinstance(text, str) for text in (*outcome.flaws, *outcome.notes))
         and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
         and isinstance(outcome.diagnostics, dict)
@@ -367,6 +376,9 @@ def outcome_from(text: str) -> Outcome:
     """Return the outcome of `outcome_text`; one of `NOT_OURS` is raised if the text is not its."""
     values: dict[str, Any] = json.loads(text)
     values["error"] = math.nan if values["error"] is None else values["error"]
+    for name in NUMBERS:
+        if type(values.get(name, 0.0)) not in (int, float):
+            raise TypeError(f"{name} is no number")
     values |= {name: float(values[name]) for name in NUMBERS if name in values}
     spent = values["spent"]
     values["spent"] = None if spent is None else KINDS[spent.pop("kind")](**spent)
