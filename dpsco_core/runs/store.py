@@ -51,8 +51,8 @@ BESIDE = {
     "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     "CREATE TABLE sqlite_sequence(name,seq)",
 }
-SUM_BYTES = 8  # of a checksum
-SEPARATOR = " #"  # before it
+SUM_BYTES = 8  # the length of a checksum
+SEPARATOR = " #"  # between a text and its checksum
 NUMBERS = ("error", "seconds", "error_uncertainty")  # the numbers of an outcome
 # What reading a text raises that is no outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)

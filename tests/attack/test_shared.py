@@ -130,9 +130,9 @@ def assert_closed(name: str, array: np.ndarray) -> None:
 def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
     point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
     instance, sample = _draw(point, 0)
-    found = list(arrays(sample, "sample"))
-    assert found
-    for name, array in (*found, *arrays(instance, "problem")):
+    drawn = list(arrays(sample, "sample"))
+    assert drawn
+    for name, array in (*drawn, *arrays(instance, "problem")):
         assert_closed(name, array)
     for name in ("minimiser", "mean"):
         for one in arrays(getattr(instance, name, None), name):  # new at each call, or closed
@@ -152,13 +152,13 @@ def test_blocks_of_generated_records_cannot_be_written_to() -> None:
 
 
 def test_the_arrays_of_a_plan_cannot_be_written_to() -> None:
-    found = 0
+    checked_arrays = 0
     for method, problem in (("sco.ftrl", "logistic"), ("lp.noisy-mirror-descent", "logistic")):
         point = Scenario(problem=problem, n=400, d=3, methods=(method,))
         for name, array in arrays(planned(point, method), "plan"):
             assert_closed(name, array)
-            found += 1
-    assert found
+            checked_arrays += 1
+    assert checked_arrays
 
 
 def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:

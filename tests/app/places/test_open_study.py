@@ -235,7 +235,7 @@ def test_an_outcome_is_not_believed(tmp_path: Path, field: str, value: Any) -> N
     cell = next(cells(SMALL))
     values = json.loads(outcome_text(run_cell(cell))) | {field: value}
     with closing(sqlite3.connect(path)) as base:
-        text = with_sum(json.dumps(values), key_of(cell))  # which a stranger can form, too
+        text = with_sum(json.dumps(values), key_of(cell))  # a stranger can form a checksum
         base.execute("UPDATE cells SET outcome = ? WHERE key = ?", (text, key_of(cell)))
         base.commit()
     with pytest.raises(InvalidInput, match="damaged"):
