@@ -6,9 +6,9 @@ number, no plan or no estimate, is one sentence with its slug, its file and the 
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -132,10 +132,34 @@ def guard_method(family: type[Method], path: str) -> None:
         ("plan", _wrong_plan, (NotApplicable,)),
         ("release", _wrong_release, (BudgetExceeded,)),
     ):
-        setattr(family, name, guarded(getattr(family, name), what, path, check, passes))
+        own = _with_its_own_noise(getattr(family, name))
+        setattr(family, name, guarded(own, what, path, check, passes))
     stage = family.stage
     if stage.place is not None:
         family.stage = replace(stage, place=guarded(stage.place, what, path))
+
+
+def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that fails where it draws from numpy's global generator.
+
+    A run that does is not the one that its seed and its ledger say.
+    """
+
+    @wraps(call)
+    def watched(*given: Any, **named: Any) -> Any:
+        before = _global_state()
+        result = call(*given, **named)
+        if _global_state() != before:
+            raise TypeError("np.random is used: draw from the rng given")
+        return result
+
+    return watched
+
+
+def _global_state() -> tuple[object, ...]:
+    """Return where numpy's global generator stands."""
+    name, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - watched, not used
+    return (name, np.asarray(words).tobytes(), *rest)
 
 
 def guard_law(family: type[Distribution], path: str) -> None:

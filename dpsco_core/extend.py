@@ -21,7 +21,7 @@ from dpsco_core import catalogue
 from dpsco_core.added import added_bound, guard_law, guard_method
 from dpsco_core.base.cards import Card, MethodCard
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.others import reason
+from dpsco_core.base.others import real, reason
 from dpsco_core.base.parsing import shorten
 from dpsco_core.bounds import Bound
 from dpsco_core.data.base import Distribution, ScaledLaw
@@ -99,8 +99,10 @@ def load_text(file: OwnFile) -> None:
     except InvalidInput:
         del sys.modules[module.__name__]
         raise
-    except (Exception, SystemExit) as problem:
+    except BaseException as problem:
         del sys.modules[module.__name__]
+        if isinstance(problem, KeyboardInterrupt):  # from whoever started the process
+            raise
         why = reason(problem, file.path)
         raise _refused("a Python file that can be loaded", shown, why) from problem
 
@@ -115,7 +117,9 @@ def load_installed() -> None:
             continue
         try:
             module = point.load()
-        except (Exception, SystemExit) as problem:
+        except BaseException as problem:
+            if isinstance(problem, KeyboardInterrupt):
+                raise
             why = reason(problem, "")
             raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
         names = vars(module) if isinstance(module, ModuleType) else {}
@@ -237,6 +241,13 @@ def _check_method(family: Any, source: str) -> None:
     for name, kind in (("cost", MethodCost), ("stage", Stage), ("story", Story | None)):
         good = isinstance(getattr(family, name, None), kind)
         _demand(good, "METHODS", f"classes whose {name} is what its name says", family, source)
+    for name in ("fixed", "per_row", "per_element", "per_column"):
+        time = getattr(family.cost, name)
+        if not real(time, 0, 1e12):
+            raise InvalidInput(
+                f"{name} of a cost must be nanoseconds from 0 to 1e12, got {name}="
+                f"{shorten(repr(time))} of {family.card.slug} in {source}."
+            )
     known = getattr(family, "reads", None) in get_args(Reads)
     _demand(known, "METHODS", f"classes that read {', '.join(get_args(Reads))}", family, source)
     for name, must, why in (

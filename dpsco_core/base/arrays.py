@@ -5,6 +5,9 @@ Sensitivities are proven for real numbers. Unsigned integers wrap around (minus 
 lost on the way: so every array of records, gradients or exact values passes `real_array` first.
 """
 
+from dataclasses import is_dataclass
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,7 @@ from dpsco_core.base.errors import InvalidInput, require
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -52,3 +56,51 @@ def real_array(
     with np.errstate(invalid="ignore", over="ignore"):
         plain: Vector = np.asarray(value).astype(np.float32 if single else _DOUBLE, copy=False)
     return plain
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """Return a view of an array that cannot be written to; the array itself stays as it is.
+
+    Examples
+    --------
+    >>> x = np.zeros(2)
+    >>> read_only(x).flags.writeable, x.flags.writeable
+    (False, True)
+    """
+    view: AnyArray = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def close_arrays(value: object) -> None:
+    """Make every array that `value` holds read only, and the memory behind it.
+
+    `value` is an array, a dataclass, or a container of them. Views of what was closed cannot be
+    made writeable again. For what this program has made: an array of a caller's own would be
+    closed to the caller, too.
+
+    Examples
+    --------
+    >>> x = np.zeros(2)
+    >>> close_arrays({"rows": (x,)})
+    >>> x.flags.writeable, x.view().flags.writeable
+    (False, False)
+    """
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one is None or isinstance(one, int | float | str | type) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            one.flags.writeable = False
+            waiting.append(one.base)
+            if one.dtype.hasobject:
+                waiting.extend(one.flat)
+        elif isinstance(one, tuple | list | set | frozenset):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif is_dataclass(one):
+            waiting.extend(vars(one).values() if hasattr(one, "__dict__") else ())

@@ -1,6 +1,7 @@
 """Code that somebody added: what it raises, and what it wrongly returns, is one sentence."""
 
 import math
+import re
 import traceback
 from collections.abc import Callable
 from functools import wraps
@@ -10,6 +11,8 @@ from typing import Any
 from dpsco_core.base.errors import CodeFailed
 from dpsco_core.base.parsing import shorten
 
+# What numpy says of an array that may not be written to.
+CLOSED = re.compile(r"read-only|set WRITEABLE flag")
 Check = Callable[..., str]  # takes what came back and what was given; says what is wrong, or ""
 
 
@@ -32,7 +35,9 @@ def guarded(
         try:
             result = call(*given, **named)
             wrong = check(result, *given)
-        except (Exception, SystemExit) as problem:
+        except KeyboardInterrupt:  # from whoever started the process
+            raise
+        except BaseException as problem:
             if isinstance(problem, (CodeFailed, *passes)):
                 raise
             raise failure(what, path, reason(problem, path)) from problem
@@ -61,6 +66,8 @@ def reason(problem: BaseException, path: str) -> str:
         told = problem.msg
     else:  # an error whose own text raises is told, too
         told = traceback.format_exception_only(problem)[0].partition(": ")[2]
+    if isinstance(problem, ValueError) and CLOSED.search(told):
+        return f"it writes{where} into shared data: copy it first"
     return f"{type(problem).__name__}{where}" + (f": {told}" if told else "")
 
 

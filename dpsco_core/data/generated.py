@@ -92,7 +92,7 @@ class RowSource(BlockSource[Vector]):
         block = np.empty((rows, self.d))
         self.law.fill(block, self._streams.at(number))
         block.flags.writeable = False
-        return block
+        return block.view()  # a view cannot be made writeable again
 
 
 @dataclass(frozen=True, eq=False)

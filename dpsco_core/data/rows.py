@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.arrays import Vector, read_only, real_array
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
@@ -97,7 +97,8 @@ class DenseRows(Rows):
     """Rows held as one (n, d) array."""
 
     # shape (n, d): n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody
-    # may write into it afterwards: norms are kept, and sensitivities rest on them. Booleans,
+    # may write into it afterwards: norms are kept, and sensitivities rest on them; what is held
+    # here, and every view that is handed out, is read only. Booleans,
     # integers and other floating-point numbers are converted to float64 here, see `real_array`;
     # float32 stays, for half the memory: then rows are converted as they are read (`read`), and
     # everything but the rounding of the entries is exact.
@@ -105,6 +106,7 @@ class DenseRows(Rows):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
+        object.__setattr__(self, "x", read_only(self.x))  # all methods of a trial share it
         require(self.x.ndim == 2, "x", "an array of shape (n, d)", self.x.shape)
         require(min(self.x.shape) > 0, "x", "an array with rows and columns", self.x.shape)
 
@@ -132,7 +134,7 @@ class DenseRows(Rows):
 
     def norms(self) -> Vector:
         """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
-        return self._norms
+        return read_only(self._norms)
 
     def norms_in(self, exponent: float) -> Vector:
         """Return the norm of every row with the given exponent, shape (n,); rows are finite."""

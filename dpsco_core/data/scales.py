@@ -26,7 +26,7 @@ def falling_scales(d: int, decay: float) -> Vector:
         scales = np.arange(1, d + 1, dtype=np.float64) ** -decay
         scales *= math.sqrt(d / float(scales @ scales))
     scales.flags.writeable = False
-    return scales
+    return scales.view()  # a view cannot be made writeable again
 
 
 def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:

@@ -144,7 +144,7 @@ def freeze_array(body: ConstraintSet, name: str, shape: str, *, ndim: int, least
     finite = bool(((array > least) & (array < math.inf)).all())
     require(array.ndim == ndim and array.size > 0 and finite, name, shape, given)
     array.flags.writeable = False
-    object.__setattr__(body, name, array)
+    object.__setattr__(body, name, array.view())  # a view cannot be made writeable again
     object.__setattr__(body, "d", array.shape[-1])
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Vector, close_arrays
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import CodeFailed
@@ -158,14 +158,19 @@ def released(
 ) -> Release:
     """Return what a method releases, if `ledger` accounts for all of it.
 
-    Raises `CodeFailed` if the method asks for more than the budget, or releases past the ledger.
+    Raises `CodeFailed` if the method asks for more than the budget, goes on after the ledger has
+    refused, or releases past it.
     """
     slug = method.card.slug
+    close_arrays(plan)
     try:
         release = method.release(records, plan, ledger, rng)
     except BudgetExceeded as problem:
         must = "one that stays within its budget"
         raise CodeFailed(f"method must be {must}, got method={slug} ({problem}).") from problem
+    if ledger.refusal:
+        must = "one that ends when the ledger refuses"
+        raise CodeFailed(f"method must be {must}, got method={slug} ({ledger.refusal}).")
     if release.ledger is ledger and (method.card.privacy == "none" or ledger.entries != ()):
         return release
     must = "one that releases through the ledger that it is given"

@@ -59,6 +59,7 @@ class Ledger:
     """
 
     budget: Budget  # what the run may spend in all
+    refusal: str = field(default="", init=False, repr=False, compare=False)  # why it refused, or ""
     _entries: list[Entry] = field(default_factory=list, repr=False)
     _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
     _partitions: int = field(default=0, repr=False)
@@ -134,9 +135,8 @@ class Ledger:
         noise_std = gaussian_noise_std(l2_sensitivity, amplification.rho_group)
         check_release(value, noise_std)
         cost = (amplification.epsilon, amplification.delta)
-        entry = approximate_entry(
-            "shuffled gaussian", label, l2_sensitivity, noise_std, value.size, cost
-        )
+        values = (label, l2_sensitivity, noise_std, value.size, cost)
+        entry = approximate_entry("shuffled gaussian", *values)
         self._record(replace(entry, disjoint_blocks=groups))
         return add_gaussian_noise(value, noise_std, rng)
 
@@ -392,7 +392,8 @@ class Ledger:
             entries = tuple(replace(entry, part=self._part) for entry in entries)
             self._parent._record(*entries)
         elif not fits(self._tally.totals(*entries), self.budget):
-            raise BudgetExceeded(over_budget(entries, self.budget))
+            self.refusal = over_budget(entries, self.budget)
+            raise BudgetExceeded(self.refusal)
         else:
             for entry in entries:
                 self._tally.add(entry)

@@ -6,6 +6,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import close_arrays
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.problems.base import ExcessRisk
@@ -33,7 +34,7 @@ def evaluation_rows(law: Distribution) -> DenseRows:
 def _evaluation_rows(law: Distribution) -> DenseRows:
     rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
     sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
-    sample.x.flags.writeable = False
+    close_arrays(sample)
     return sample
 
 

@@ -267,7 +267,7 @@ def _lengths(problem: GeometricMedian) -> Vector:
     rows = evaluation_rows(problem.distribution)
     lengths = np.concatenate([np.linalg.norm(b - best, axis=1) for b in rows.blocks()])
     lengths.flags.writeable = False
-    return lengths
+    return lengths.view()
 
 
 def _free_coordinate(law: Distribution) -> float:
@@ -310,7 +310,7 @@ def _two_point_minimiser(problem: GeometricMedian) -> Vector:
             else:
                 high = t
     best.flags.writeable = False
-    return best
+    return best.view()
 
 
 def _two_point_risk(law: TwoPointLaw, w: Vector) -> float:

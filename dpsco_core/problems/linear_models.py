@@ -195,4 +195,4 @@ def _truth(problem: LinearModelProblem) -> Vector:
     blocks = evaluation_rows(problem.features).blocks()
     truth = problem.truth(np.concatenate([block @ true for block in blocks]))
     truth.flags.writeable = False
-    return truth
+    return truth.view()

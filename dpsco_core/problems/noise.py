@@ -41,8 +41,8 @@ class Noise:
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Return n independent draws, shape (n,)."""
-        draws: Vector = self.law.sample(n, rng).x[:, 0]
-        draws += self.univariate.mean - self.origin
+        shift = self.univariate.mean - self.origin
+        draws: Vector = self.law.sample(n, rng).x[:, 0] + shift
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:

@@ -19,13 +19,19 @@ from typing import Any, Self
 
 from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.others import real
+from dpsco_core.catalogue import method_card
 from dpsco_core.fields import keyed
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
-from dpsco_core.runs.study import Cell, Outcome, canonical, cells
+from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
 from dpsco_core.scenario import Scenario
 
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
 VERSION = 1  # the version of the tables
+# The version of the numbers, a part of every key: raise it by 1 with any change after which a cell
+# gives another error, spends otherwise or says something else at the same scenario and trial.
+# Files stay as they are; their cells of other versions are not found, and run again.
+NUMBERS_VERSION = 1
 PATIENCE = 60.0  # seconds that a writer waits for another one
 PAUSE = 0.01  # seconds
 SCHEMA = """
@@ -39,6 +45,14 @@ CREATE TABLE cells (
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}  # as SQLite has them
+# Tables that SQLite makes beside those of a file: by ANALYZE, and for numbered rows.
+BESIDE = {
+    "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    "CREATE TABLE sqlite_sequence(name,seq)",
+}
+SUM_BYTES = 8  # the length of a checksum
+SEPARATOR = " #"  # between a text and its checksum
 NUMBERS = ("error", "seconds", "error_uncertainty")  # the numbers of an outcome
 # What reading a text raises that is no outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -71,7 +85,7 @@ class Store:
         *,
         read_only: bool = False,  # open a file that must exist, without changing it
     ) -> None:
-        self.path = Path(path)
+        self.path, self._read_only = Path(path), read_only
         address = self._address(read_only=read_only)
         with self._in_a_sentence("opened"):
             self._base = sqlite3.connect(
@@ -142,7 +156,7 @@ class Store:
             if version != VERSION:
                 raise self._foreign(f"has the format {version}, and {VERSION} is known")
             # A view or a generated column under a known name would run what its author wrote.
-            if {" ".join(str(sql).split()) for (sql,) in made} != TABLES:
+            if {" ".join(str(sql).split()) for (sql,) in made} - BESIDE != TABLES:
                 raise self._foreign("holds another program's data")
             if self._base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise self._foreign("is damaged")
@@ -171,17 +185,17 @@ class Store:
         if row is None:
             return None
         try:
-            outcome = replace(outcome_from(row[0]), x=cell.x)
+            outcome = replace(outcome_from(checked(row[0], key_of(cell))), x=cell.x)
+            require_sound(outcome, cell)
         except NOT_OURS as problem:
             raise self._foreign("is damaged") from problem
-        if (outcome.method, outcome.trial) != (cell.method, cell.trial):
-            raise self._foreign("is damaged")
         return outcome
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
         """Keep the outcome of a cell; the first one stays if two processes have run it."""
         point = json.dumps(cell.point.to_dict(), sort_keys=True)
-        row = (key_of(cell), point, cell.method, cell.trial, outcome_text(outcome))
+        key = key_of(cell)
+        row = (key, point, cell.method, cell.trial, with_sum(outcome_text(outcome), key))
         with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
 
@@ -194,6 +208,11 @@ class Store:
     def begin(self, scenario: Scenario) -> None:
         """Note that a study was begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
+        with self._in_a_sentence("read"):
+            earlier = self._base.execute("SELECT 1 FROM studies WHERE scenario = ?", (text,))
+            if earlier.fetchone():  # from before there were checksums
+                return
+        text = with_sum(text)
         with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
 
@@ -216,12 +235,22 @@ class Store:
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
         known: dict[Scenario, None] = {}  # once each, in whatever form earlier versions wrote it
         unknown = []
-        for (text,) in rows:
+        for (row,) in rows:
+            text = self._study_text(row)
             try:
                 known[Scenario.from_json(text)] = None
             except InvalidInput as problem:
                 unknown.append(problem)
         return tuple(known), tuple(unknown)
+
+    def _study_text(self, row: str) -> str:
+        """Return the text of a study; the files of earlier versions have no checksum."""
+        if SEPARATOR not in row:
+            return row
+        try:
+            return checked(row)
+        except ValueError as problem:
+            raise self._foreign("is damaged") from problem
 
     def count(self) -> int:
         """Return how many studies were begun, without reading them."""
@@ -241,7 +270,7 @@ class Store:
         try:
             yield
         except sqlite3.DatabaseError as problem:
-            raise self._failed(done, str(problem).rstrip(".")) from problem
+            raise self._failed(done, " ".join(str(problem).split()).rstrip(".")) from problem
         except OSError as problem:
             raise self._failed(done, problem.strerror or str(problem)) from problem
 
@@ -262,8 +291,18 @@ class Store:
         return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; what was written stays, and nothing stays beside it.
+
+        Only who may write can take away what SQLite lays beside a file in WAL mode, and only the
+        last one to close it does: an empty log is taken away by one who writes nothing.
+        """
         self._base.close()
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if self._read_only and log.exists() and log.stat().st_size == 0 and self._writable():
+            with self._in_a_sentence("read"):
+                last = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+                last.execute("SELECT count(*) FROM sqlite_master")
+                last.close()
 
     def __enter__(self) -> Self:
         return self
@@ -277,8 +316,51 @@ def key_of(cell: Cell) -> bytes:
     values = canonical(cell.point).to_dict()
     point = {name: value for name, value in values.items() if keyed(name, value)}
     own = extend.digests((cell.method, cell.point.distribution))  # none of what is built in
-    text = json.dumps([point, cell.method, cell.trial, *own], sort_keys=True)
+    parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *own]
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
+
+
+def with_sum(text: str, key: bytes = b"") -> str:
+    """Return a text with its checksum, which is also one of the key that it is kept under."""
+    digest = hashlib.blake2b(text.encode(), digest_size=SUM_BYTES, key=key).hexdigest()
+    return f"{text}{SEPARATOR}{digest}"
+
+
+def checked(text: str, key: bytes = b"") -> str:
+    """Return the text of `with_sum`; raises `ValueError` if it is not what was written."""
+    whole = text.rpartition(SEPARATOR)[0]
+    if with_sum(whole, key) != text:
+        raise ValueError("the checksum is another one")
+    return whole
+
+
+def is_within(spent: Budget | None, budget: Budget) -> bool:
+    """Whether a run under a budget can have spent this: some of it, or of its pure part."""
+    if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
+        spent, ZCDP
+    ):
+        return False
+    return all(0 <= value <= getattr(budget, name) for name, value in asdict(spent).items())
+
+
+def require_sound(outcome: Outcome, cell: Cell) -> None:
+    """Raise `ValueError` unless an outcome is one that a run of the cell could have given."""
+    ran = outcome.not_applicable is None
+    private = ran and method_card(cell.method).privacy != "none"
+    sound = (
+        (outcome.method, outcome.trial) == (cell.method, cell.trial)
+        and (is_error(outcome.error, cell.point) if ran else math.isnan(outcome.error))
+        and all(0 <= value <= LARGEST for value in (outcome.seconds, outcome.error_uncertainty))
+        and (ran or isinstance(outcome.not_applicable, str))
+        and (is_within(outcome.spent, cell.point.budget) if private else outcome.spent is None)
+        and all(isinstance(text, str) for text in (*outcome.flaws, *outcome.notes))
+        and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
+        and isinstance(outcome.diagnostics, dict)
+        and all(real(value) for value in outcome.diagnostics.values())
+    )
+    if not sound:
+        raise ValueError("no run gives this")
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -294,6 +376,9 @@ def outcome_from(text: str) -> Outcome:
     """Return the outcome of `outcome_text`; one of `NOT_OURS` is raised if the text is not its."""
     values: dict[str, Any] = json.loads(text)
     values["error"] = math.nan if values["error"] is None else values["error"]
+    for name in NUMBERS:
+        if type(values.get(name, 0.0)) not in (int, float):
+            raise TypeError(f"{name} is no number")
     values |= {name: float(values[name]) for name in NUMBERS if name in values}
     spent = values["spent"]
     values["spent"] = None if spent is None else KINDS[spent.pop("kind")](**spent)

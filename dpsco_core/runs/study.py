@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpsco_core.base.arrays import close_arrays
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.dispatch import in_groups
@@ -44,6 +45,10 @@ from dpsco_core.problems.samples.users import (
 )
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
+
+# An error that is not 0 is between the first two. Rounding takes an excess risk below 0 by less
+# than the third, times the square of a diameter above 1.
+SMALLEST, LARGEST, ROUNDING = 1e-200, 1e100, 1e-6
 
 Drawn = Rows | UserRows | Sample | ItemSample | MeanSample
 
@@ -146,7 +151,11 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     started = time.perf_counter()
     release = released(method, records, plan, ledger, noise)
     seconds = time.perf_counter() - started
-    risk = problem.excess_risk(release.value)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite error is said below
+        risk = problem.excess_risk(release.value)
+    if not (is_error(risk.value, point) and 0 <= risk.standard_error <= LARGEST):
+        must = f"one whose answer has an error of at most {LARGEST:g}"
+        raise CodeFailed(f"method must be {must}, got method={cell.method} ({risk.value:g}).")
     return replace(
         blank,
         error=risk.value,
@@ -158,6 +167,12 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
         notes=release.notes,
         diagnostics=release.diagnostics,
     )
+
+
+def is_error(value: float, point: Scenario) -> bool:
+    """Whether a number can be the error of a run: finite, and not negative beyond rounding."""
+    least = -ROUNDING * max(1.0, point.diameter or 1.0) ** 2
+    return least <= value <= LARGEST and not 0 < abs(value) < SMALLEST
 
 
 def require_held(point: Scenario, method: str) -> None:
@@ -180,7 +195,9 @@ def planned(point: Scenario, slug: str) -> Plan:
     """
     try:
         method = make_method(slug, point.calibration, point.tuning)
-        return method.plan(own_setting(point, slug))
+        plan = method.plan(own_setting(point, slug))
+        close_arrays(plan)  # parts of it may be kept for the next run
+        return plan
     except CodeFailed:
         raise
     except NotApplicable as refusal:
@@ -280,6 +297,13 @@ def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
 
 @LastOfThread
 def _draw(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
+    """Return what `_drawn` does, with all its arrays closed: every method of the trial reads it."""
+    shared = _drawn(point, trial)
+    close_arrays(shared)
+    return shared
+
+
+def _drawn(point: Scenario, trial: int) -> tuple[Problem, Drawn]:
     """Return the problem drawn from its prior, and its records; the last ones are kept.
 
     More than fit are drawn as they are read: the same numbers.

@@ -113,7 +113,9 @@ def test_a_study_of_another_version_is_left_out_and_said(
     written(results, replace(SMALL, seed=1))
     changed(
         results,
-        "UPDATE studies SET scenario = replace(scenario, 'mean.sample', 'mean.newer') "
+        "UPDATE studies SET scenario = "
+        # as a version before checksums wrote it
+        "replace(substr(scenario, 1, instr(scenario, ' #') - 1), 'mean.sample', 'mean.newer') "
         "WHERE scenario LIKE '%\"seed\": 1,%'",
     )
     assert set(exported(results)["seed"]) == {0}

@@ -210,7 +210,7 @@ def test_a_refusal_does_not_depend_on_an_entry() -> None:
 
 def test_doubles_are_not_copied_and_single_precision_stays_in_rows_alone() -> None:
     x = np.ones((4, 2))
-    assert DenseRows(x).x is x
+    assert DenseRows(x).x.base is x
     assert DenseRows(x.astype(np.float32)).x.dtype == np.float32
     assert DenseRows(x.astype(">f4")).x.dtype == np.dtype(np.float32)
     assert np.shares_memory(DenseRows(x.view(np.matrix)).x, x)

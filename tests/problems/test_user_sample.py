@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,10 @@ def test_another_user_changes_its_own_row_only() -> None:
     made = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
     records = made.sample(20, np.random.default_rng(2))
     before = ItemSample(records=records, items=4).user_gradients(np.ones(2))
-    records.features.x[8:12] = np.array([np.nan, np.inf])
-    after = ItemSample(records=records, items=4).user_gradients(np.ones(2))
+    x = records.features.x.copy()
+    x[8:12] = np.array([np.nan, np.inf])
+    other = replace(records, features=DenseRows(x))
+    after = ItemSample(records=other, items=4).user_gradients(np.ones(2))
     assert np.array_equal(before[[0, 1, 3, 4]], after[[0, 1, 3, 4]])
 
 

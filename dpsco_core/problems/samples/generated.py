@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Vector, close_arrays
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
 from dpsco_core.data.generated import BlockSource, Range
@@ -76,6 +76,7 @@ class SampleSource(BlockSource[Sample]):
         sample = self.problem.records(DenseRows(features), self._targets.at(number))
         for radius, exponent in self.bounds:
             sample = sample.bounded(radius, exponent)
+        close_arrays(sample)
         return sample
 
 

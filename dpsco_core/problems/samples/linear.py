@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.arrays import Vector, read_only, real_array
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
@@ -30,9 +30,9 @@ class LinearSample:
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "targets", real_array("targets", self.targets))
+        object.__setattr__(self, "targets", read_only(real_array("targets", self.targets)))
         if self.shrink is not None:
-            object.__setattr__(self, "shrink", real_array("shrink", self.shrink))
+            object.__setattr__(self, "shrink", read_only(real_array("shrink", self.shrink)))
         fits = self.targets.shape == (self.features.n,)
         require(fits, "targets", f"of shape ({self.features.n},)", self.targets.shape)
 

@@ -106,4 +106,5 @@ class PointSample:
             kept = self._within(block)
             total += np.ones(len(kept)) @ kept
         total /= self.n
+        total.flags.writeable = False
         return total

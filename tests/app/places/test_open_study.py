@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import subprocess
@@ -23,7 +24,7 @@ from dpsco_app.shell.serve import offer
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
-from dpsco_core.runs.store import Store, outcome_text
+from dpsco_core.runs.store import Store, key_of, outcome_text, with_sum
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, figure, is_stale, open_page, press, result, status
@@ -209,28 +210,33 @@ def test_a_foreign_or_damaged_file_is_refused(tmp_path: Path, sql: str, why: str
     assert str(tmp_path) not in str(caught.value)
 
 
-WRONG: dict[str, Any] = {
-    "error": "0.5",
-    "seconds": None,
-    "trial": 7,
-    "method": "mean.sample ",
-    "bound_by": ["everything"],
-    "diagnostics": {"radius": "<b>"},
-    "notes": [7],
-    "flaws": ["x" * 99_999],
-    "not_applicable": ["no"],
-    "spent": {"kind": "pure", "epsilon": [1]},
-    "surprise": 1,
+WRONG: dict[str, list[Any]] = {
+    "error": ["0.5", math.inf, -math.inf, 1e308, 5e-324, -1.0, None],
+    "error_uncertainty": [math.nan, math.inf, -1.0],
+    "seconds": [None, math.nan, math.inf, -1.0],
+    "trial": [7],
+    "method": ["mean.sample "],
+    "bound_by": [["everything"]],
+    "diagnostics": [{"radius": "<b>"}, {"radius": math.nan}],
+    "notes": [[7]],
+    "flaws": [["x" * 99_999]],
+    "not_applicable": [["no"], "no"],
+    "spent": [{"kind": "pure", "epsilon": [1]}, {"kind": "pure", "epsilon": 1.0}],
+    "surprise": [1],
 }
 
 
-@pytest.mark.parametrize("field", WRONG)
-def test_an_outcome_is_not_believed(tmp_path: Path, field: str) -> None:
+WRONG_VALUES = [(field, value) for field, values in WRONG.items() for value in values]
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG_VALUES)
+def test_an_outcome_is_not_believed(tmp_path: Path, field: str, value: Any) -> None:
     path = written(tmp_path / "r.sqlite", SMALL)
     cell = next(cells(SMALL))
-    values = json.loads(outcome_text(run_cell(cell))) | {field: WRONG[field]}
+    values = json.loads(outcome_text(run_cell(cell))) | {field: value}
     with closing(sqlite3.connect(path)) as base:
-        base.execute("UPDATE cells SET outcome = ?", (json.dumps(values),))
+        text = with_sum(json.dumps(values), key_of(cell))  # a stranger can form a checksum
+        base.execute("UPDATE cells SET outcome = ? WHERE key = ?", (text, key_of(cell)))
         base.commit()
     with pytest.raises(InvalidInput, match="damaged"):
         Shelf(source=path, name="r").outcomes(SMALL)

@@ -165,7 +165,7 @@ def test_no_method_holds_more_than_a_few_blocks_beside_its_input(family: Any, tu
 def test_one_broken_record_in_a_large_set_costs_little() -> None:
     problem, budget = student(3.0), PURE
     n = 4000
-    x = problem.sample(n, np.random.default_rng(0)).x
+    x = problem.sample(n, np.random.default_rng(0)).x.copy()
     x[17] = (math.nan, math.inf, -1e300, 1e300, 0.0)
     for family in PRIVATE:
         own = budget if family is CoordinatewisePure else ZCDP(rho=0.5)

@@ -1,0 +1,190 @@
+"""What the methods of a trial share stays as it was drawn, whatever added code does with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import CodeFailed
+from dpsco_core.catalogue import PROBLEM_SLUGS
+from dpsco_core.methods.base import Plan, Release, released
+from dpsco_core.privacy import ZCDP, Ledger
+from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.runs.study import _draw, data_point, planned
+from dpsco_core.scenario import Scenario
+from tests.test_extend import BLOCKS, METHOD, told
+
+STEPS = """        value = ledger.gaussian(
+            np.zeros(rows.d), l2_sensitivity=1.0, rho=plan.rho / 2, rng=rng
+        )
+        {steps}
+        return Release(value=value, ledger=ledger)"""
+WRITES = r"it writes in line \d+ into shared data: copy it first"
+# What a release does, and what is said of it.
+FAULTS = {
+    "writes-a-block": ("for block in rows.blocks():\n            block -= 5.0", WRITES),
+    "writes-the-rows": ("rows.x[:] = 0.0", WRITES),
+    "sorts-a-block": ("next(rows.blocks()).sort(axis=0)", WRITES),
+    "opens-a-block": ("next(rows.blocks()).setflags(write=True)", WRITES),
+    "writes-norms": ("rows.norms()[:] = 0.0", WRITES),
+    "draws-globally": (
+        "value = value + np.random.normal(size=rows.d)",
+        "np.random is used: draw from the rng given",
+    ),
+    "raises-its-own-end": ("raise type('End', (BaseException,), {})('over')", r"End in line \d+"),
+    "raises-generator-exit": ("raise GeneratorExit", r"GeneratorExit in line \d+"),
+    "swallows-a-refusal": (
+        "try:\n            ledger.gaussian(value, l2_sensitivity=1.0, rho=99.0, rng=rng)\n"
+        "        except Exception:\n            pass",
+        "one that ends when the ledger refuses",
+    ),
+    "is-beyond-measure": ("value = np.full(rows.d, 1e308)", "an error of at most 1e\\+100"),
+}
+
+
+def faulty(folder: Path, fault: str) -> tuple[str, str]:
+    """Write the page's estimator with another release; return its slug and its file."""
+    good = BLOCKS["my_mean.py"]
+    start, end = good.index("        centre"), good.index("\n\n\nMETHODS")
+    slug = f"mean.{fault}"
+    bad = good[:start] + STEPS.format(steps=FAULTS[fault][0]) + good[end:]
+    (folder / f"{slug}.py").write_text(bad.replace(METHOD, slug), encoding="utf-8")
+    return slug, f"{slug}.py"
+
+
+def test_a_fault_is_one_sentence_and_changes_no_other_method(tmp_path: Path) -> None:
+    """Before, a block that was written into gave `mean.clipped` an error of 7.9, and no word."""
+    common = ("run", "--n=400", "--d=3", "--trials=2", "--workers=1", "--json")
+    commands = [(*common, "--method=mean.clipped")]
+    for fault in FAULTS:
+        slug, file = faulty(tmp_path, fault)
+        commands.append((*common, f"--method={slug}", "--method=mean.clipped", f"--with={file}"))
+    (status, out, _), *done = told(tmp_path, *commands)
+    assert status == 0
+    (honest,) = json.loads(out)["results"]
+    for (fault, (_, sentence)), (status, out, err) in zip(FAULTS.items(), done, strict=True):
+        assert status == 2, fault
+        said = err.strip()
+        assert said.startswith("dpsco: ") and "\n" not in said, (fault, said)
+        assert f"method=mean.{fault}" in said, said
+        assert re.search(sentence, said), said
+        clean = [r for r in json.loads(out)["results"] if r["method"] == "mean.clipped"]
+        assert [r["mean_error"] for r in clean] == [honest["mean_error"]], fault
+
+
+STORED = """
+import sys
+from dpsco_core import Scenario, extend, study
+from dpsco_core.runs.store import Store
+extend.load(sys.argv[1])
+both = Scenario(methods=(sys.argv[2], "mean.clipped"), n=200, trials=3)
+alone = Scenario(methods=("mean.clipped",), n=200, trials=3)
+with Store("r.sqlite") as store:
+    list(study(both, store=store))
+    assert len(store) == 3  # nothing of the one that failed
+    assert [o.error for o in store.outcomes(alone)] == [o.error for o in study(alone)]
+"""
+
+
+def test_a_plugin_that_writes_leaves_the_cells_of_a_store_as_they_are(tmp_path: Path) -> None:
+    slug, file = faulty(tmp_path, "writes-a-block")
+    done = subprocess.run(
+        [sys.executable, "-c", STORED, file, slug],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Yield every array that a value holds, with its place."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+    elif is_dataclass(value) and not isinstance(value, type):
+        for name in {*(f.name for f in fields(value)), *vars(value)}:
+            yield from arrays(getattr(value, name, None), f"{path}.{name}")
+    elif isinstance(value, tuple | list):
+        for i, one in enumerate(value):
+            yield from arrays(one, f"{path}[{i}]")
+
+
+def assert_closed(name: str, array: np.ndarray) -> None:
+    assert not array.flags.writeable, name
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        array.view().setflags(write=True)
+
+
+@pytest.mark.parametrize("m", [1, 4])
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
+    point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
+    instance, sample = _draw(point, 0)
+    drawn = list(arrays(sample, "sample"))
+    assert drawn
+    for name, array in (*drawn, *arrays(instance, "problem")):
+        assert_closed(name, array)
+    for name in ("minimiser", "mean"):
+        for one in arrays(getattr(instance, name, None), name):  # new at each call, or closed
+            if np.shares_memory(one[1], getattr(instance, name)):
+                assert_closed(*one)
+
+
+def test_blocks_of_generated_records_cannot_be_written_to() -> None:
+    point = data_point(Scenario(problem="huber", n=60, d=3))
+    for made in (point.instance.problem.stream(60, np.random.default_rng(0)),):
+        for block in made.blocks():
+            for name, array in arrays(block, "block"):
+                assert_closed(name, array)
+    rows = point.instance.problem.law.sample(60, np.random.default_rng(0))
+    for block in rows.blocks():
+        assert not block.flags.writeable
+
+
+def test_the_arrays_of_a_plan_cannot_be_written_to() -> None:
+    checked_arrays = 0
+    for method, problem in (("sco.ftrl", "logistic"), ("lp.noisy-mirror-descent", "logistic")):
+        point = Scenario(problem=problem, n=400, d=3, methods=(method,))
+        for name, array in arrays(planned(point, method), "plan"):
+            assert_closed(name, array)
+            checked_arrays += 1
+    assert checked_arrays
+
+
+def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
+    ledger, rng = Ledger(ZCDP(rho=0.5)), np.random.default_rng(0)
+    part, _ = ledger.disjoint(2)
+    with pytest.raises(BudgetExceeded):
+        part.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=2.0, rng=rng)
+    assert ledger.refusal
+
+    class Goes:
+        card = planned.__globals__["method_card"]("mean.clipped")
+
+        def release(self, *_: Any) -> Release:
+            return Release(value=np.zeros(2), ledger=ledger)
+
+    plan = Plan(setting=Scenario(n=10, d=2).setting)
+    with pytest.raises(CodeFailed, match="one that ends when the ledger refuses"):
+        released(Goes(), None, plan, ledger, rng)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cost", ["float('nan')", "-1e30", "float('inf')"])
+def test_a_cost_that_is_no_time_is_refused(tmp_path: Path, cost: str) -> None:
+    text = BLOCKS["my_mean.py"].replace(METHOD, "mean.costly")
+    line = f"    cost = MethodCost(fixed=1.0, per_row={cost}, per_element=1.0)\n"
+    text = text.replace('    reads = "ordered"\n', f'    reads = "ordered"\n{line}')
+    text = text.replace("methods.base import Plan", "methods.base import MethodCost, Plan")
+    (tmp_path / "costly.py").write_text(text, encoding="utf-8")
+    ((status, _, err),) = told(tmp_path, ("catalogue", "--with=costly.py"))
+    assert status == 2 and err.startswith("dpsco: per_row of a cost must be nanoseconds from 0 to")
