@@ -241,7 +241,7 @@ def _check_method(family: Any, source: str) -> None:
     for name, kind in (("cost", MethodCost), ("stage", Stage), ("story", Story | None)):
         good = isinstance(getattr(family, name, None), kind)
         _demand(good, "METHODS", f"classes whose {name} is what its name says", family, source)
-    for name in ("fixed", "per_row", "per_element", "per_column"):
+    for name in ("fixed", "per_row", "per_element", "per_column", "per_piece"):
         time = getattr(family.cost, name)
         if not real(time, 0, 1e12):
             raise InvalidInput(

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _ASKED: ContextVar[Callable[[], None] | None] = ContextVar("asked", default=None)
+# Whether a place is asked now; it stays so where the answer is an exception.
+_IS_ASKED: ContextVar[bool] = ContextVar("is_asked", default=False)
 
 
 @contextmanager
@@ -16,15 +18,23 @@ def asked_between_steps(
     ask: Callable[[], None],  # raises an exception to end what runs
 ) -> Iterator[None]:
     """Call `ask` between the steps of what runs in this block, in this thread."""
-    before = _ASKED.set(ask)
+    before, was_asked = _ASKED.set(ask), _IS_ASKED.set(False)
     try:
         yield
     finally:
         _ASKED.reset(before)
+        _IS_ASKED.reset(was_asked)
 
 
 def between_steps() -> None:
     """Let the place that runs this end it here."""
     ask = _ASKED.get()
     if ask is not None:
+        _IS_ASKED.set(True)
         ask()
+        _IS_ASKED.set(False)
+
+
+def is_ended() -> bool:
+    """Whether the place has ended what runs in this block, in this thread."""
+    return _IS_ASKED.get()

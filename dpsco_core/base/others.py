@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_core.base.errors import CodeFailed
+from dpsco_core.base.interrupt import is_ended
 from dpsco_core.base.parsing import shorten
 
 # What numpy says of an array that may not be written to.
@@ -38,7 +39,7 @@ def guarded(
         except KeyboardInterrupt:  # from whoever started the process
             raise
         except BaseException as problem:
-            if isinstance(problem, (CodeFailed, *passes)):
+            if isinstance(problem, (CodeFailed, *passes)) or is_ended():
                 raise
             raise failure(what, path, reason(problem, path)) from problem
         if wrong:
