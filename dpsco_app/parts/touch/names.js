@@ -81,11 +81,13 @@ export const writeAt = (layer, gd, { stroke, point, strokes }, text, colour, pag
   }
   const least = xaxis._offset + 2
   const most = Math.max(least, xaxis._offset + xaxis._length - width - 2)
-  const places = upright
-    ? SIDES.flatMap((down) => [stroke[0] + GAP, stroke[0] - GAP - width]
-      .map((left) => [left, point[1] + down]))
-      .filter(([left]) => left >= least && left <= most + SPILL)
-    : along(stroke, PLACES).flatMap(([x, y]) =>
-      RISES.map((rise) => [Math.min(Math.max(x - width / 2, least), most), y + rise]))
+  const beside = SIDES.flatMap((down) => [stroke[0] + GAP, stroke[0] - GAP - width]
+    .map((left) => [left, point[1] + down]))
+  const fitting = beside.filter(([left]) => left >= least && left <= most + SPILL)
+  const moved = ([left, rise]) => [Math.min(Math.max(left, least), most + SPILL), rise]
+  const aboveAndBelow = () => along(stroke, PLACES).flatMap(([x, y]) =>
+    RISES.map((rise) => [Math.min(Math.max(x - width / 2, least), most), y + rise]))
+  // On a narrow screen no place beside the line may fit: then the name lies over the line.
+  const places = upright ? (fitting.length ? fitting : beside.map(moved)) : aboveAndBelow()
   setAt(places.map((place) => [cost(place), place]).sort((a, b) => a[0] - b[0])[0][1])
 }
