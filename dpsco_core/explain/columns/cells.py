@@ -47,6 +47,12 @@ def is_number(cell: str) -> bool:
     return bool(_PLAIN.fullmatch(cell)) or (len(cell) <= LONGEST_CELL and _taken(cell) is not None)
 
 
+def is_one_number(line: str) -> bool:
+    """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
+    taken = _taken(line) if len(line) <= LONGEST_CELL else None
+    return taken is not None and any(_size(taken[0], mark) is not None for mark in ".,")
+
+
 def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
