@@ -1,13 +1,15 @@
 """The command `dpsco tail`: the tail index of a column of one's own numbers."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, print_json
-from dpsco_core.explain.tails import require_usable, tail
+from dpsco_core.explain.columns.digits import to_digits
+from dpsco_core.explain.tails import cap_notes, central_moment, require_usable, tail
 
 
 def add_tail(commands: Any) -> None:
@@ -28,6 +30,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
     column = read_column(content, chosen.column)
     require_usable(column.values)
     fit = tail(column.values)
+    notes = [*column.notes, *cap_notes(column.values)]
     if chosen.json:
         answer = {
             "column": column.name,
@@ -38,11 +41,12 @@ def run_tail(chosen: argparse.Namespace) -> None:
             "tail_index": to_plain(fit.index),
             "kind": fit.kind,
             "law": fit.law,
-            "notes": list(column.notes),
+            "notes": notes,
         }
         print_json(answer)
         return
-    print(f"{column.name}: {fit.count:,} numbers, mean {fit.mean:.12g}")
+    blur = central_moment(column.values, 2) / math.sqrt(fit.count)
+    print(f"{column.name}: {fit.count:,} numbers, mean {to_digits(fit.mean, blur)}")
     print(f"tail index {fit.index:.2g} ({fit.kind}); law {fit.law}")
-    for note in column.notes:
+    for note in notes:
         print(f"note: {note}")

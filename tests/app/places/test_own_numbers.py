@@ -130,6 +130,47 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     assert not moved.dataframe  # what was released is of other public values
 
 
+@pytest.mark.parametrize(("middle", "spread"), [(1e6, 1.0), (1.7e12, 1000.0), (1e-7, 1e-13)])
+def test_numbers_are_written_down_to_their_noise(middle: float, spread: float) -> None:
+    values = middle + spread * np.random.default_rng(0).standard_normal(5000)
+    page = with_file(as_csv(values))
+    (guess,) = [n for n in page.number_input if n.label == "A guess of the mean"]
+    written = guess.proto.format % guess.value
+    assert float(written) == pytest.approx(middle, abs=2 * spread)
+    low, high = re.findall(r"which keeps (\S+) to (\S+), because", words_of(page))[0]
+    assert low != high
+    (button,) = [b for b in page.button if b.key == "own_numbers_release"]
+    (table,) = [frame.value for frame in checked(button.click().run()).dataframe]
+    assert table["Released"].nunique() > 1 and len(table) >= 3
+    assert table["Off their average by"].iloc[0] == "0"
+    if middle > 1:
+        sample = float(table["Released"].iloc[0].replace(",", ""))
+        assert sample == pytest.approx(values.mean(), abs=spread / 1000)
+
+
+@pytest.mark.parametrize("value", [1e30, 1e-30, 0.0])
+def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float) -> None:
+    page = with_file(as_csv(pareto(3)))
+    for label in ("The mean is at most this far off", "Unit"):
+        (field,) = [n for n in page.number_input if n.label == label]
+        usual = field.value
+        said = words_of(checked(field.set_value(value).run()))
+        assert f'"{label}"' in said and "diameter must" not in said and "within" not in said
+        (field,) = [n for n in page.number_input if n.label == label]
+        page = checked(field.set_value(usual).run())
+        assert not page.error
+
+
+def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
+    values = pareto(3, 1000)
+    capped = np.minimum(values, np.sort(values)[-12])
+    largest = f"{capped.max():.15g}"
+    assert f"12 numbers are equal to the largest, {largest}: a cap" in words_of(
+        with_file(as_csv(capped))
+    )
+    assert "equal to the" not in words_of(with_file(as_csv(np.round(values, 2))))
+
+
 def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 2_262_000)
