@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -214,3 +215,46 @@ def test_the_command_writes_a_mean_down_to_its_error(
     mean = float(said.split("mean ")[1].split("\n")[0].replace(",", ""))
     assert mean == pytest.approx(np.minimum(values, middle + 2.5).mean(), abs=0.001)
     assert f"numbers are equal to the largest, {middle + 2.5:.15g}: a cap hides the tail" in said
+
+
+def test_the_command_gives_its_answer_as_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [f"{v}".replace(".", ",") for v in VALUES]
+    cells[9:11] = ["n/a", "about 3"]
+    content = in_lines(
+        "k;year;amount;place", *(f"{i};{1900 + i // 4};{c};x" for i, c in enumerate(cells))
+    )
+    (tmp_path / "x.csv").write_bytes(content)
+    assert main(["tail", str(tmp_path / "x.csv"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["column"], answer["used"], answer["left_out"]) == ("amount", 298, 2)
+    assert answer["kinds"] == {
+        **{"k": "row numbers", "year": "times", "amount": "numbers", "place": "text"},
+    }
+    assert answer["examples"] == [
+        {"cell": "n/a", "line": 11, "is_missing": True},
+        {"cell": "about 3", "line": 12, "is_missing": False},
+    ]
+    assert answer["assumptions"] == ["Decimal mark: comma."]
+    assert answer["notes"][:1] == answer["assumptions"] and len(answer["notes"]) == 2
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+    assert main(["tail", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == answer
+    assert main(["tail", "/dev/zero"]) == 2
+    assert "/dev/zero must be at most 8,388,608 bytes (8 MB), got more." in capsys.readouterr().err
+
+
+def test_every_column_that_is_named_has_an_answer_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(in_lines("a,b", *(f"{v},{-2 * v}" for v in VALUES)))
+    command = ["tail", str(path), "--column", "b", "--column", "a"]
+    assert main([*command, "--json"]) == 0
+    two = json.loads(capsys.readouterr().out)
+    assert [one["column"] for one in two] == ["b", "a"]
+    assert two[0]["mean"] == pytest.approx(-2 * two[1]["mean"])
+    assert two[0]["tail_index"] == pytest.approx(two[1]["tail_index"])
+    assert main(command) == 0
+    assert "nothing is said of their joint tail" in capsys.readouterr().out

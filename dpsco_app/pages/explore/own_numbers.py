@@ -20,7 +20,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import decimals_of, to_digits
-from dpsco_core.explain.columns.table import read_column
+from dpsco_core.explain.columns.table import NumberColumn, read_column, read_columns
 from dpsco_core.explain.own_records import (
     ClipAdvice,
     OwnRelease,
@@ -92,7 +92,9 @@ def draw_file() -> None:
         st.session_state.pop(RELEASED, None)
         return
     try:
-        _draw(*_choose(upload.getvalue(), upload.file_id))
+        chosen = _choose(upload.getvalue(), upload.file_id)
+        if chosen:
+            _draw(*chosen)
     except InvalidInput as problem:
         st.error(in_print(str(problem)))
 
@@ -131,19 +133,46 @@ def tail_figure(fit: Tail) -> Figure:
     return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
 
 
-def _choose(content: bytes, file: str) -> tuple[Vector, str]:
-    """Let a column be chosen and say what was read; raises `InvalidInput`."""
+def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:
+    """Let columns be chosen and say what was read; raises `InvalidInput`.
+
+    Returns the numbers of the first that is chosen, and what they are called in the session.
+    """
     column = read_column(content)
     if len(column.names) > 1:
-        first = column.names.index(column.name)
         key = f"own_numbers_column_{file}"
-        name = st.selectbox("Column", column.names, index=first, key=key)
-        column = read_column(content, name)
+        names = st.multiselect("Columns", column.names, default=[column.name], key=key)
+        if not names:
+            st.info("Choose a column.")
+            return None
+        columns = (column,) if names == [column.name] else read_columns(content, names)
+        column = columns[0]
+        if len(columns) > 1:
+            st.dataframe(column_table(columns), hide_index=True)
+            st.caption(
+                "Every column has a tail index of its own; nothing is said of their joint tail. "
+                f"What follows is about *{in_print(column.name)}*, the first that is chosen."
+            )
     st.markdown("Column: " + in_print(f"{column.name}, {len(column.values):,} numbers."))
     require_usable(column.values)
     for note in (*column.notes, *cap_notes(column.values)):
         st.caption(in_print(note))
     return column.values, f"{file}_{column.name}"
+
+
+def column_table(columns: Sequence[NumberColumn]) -> pd.DataFrame:
+    """Return what is said of several columns, a row each; what cannot be said is in its row."""
+    rows = []
+    for column in columns:
+        row = {"Column": column.name, "Numbers": len(column.values), "Left out": column.left_out}
+        try:
+            require_usable(column.values)
+            fit = tail(column.values)
+        except InvalidInput as problem:
+            rows.append(row | {"Tail index": in_print(str(problem)), "Tail": ""})
+        else:
+            rows.append(row | {"Tail index": _index(fit.index), "Tail": fit.kind})
+    return pd.DataFrame(rows)
 
 
 def fitting(fit: Tail, now: Scenario) -> Scenario:

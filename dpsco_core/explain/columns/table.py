@@ -55,16 +55,29 @@ def read_column(content: bytes, name: str | None = None) -> NumberColumn:
 
     Raises `InvalidInput` for what cannot be read without a guess.
     """
+    (column,) = read_columns(content, None if name is None else [name])
+    return column
+
+
+def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[NumberColumn, ...]:
+    """Return columns of a file by their names, or the one of `read_column`."""
     text, encoding = decode(content)
     table = read_table(text)
-    names = tuple(table.names[k] for k in table.numeric)
-    if not names:
+    if not table.numeric:
         row = next((row for row in table.rows if not all(map(is_missing, row.cells))), None)
         got = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
         require(False, "numbers", f"at least {FEWEST} in one column", got)
     kinds = tuple((table.names[k], _kind(table, k)) for k in range(len(table.names)))
-    if name is None:
-        name = next((column for column, kind in kinds if kind == NUMBERS), names[0])
+    if names is None:
+        first = table.names[table.numeric[0]]
+        names = [next((column for column, kind in kinds if kind == NUMBERS), first)]
+    return tuple(_column(table, name, kinds, encoding) for name in names)
+
+
+def _column(
+    table: Table, name: str, kinds: tuple[tuple[str, str], ...], encoding: str
+) -> NumberColumn:
+    names = tuple(table.names[k] for k in table.numeric)
     require(name in names, "column", f"one of {shorten(', '.join(names))}", shorten(name))
     k = table.names.index(name)
     cells, lines = [row.cells[k] for row in table.rows], [row.line for row in table.rows]

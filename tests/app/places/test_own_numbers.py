@@ -171,6 +171,24 @@ def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
     assert "equal to the" not in words_of(with_file(as_csv(np.round(values, 2))))
 
 
+def test_every_column_that_is_chosen_has_a_tail_index_of_its_own() -> None:
+    heavy, light = pareto(2.5), np.random.default_rng(1).standard_normal(4800)
+    rows = zip(heavy.tolist(), light.tolist(), strict=True)
+    page = with_file(("pay,size,few\n" + "\n".join(f"{a},{b},1" for a, b in rows)).encode())
+    (field,) = page.multiselect
+    assert field.value == ["pay"] and not page.dataframe
+    page = checked(field.set_value(["size", "pay", "few"]).run())
+    (table,) = [frame.value for frame in page.dataframe]
+    assert table["Column"].tolist() == ["size", "pay", "few"]
+    assert table["Tail"].tolist() == ["light", "heavy", ""]
+    assert "at least 100 different ones" in table["Tail index"].iloc[2]
+    assert "about *size*, the first that is chosen" in words_of(page)
+    assert "light tail" in words_of(page)
+    (field,) = page.multiselect
+    page = checked(field.set_value([]).run())
+    assert [info.value for info in page.info] == ["Choose a column."] and not page.error
+
+
 def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:
     """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 2_262_000)
