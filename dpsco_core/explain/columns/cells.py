@@ -102,13 +102,13 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
 def _taken(cell: str) -> tuple[str, str, bool] | None:
     """Return the digits and marks of a cell, its unit, and whether it is negative."""
     text = cell.replace("\u2212", "-").strip()
-    negative = text.startswith("(") and text.endswith(")")
-    if negative:
-        text = text[1:-1]
     units = _SIGNS.findall(text)
     if len(units) > 1:
         return None
     text = _SIGNS.sub("", text).strip(_SPACES + "\t")
+    negative = text.startswith("(") and text.endswith(")")
+    if negative:
+        text = text[1:-1].strip(_SPACES + "\t")
     if text.endswith("-") and not negative:  # the sign of an account
         negative, text = True, text[:-1].strip()
     elif text[:1] in ("-", "+") and not negative:

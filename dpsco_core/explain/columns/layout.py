@@ -136,6 +136,8 @@ def _separator(text: str) -> tuple[str, list[str]]:
         usual = Counter(counts).most_common(1)[0][0]
         if usual == 0:
             continue
+        if separator == "," and (spaces := _spaces(lines)) != ";" and _are_decimal(lines):
+            return spaces, []
         if counts[0] == 0:  # the name of one column, or the title of a table
             marked = [line for line in lines if separator in line]
             if separator != "," or not all(map(is_one_number, marked)):
@@ -171,7 +173,8 @@ def _one_or_two(lines: list[str]) -> tuple[str, list[str]]:
     if all(line.count(",") > 1 for line in lines):
         return ";", []  # groups of thousands, in every line
     raise InvalidInput(
-        f"file must be clear, got '{shorten(lines[0])}' in line 1: one number or two."
+        f"file must be clear, got '{shorten(lines[0])}' in line 1, one number or two: names of "
+        "the columns in a first line would tell."
     )
 
 
@@ -193,6 +196,12 @@ def _spaces(lines: list[str]) -> str:
         return ";"
     numbers = sum(any(map(is_number, row)) for row in parts)
     return even[0] if 2 * numbers > len(parts) else ";"
+
+
+def _are_decimal(lines: list[str]) -> bool:
+    """Whether every comma is in a number with spaces around it, as in ``a 1,5 2,5``."""
+    parts = [part for line in lines for part in line.split() if "," in part]
+    return not any(part.endswith(",") or not is_one_number(part) for part in parts)
 
 
 def _with_tabs(text: str, spaces: str) -> str:
