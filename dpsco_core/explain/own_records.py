@@ -40,7 +40,7 @@ class Public:
         for name in ("within", "unit"):
             value = getattr(self, name)
             require(0 < value < math.inf, name, "a finite number above 0", value)
-        least, most = span("diameter")[:2]  # of the public set, in units
+        least, most = span("diameter")[:2]  # The diameter is in units.
         must = f"{least / 2 * self.unit:g} to {most / 2 * self.unit:g} at unit={self.unit:g}"
         require(least <= 2 * self.within / self.unit <= most, "within", must, self.within)
 

@@ -2,7 +2,7 @@
 
 import math
 
-MOST_DIGITS = 16  # of a float that are worth showing
+MOST_DIGITS = 16  # Floats have no more.
 SMALLEST, LARGEST = 1e-6, 1e15  # the size of a number that is written without an exponent
 
 

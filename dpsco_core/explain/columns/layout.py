@@ -22,7 +22,7 @@ _WHOLE_CELL = rf"(?<![^\t;|, \n]){_QUOTED}(?=[\t;|, \n]|$)"
 
 
 @dataclass(frozen=True)
-class Row:
+class FileRow:
     """A row of a table: the line in which it begins, counted from 1, and its cells."""
 
     line: int
@@ -34,7 +34,7 @@ class Table:
     """The names of the columns, none twice, their rows, and what was assumed."""
 
     names: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[FileRow, ...]
     numeric: tuple[int, ...]  # the places of the columns that hold mostly numbers
     notes: tuple[str, ...]
 
@@ -63,7 +63,7 @@ def read_table(text: str) -> Table:
             raise InvalidInput(
                 f"file must have {width} cells a line, got {quote} in line {row.line:,}."
             )
-        kept.append(Row(row.line, row.cells[:width]))
+        kept.append(FileRow(row.line, row.cells[:width]))
     names = [f"column {k + 1}" for k in range(width)]
     if kept and _is_header(kept):
         header, kept = kept[0], kept[1:]
@@ -79,7 +79,7 @@ def read_table(text: str) -> Table:
     return Table(names=_told_apart(names), rows=tuple(kept), numeric=numeric, notes=tuple(notes))
 
 
-def numeric_columns(rows: Sequence[Row]) -> tuple[int, ...]:
+def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
     """Return the places of the columns that hold mostly numbers."""
     width = len(rows[0].cells) if rows else 0
     sample = rows[:SAMPLE]
@@ -98,7 +98,7 @@ def is_year(cell: str) -> bool:
     return bool(re.fullmatch(r"[0-9]{4}", cell)) and YEARS[0] <= int(cell) <= YEARS[1]
 
 
-def _rows(text: str, separator: str, widest: int) -> list[Row]:
+def _rows(text: str, separator: str, widest: int) -> list[FileRow]:
     """Return every row, blank ones too."""
     try:
         table = pd.read_csv(
@@ -116,7 +116,7 @@ def _rows(text: str, separator: str, widest: int) -> list[Row]:
         raise InvalidInput(f"file must be a table, got {shorten(problem)}.") from None
     rows, line = [], 1
     for cells in table.to_numpy().tolist():
-        rows.append(Row(line, tuple(map(str, cells))))
+        rows.append(FileRow(line, tuple(map(str, cells))))
         line += 1 + sum(str(cell).count("\n") for cell in cells)  # a quoted cell can have lines
     return rows
 
@@ -212,7 +212,7 @@ def _with_tabs(text: str, spaces: str) -> str:
     )
 
 
-def _is_header(rows: Sequence[Row]) -> bool:
+def _is_header(rows: Sequence[FileRow]) -> bool:
     """Whether the first row names the columns.
 
     Names such as 2019 and 2020 look like numbers. They are names beside a word that heads numbers
@@ -250,7 +250,7 @@ def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(apart)
 
 
-def _require_closed_quotes(row: Row, separator: str) -> None:
+def _require_closed_quotes(row: FileRow, separator: str) -> None:
     """Raise `InvalidInput` where a stray quotation mark joins lines of numbers to one cell."""
     for cell in row.cells:
         joined = cell.split("\n")[1:]

@@ -28,7 +28,7 @@ _KINDS = {  # what names say of the numbers below
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut:
+class UnusedCell:
     """A cell that is no number."""
 
     cell: str  # its text, short
@@ -45,7 +45,7 @@ class NumberColumn:
     kinds: tuple[tuple[str, str], ...]  # every column, and what it seems to hold
     values: Vector
     left_out: int  # cells that are neither blank nor a number
-    examples: tuple[LeftOut, ...]  # the first of them
+    examples: tuple[UnusedCell, ...]  # the first of them
     assumptions: tuple[str, ...]  # what was assumed of the file and its numbers
     notes: tuple[str, ...]  # the assumptions, and what was left out
 
@@ -83,7 +83,7 @@ def _column(
     cells, lines = [row.cells[k] for row in table.rows], [row.line for row in table.rows]
     read = read_cells(cells, lines)
     examples = [
-        LeftOut(cell=shorten(cells[i].strip()), line=lines[i], is_missing=i in set(read.missing))
+        UnusedCell(cell=shorten(cells[i].strip()), line=lines[i], is_missing=i in set(read.missing))
         for i in sorted((*read.missing, *read.unreadable))[:EXAMPLES]
     ]
     if read.unreadable:
@@ -107,7 +107,7 @@ def _column(
 
 
 def _left_out_note(
-    used: int, missing: int, unreadable: int, examples: Sequence[LeftOut]
+    used: int, missing: int, unreadable: int, examples: Sequence[UnusedCell]
 ) -> list[str]:
     if not examples:
         return []
