@@ -37,7 +37,7 @@ from dpsco_core.scenario import Scenario
 LOWEST = 0.7  # where the figure of the tail index begins
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
-    "Open a CSV file with one number per record. Its tail index and its scale are estimated here, "
+    "Open a CSV file with one record per line, and choose a column of numbers. Its tail index and its scale are estimated here, "
     "and the scenario that matches is set. **This look at your numbers is not private**: the "
     "estimates reveal something about them. The file is read in this session only; nothing is "
     "stored or sent on."
@@ -125,12 +125,28 @@ def tail_figure(fit: Tail) -> Figure:
         ],
         layout={
             "height": 320,
-            "xaxis": {"type": "log", "title": "Numbers beyond the threshold"},
-            "yaxis": {"type": "log", "title": "Tail index", "tickvals": [1, 2, 3, 5, 10, 20]},
+            "xaxis": {"type": "log", "title": "Numbers beyond the threshold", "dtick": 1},
+            "yaxis": {
+                "type": "log",
+                "title": "Tail index",
+                "tickvals": [1, 2, 3, 5, 10, 20],
+                "range": [math.log10(LOWEST), math.log10(1.3 * LIGHT)],
+            },
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         },
     )
     words = f"{LIGHT:g} or more: no sign of a heavy tail"
-    return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
+    figure.add_hline(LIGHT, line_dash="dash")
+    # Plotly takes the height of a note on an axis of logarithms as a logarithm.
+    return figure.add_annotation(
+        text=words,
+        x=1,
+        xref="paper",
+        xanchor="right",
+        y=math.log10(LIGHT),
+        yanchor="top",
+        showarrow=False,
+    )
 
 
 def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:

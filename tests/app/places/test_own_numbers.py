@@ -89,7 +89,11 @@ def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_littl
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
     fit = tail(pareto(3))
-    line, chosen = tail_figure(fit).data
+    figure = tail_figure(fit)
+    line, chosen = figure.data
+    low, high = figure.layout.yaxis.range
+    (note,) = figure.layout.annotations
+    assert low <= note.y == np.log10(20) <= high < 2 and low <= np.log10(min(line.y))
     assert list(line.x) == list(fit.farthest) and max(line.y) <= 20
     assert list(chosen.x) == [fit.used] and list(chosen.y) == [fit.index]
 
