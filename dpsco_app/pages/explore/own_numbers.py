@@ -37,10 +37,10 @@ from dpsco_core.scenario import Scenario
 LOWEST = 0.7  # where the figure of the tail index begins
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
-    "Open a CSV file with one record per line, and choose a column of numbers. Its tail index and its scale are estimated here, "
-    "and the scenario that matches is set. **This look at your numbers is not private**: the "
-    "estimates reveal something about them. The file is read in this session only; nothing is "
-    "stored or sent on."
+    "Open a CSV file with one record per line, and choose a column of numbers. Its tail index and "
+    "its scale are estimated here, and the scenario that matches is set. **This look at your "
+    "numbers is not private**: the estimates reveal something about them. The file is read in this "
+    "session only; nothing is stored or sent on."
 )
 ABOUT_INDEX = (
     "Neither a shift nor a change of unit changes the estimate. There is no confidence interval: "
