@@ -165,6 +165,9 @@ def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:
         column = columns[0]
         if len(columns) > 1:
             st.dataframe(column_table(columns), hide_index=True)
+            for other in columns[1:]:
+                for note in (*other.notes, *cap_notes(other.values)):
+                    st.caption(in_print(f"{other.name}: {note}"))
             st.caption(
                 "Every column has a tail index of its own; nothing is said of their joint tail. "
                 f"What follows is about *{in_print(column.name)}*, the first that is chosen."
