@@ -14,6 +14,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.catalogue import default_methods, make_method, method_card
 from dpsco_core.data import DenseRows
+from dpsco_core.fields import span
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
 from dpsco_core.methods.mean.base import hinge_bias
@@ -39,6 +40,9 @@ class Public:
         for name in ("within", "unit"):
             value = getattr(self, name)
             require(0 < value < math.inf, name, "a finite number above 0", value)
+        least, most = span("diameter")[:2]  # The diameter is in units.
+        must = f"{least / 2 * self.unit:g} to {most / 2 * self.unit:g} at unit={self.unit:g}"
+        require(least <= 2 * self.within / self.unit <= most, "within", must, self.within)
 
 
 @dataclass(frozen=True, kw_only=True)

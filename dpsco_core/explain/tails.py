@@ -26,6 +26,7 @@ HEAVY = 4.0  # a tail is called light where an index of this is out of the quest
 CARE = 2.5  # standard errors that it takes for that: more than 1.96, for the bias
 LEAST_FARTHEST, MOST_FARTHEST = 10, 2000
 THRESHOLDS = 24  # thresholds of the plot
+MOST_EQUAL = 0.002  # the share of the numbers that may be equal to the farthest by chance
 ONE_SIDED = 0.9  # a share of the tail on one side
 
 
@@ -106,6 +107,35 @@ def require_usable(values: Vector) -> None:
     require(largest <= LARGEST, "numbers", f"at most {LARGEST:g} in size", largest)
     differing = len(np.unique(values))
     require(differing >= FEWEST, "numbers", f"at least {FEWEST} different ones", differing)
+
+
+def cap_notes(values: Vector) -> list[str]:
+    """Return what is to be said of many numbers that are equal to the largest, or the smallest.
+
+    Rounded numbers are equal here and there, and the fewer the farther out: only an end with more
+    of them than twice its neighbour is a cap. A smallest number of 0 is none.
+
+    Examples
+    --------
+    >>> cap_notes(np.minimum(np.arange(1000.0), 987))
+    ['13 numbers are equal to the largest, 987: a cap hides the tail beyond it.']
+    """
+    notes = []
+    distinct, counts = np.unique(values, return_counts=True)
+    for end, neighbour, words in ((-1, -2, "largest"), (0, 1, "smallest")):
+        count = int(counts[end])
+        is_cap = count > 2 and count >= MOST_EQUAL * len(values)
+        if (
+            is_cap
+            and len(distinct) > 1
+            and count > 2 * counts[neighbour]
+            and (distinct[end] or words == "largest")
+        ):
+            notes.append(
+                f"{count:,} numbers are equal to the {words}, {distinct[end]:.15g}: a cap hides "
+                "the tail beyond it."
+            )
+    return notes
 
 
 def tail(values: Vector) -> Tail:

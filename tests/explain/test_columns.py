@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -76,6 +77,99 @@ def test_negatives_in_brackets_spaces_points_and_per_cent_signs_are_read() -> No
     assert read_column(grouped).values[:2].tolist() == [1_234_567.0, 2_234_568.0]
 
 
+AMOUNTS = [f"{k}.5" for k in range(300)]
+
+
+def in_lines(*rows: str) -> bytes:
+    return "\n".join(rows).encode()
+
+
+def test_missing_marks_are_counted_and_shown_with_their_line() -> None:
+    cells = list(AMOUNTS)
+    cells[11:26] = ["n/a"] * 15
+    cells[40] = "about 3"
+    column = read_column(in_lines(*cells))
+    assert (len(column.values), column.left_out) == (284, 16)
+    assert column.notes[-1] == (
+        "Used 284, left out 16 (15 marked as missing and 1 not a number), for example 'n/a' in "
+        "line 12."
+    )
+    blank = read_column(in_lines("k,amount", *(f"{k}," for k in range(3)), "3,2.5"))
+    assert blank.left_out == 0 and blank.values.tolist() == [2.5]
+
+
+def test_aligned_columns_are_told_apart_and_groups_of_thousands_are_not() -> None:
+    for gap in (" ", "   "):
+        rows = [f"{k:4d}{gap}{a:>6}" for k, a in enumerate(AMOUNTS)]
+        assert read_column(in_lines(*rows)).names == ("column 1", "column 2")
+        column = read_column(in_lines(f"   k{gap}amount", *rows))
+        assert (column.name, column.names) == ("amount", ("k", "amount"))
+        assert column.values.tolist() == [float(a) for a in AMOUNTS]
+    grouped = read_column(in_lines("Total amount", *(f"{k + 1} 234,5" for k in range(0, 600, 2))))
+    assert grouped.names == ("Total amount",) and grouped.values[1] == 3234.5
+    with pytest.raises(InvalidInput, match=r"'0\.5 kg' in line 2"):
+        read_column(in_lines("weight", *(f"{a} kg" for a in AMOUNTS)))
+
+
+def test_names_of_columns_can_be_numbers() -> None:
+    rows = [f"place {k},{k}.5,{k}.25" for k in range(200)]
+    column = read_column(in_lines("country,2019,2020", *rows), "2020")
+    assert column.names == ("2019", "2020") and len(column.values) == 200
+    assert column.notes == ("Line 1 is read as the names of the columns: country, 2019, 2020.",)
+    assert read_column(in_lines("k,10,20", *(f"{3 * k},{k}.5,7.5" for k in range(200)))).names == (
+        *("k", "10", "20"),
+    )
+    years = [f"place {k},{1900 + k % 100}" for k in range(200)]
+    assert len(read_column(in_lines(*years)).values) == 200  # a first row of data stays one
+
+
+def test_a_first_row_of_missing_marks_is_not_a_header() -> None:
+    for first, width in (("NA", 1), ("n/a,NA", 2), ("place,NA", 2)):
+        rows = [",".join([*["place"] * (first == "place,NA"), *[a] * 2][:width]) for a in AMOUNTS]
+        column = read_column(in_lines(first, *rows))
+        assert column.left_out == 1 and column.name.startswith("column"), first
+
+
+def test_each_of_two_columns_with_one_name_can_be_chosen() -> None:
+    rows = [f"{k}.5,{k}.25,{k}.125" for k in range(200)]
+    content = in_lines("amount,amount,amount (2)", *rows)
+    names = ("amount", "amount (3)", "amount (2)")
+    assert read_column(content).names == names
+    assert [read_column(content, name).values[0] for name in names] == [0.5, 0.25, 0.125]
+
+
+def test_a_line_keeps_its_number_after_a_cell_of_several_lines() -> None:
+    rows = [f'"one\ntwo\nthree",7,{a}' for a in AMOUNTS]
+    rows[20] = "x,7,none of these"
+    column = read_column(in_lines("note,k,amount", *rows), "amount")
+    assert [(e.cell, e.line) for e in column.examples] == [("none of these", 2 + 3 * 20)]
+    rows[30] = "1,2"
+    with pytest.raises(InvalidInput, match=r"'1,2' in line 90\."):
+        read_column(in_lines("note,k,amount", *rows))
+
+
+@pytest.mark.parametrize("header", ["k,amount", "k,m,amount"])
+def test_a_title_above_a_table_is_a_refusal_that_quotes_it(header: str) -> None:
+    rows = [",".join([str(k)] * header.count(",") + [a]) for k, a in enumerate(AMOUNTS)]
+    for title in ("Report of the year 2020", "Report, all amounts, in thousands, 2020"):
+        with pytest.raises(InvalidInput, match=rf"'{title}' in line 1\."):
+            read_column(in_lines(title, header, *rows))
+
+
+def test_one_number_a_line_or_two_is_said_or_refused() -> None:
+    rows = [f"{k},{k % 7 + 3}" for k in range(1, 2001)]
+    column = read_column(in_lines(*rows))
+    assert column.name == "column 2" and column.values[:2].tolist() == [4.0, 5.0]
+    assert "'1,4' is not one number with a decimal comma" in column.notes[0]
+    for unclear in ("{}234,56", "{},5", "{},234.5"):
+        with pytest.raises(InvalidInput, match="one number or two"):
+            read_column(in_lines(*(unclear.format(k + 1) for k in range(0, 600, 2))))
+    alone = in_lines(*(f"{k},25" for k in range(0, 600, 2)), "7", "NA")
+    assert read_column(alone).values[1:].tolist()[-2:] == [598.25, 7.0]
+    assert read_column(in_lines("price", "NA", *(f"{k}234,56" for k in range(1, 9)))).left_out == 1
+    assert read_column(in_lines(*(f"{k},234,567" for k in range(1, 900, 2)))).values[0] == 1234567
+
+
 def test_more_than_one_in_twenty_cells_left_out_is_a_refusal_that_quotes_one() -> None:
     cells = [f"{k}.5" for k in range(300)]
     cells[40:44] = ["about 3"] * 4
@@ -107,3 +201,60 @@ def test_any_bytes_are_a_column_or_one_sentence() -> None:
             assert np.isfinite(column.values).all()
         assert "\n" not in sentence
     assert refused > 100
+
+
+@pytest.mark.parametrize("middle", [1e6, 1.7e12])
+def test_the_command_writes_a_mean_down_to_its_error(
+    middle: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = middle + np.random.default_rng(0).standard_normal(5000)
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(map(repr, np.minimum(values, middle + 2.5).tolist())))
+    assert main(["tail", str(path)]) == 0
+    said = capsys.readouterr().out
+    mean = float(said.split("mean ")[1].split("\n")[0].replace(",", ""))
+    assert mean == pytest.approx(np.minimum(values, middle + 2.5).mean(), abs=0.001)
+    assert f"numbers are equal to the largest, {middle + 2.5:.15g}: a cap hides the tail" in said
+
+
+def test_the_command_gives_its_answer_as_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [f"{v}".replace(".", ",") for v in VALUES]
+    cells[9:11] = ["n/a", "about 3"]
+    content = in_lines(
+        "k;year;amount;place", *(f"{i};{1900 + i // 4};{c};x" for i, c in enumerate(cells))
+    )
+    (tmp_path / "x.csv").write_bytes(content)
+    assert main(["tail", str(tmp_path / "x.csv"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["column"], answer["used"], answer["left_out"]) == ("amount", 298, 2)
+    assert answer["kinds"] == {
+        **{"k": "row numbers", "year": "times", "amount": "numbers", "place": "text"},
+    }
+    assert answer["examples"] == [
+        {"cell": "n/a", "line": 11, "is_missing": True},
+        {"cell": "about 3", "line": 12, "is_missing": False},
+    ]
+    assert answer["assumptions"] == ["Decimal mark: comma."]
+    assert answer["notes"][:1] == answer["assumptions"] and len(answer["notes"]) == 2
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+    assert main(["tail", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == answer
+    assert main(["tail", "/dev/zero"]) == 2
+    assert "/dev/zero must be at most 8,388,608 bytes (8 MB), got more." in capsys.readouterr().err
+
+
+def test_every_column_that_is_named_has_an_answer_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(in_lines("a,b", *(f"{v},{-2 * v}" for v in VALUES)))
+    command = ["tail", str(path), "--column", "b", "--column", "a"]
+    assert main([*command, "--json"]) == 0
+    two = json.loads(capsys.readouterr().out)
+    assert [one["column"] for one in two] == ["b", "a"]
+    assert two[0]["mean"] == pytest.approx(-2 * two[1]["mean"])
+    assert two[0]["tail_index"] == pytest.approx(two[1]["tail_index"])
+    assert main(command) == 0
+    assert "nothing is said of their joint tail" in capsys.readouterr().out

@@ -107,3 +107,9 @@ def test_what_is_public_is_checked(name: str, value: float) -> None:
 def test_the_setting_is_of_as_many_records_as_there_are() -> None:
     with pytest.raises(InvalidInput, match="numbers must be as many as n=2000"):
         own_releases(VALUES[:-1], PUBLIC, point(), np.random.default_rng(5))
+
+
+@pytest.mark.parametrize("within", [1e30, 1e-30])
+def test_a_distance_that_is_out_of_range_is_refused_under_its_own_name(within: float) -> None:
+    with pytest.raises(InvalidInput, match=r"^within must be 5e-07 to 500000 at unit=1, got"):
+        Public(guess=0.0, within=within, unit=1.0)

@@ -1,6 +1,7 @@
 """One's own numbers: their tail, the scenario that matches, and the methods on the records."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,7 +19,8 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
-from dpsco_core.explain.columns.table import read_column
+from dpsco_core.explain.columns.digits import decimals_of, to_digits
+from dpsco_core.explain.columns.table import NumberColumn, read_column, read_columns
 from dpsco_core.explain.own_records import (
     ClipAdvice,
     OwnRelease,
@@ -28,17 +30,17 @@ from dpsco_core.explain.own_records import (
     of_numbers,
     point_of,
 )
-from dpsco_core.explain.tails import LIGHT, Tail, central_moment, require_usable, tail
+from dpsco_core.explain.tails import LIGHT, Tail, cap_notes, central_moment, require_usable, tail
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LOWEST = 0.7  # where the figure of the tail index begins
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
-    "Open a CSV file with one number per record. Its tail index and its scale are estimated here, "
-    "and the scenario that matches is set. **This look at your numbers is not private**: the "
-    "estimates reveal something about them. The file is read in this session only; nothing is "
-    "stored or sent on."
+    "Open a CSV file with one record per line, and choose a column of numbers. Its tail index and "
+    "its scale are estimated here, and the scenario that matches is set. **This look at your "
+    "numbers is not private**: the estimates reveal something about them. The file is read in this "
+    "session only; nothing is stored or sent on."
 )
 ABOUT_INDEX = (
     "Neither a shift nor a change of unit changes the estimate. There is no confidence interval: "
@@ -60,11 +62,14 @@ ABOUT_RELEASES = (
 )
 
 
-PUBLIC = (
-    ("A guess of the mean", "Records are clipped around it."),
-    ("The mean is at most this far off", "The true mean is within this distance of the guess."),
-    ("Unit", "The p-th root of a bound on the moment E|X − EX|^p of a number X."),
-)
+PUBLIC = {  # the label of a field of `Public`, and its help
+    "guess": ("A guess of the mean", "Records are clipped around it."),
+    "within": (
+        "The mean is at most this far off",
+        "The true mean is within this distance of the guess.",
+    ),
+    "unit": ("Unit", "The p-th root of a bound on the moment E|X − EX|^p of a number X."),
+}
 
 
 def draw_own_numbers() -> None:
@@ -87,7 +92,9 @@ def draw_file() -> None:
         st.session_state.pop(RELEASED, None)
         return
     try:
-        _draw(*_choose(upload.getvalue(), upload.file_id))
+        chosen = _choose(upload.getvalue(), upload.file_id)
+        if chosen:
+            _draw(*chosen)
     except InvalidInput as problem:
         st.error(in_print(str(problem)))
 
@@ -118,27 +125,73 @@ def tail_figure(fit: Tail) -> Figure:
         ],
         layout={
             "height": 320,
-            "xaxis": {"type": "log", "title": "Numbers beyond the threshold"},
-            "yaxis": {"type": "log", "title": "Tail index", "tickvals": [1, 2, 3, 5, 10, 20]},
+            "xaxis": {"type": "log", "title": "Numbers beyond the threshold", "dtick": 1},
+            "yaxis": {
+                "type": "log",
+                "title": "Tail index",
+                "tickvals": [1, 2, 3, 5, 10, 20],
+                "range": [math.log10(LOWEST), math.log10(1.3 * LIGHT)],
+            },
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         },
     )
     words = f"{LIGHT:g} or more: no sign of a heavy tail"
-    return figure.add_hline(LIGHT, line_dash="dash", annotation_text=words)
+    figure.add_hline(LIGHT, line_dash="dash")
+    # Plotly takes the height of a note on an axis of logarithms as a logarithm.
+    return figure.add_annotation(
+        text=words,
+        x=1,
+        xref="paper",
+        xanchor="right",
+        y=math.log10(LIGHT),
+        yanchor="top",
+        showarrow=False,
+    )
 
 
-def _choose(content: bytes, file: str) -> tuple[Vector, str]:
-    """Let a column be chosen and say what was read; raises `InvalidInput`."""
+def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:
+    """Let columns be chosen and say what was read; raises `InvalidInput`.
+
+    Returns the numbers of the first that is chosen, and what they are called in the session.
+    """
     column = read_column(content)
     if len(column.names) > 1:
-        first = column.names.index(column.name)
         key = f"own_numbers_column_{file}"
-        name = st.selectbox("Column", column.names, index=first, key=key)
-        column = read_column(content, name)
+        names = st.multiselect("Columns", column.names, default=[column.name], key=key)
+        if not names:
+            st.info("Choose a column.")
+            return None
+        columns = (column,) if names == [column.name] else read_columns(content, names)
+        column = columns[0]
+        if len(columns) > 1:
+            st.dataframe(column_table(columns), hide_index=True)
+            for other in columns[1:]:
+                for note in (*other.notes, *cap_notes(other.values)):
+                    st.caption(in_print(f"{other.name}: {note}"))
+            st.caption(
+                "Every column has a tail index of its own; nothing is said of their joint tail. "
+                f"What follows is about *{in_print(column.name)}*, the first that is chosen."
+            )
     st.markdown("Column: " + in_print(f"{column.name}, {len(column.values):,} numbers."))
-    for note in column.notes:
-        st.caption(in_print(note))
     require_usable(column.values)
+    for note in (*column.notes, *cap_notes(column.values)):
+        st.caption(in_print(note))
     return column.values, f"{file}_{column.name}"
+
+
+def column_table(columns: Sequence[NumberColumn]) -> pd.DataFrame:
+    """Return what is said of several columns, a row each; what cannot be said is in its row."""
+    rows = []
+    for column in columns:
+        row = {"Column": column.name, "Numbers": len(column.values), "Left out": column.left_out}
+        try:
+            require_usable(column.values)
+            fit = tail(column.values)
+        except InvalidInput as problem:
+            rows.append(row | {"Tail index": in_print(str(problem)), "Tail": ""})
+        else:
+            rows.append(row | {"Tail index": _index(fit.index), "Tail": fit.kind})
+    return pd.DataFrame(rows)
 
 
 def fitting(fit: Tail, now: Scenario) -> Scenario:
@@ -187,23 +240,36 @@ def _draw_releases(values: Vector, fit: Tail, file: str, matching: Scenario, uni
     st.markdown(ABOUT_PUBLIC)
     places = st.columns(3)
     digits = -math.floor(math.log10(unit))  # digits of a guess that is right to one unit
-    rounded = [
-        round(fit.median, digits),
-        *(float(f"{v:.2g}") for v in (2 * unit, unit)),
-    ]
-    keys = [f"own_numbers_{name}_{file}" for name in ("guess", "within", "unit")]
-    guess, within, own_unit = (
-        place.number_input(name, value=value, format="%g", key=key, help=about)
-        for place, (name, about), value, key in zip(places, PUBLIC, rounded, keys, strict=True)
-    )
-    public = Public(guess=guess, within=within, unit=own_unit)
+    filled = {
+        "guess": round(fit.median, digits),
+        "within": float(f"{2 * unit:.2g}"),
+        "unit": float(f"{unit:.2g}"),
+    }
+    try:
+        public = Public(
+            **{
+                name: place.number_input(
+                    label,
+                    value=filled[name],
+                    format=field_format(filled[name], unit),
+                    key=f"own_numbers_{name}_{file}",
+                    help=about,
+                )
+                for place, (name, (label, about)) in zip(places, PUBLIC.items(), strict=True)
+            }
+        )
+    except InvalidInput as problem:
+        raise InvalidInput(with_labels(str(problem))) from None
     point = point_of(matching, public)
     too_large = refusal(point, DASHBOARD)
     if too_large:
         st.error(in_print(too_large))
         return
+    blur = public.unit / math.sqrt(point.n)  # the error of the mean, and how exact it is written
     try:
-        st.markdown(clip_in_words(clip_advice(values, public, point), point))
+        advice = clip_advice(values, public, point)
+        blur = min(blur, advice.noise)
+        st.markdown(clip_in_words(advice, point))
     except NotApplicable as problem:
         st.markdown(in_print(str(problem)))
     asked = (file, public, point)
@@ -211,32 +277,71 @@ def _draw_releases(values: Vector, fit: Tail, file: str, matching: Scenario, uni
         st.session_state[RELEASED] = asked, fresh_releases(values, public, point)
     known, releases = st.session_state.get(RELEASED, (None, ()))
     if known == asked:
-        st.dataframe(release_table(releases, fit.mean), hide_index=True)
+        st.dataframe(release_table(releases, fit.mean, blur), hide_index=True)
         st.caption(ABOUT_RELEASES)
 
 
 def clip_in_words(advice: ClipAdvice, point: Scenario) -> str:
     """Say where simple clipping clips, and why there."""
     share = f"{advice.clipped:,} of the {point.n:,} numbers" if advice.clipped else "None of them"
+    low, high = (digits_text(x, advice.radius / 10) for x in (advice.low, advice.high))
     verb = "lies" if advice.clipped <= 1 else "lie"
     return (
-        f"**Clip at R = {short_text(advice.radius)}**, which keeps {short_text(advice.low, 4)} to "
-        f"{short_text(advice.high, 4)}, because at p = {number_text(point.p)}, n = {point.n:,} and "
+        f"**Clip at R = {short_text(advice.radius)}**, which keeps {low} to "
+        f"{high}, because at p = {number_text(point.p)}, n = {point.n:,} and "
         f"{budget_text(point.budget)} this balances two costs of simple clipping: noise of "
         f"standard deviation {short_text(advice.noise, 2)}, which grows with R, and a bias of at "
         f"most {short_text(advice.bias, 2)}, which falls. {share} {verb} beyond."
     )
 
 
-def release_table(releases: Sequence[OwnRelease], mean: float) -> pd.DataFrame:
+def digits_text(value: float, blur: float) -> str:
+    """Return a number as people write it, down to what blurs it.
+
+    Examples
+    --------
+    >>> digits_text(1_000_000.0123, 0.014), digits_text(1.23456e-9, 1e-12)
+    ('1,000,000.0123', '1.23456·10⁻⁹')
+    """
+    front, _, exponent = to_digits(value, blur).partition("e")
+    return f"{front}·{number_text(float('1e' + exponent))}" if exponent else front
+
+
+def field_format(value: float, unit: float) -> str:
+    """Return the format of a field for a number: to a thousandth of a unit, or by an exponent."""
+    is_long = abs(value) >= 1e12 * unit or not 1e-9 < unit < 1e15
+    return "%.15g" if is_long else f"%.{max(0, decimals_of(unit / 10))}f"
+
+
+def with_labels(sentence: str) -> str:
+    """Return a refusal of what is public with the labels of the fields for their names.
+
+    Examples
+    --------
+    >>> with_labels("unit must be a finite number above 0, got unit=0.0.")
+    '"Unit" must be a finite number above 0, got 0.0.'
+    """
+    for name, (label, _) in PUBLIC.items():
+        sentence = re.sub(rf"\bgot {name}=", "got ", sentence)
+        sentence = re.sub(rf"^{name}\b", f'"{label}"', sentence)
+        sentence = re.sub(rf"\bat {name}=", f'where "{label}" is ', sentence)
+    return sentence
+
+
+def release_table(releases: Sequence[OwnRelease], mean: float, blur: float) -> pd.DataFrame:
     """Return what was released, a row a method; what one cannot release is said in its row."""
+
+    def off(value: float) -> float:
+        away = abs(value - mean)
+        return away if away > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0  # floats are rounded
+
     rows = [
         {
             "Method": method_card(one.method).name,
-            "Released": on_screen(one.refusal) or short_text(one.value, 6),
+            "Released": on_screen(one.refusal) or digits_text(one.value, blur),
             "Spends": "" if one.refusal else spent_text(one.method, one.spent),
             "Clipped beyond": "" if math.isnan(one.clip) else f"± {short_text(one.clip)}",
-            "Off their average by": "" if one.refusal else short_text(abs(one.value - mean), 2),
+            "Off their average by": "" if one.refusal else short_text(off(one.value), 2),
         }
         for one in releases
     ]

@@ -47,6 +47,12 @@ def is_number(cell: str) -> bool:
     return bool(_PLAIN.fullmatch(cell)) or (len(cell) <= LONGEST_CELL and _taken(cell) is not None)
 
 
+def is_one_number(line: str) -> bool:
+    """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
+    taken = _taken(line) if len(line) <= LONGEST_CELL else None
+    return taken is not None and any(_size(taken[0], mark) is not None for mark in ".,")
+
+
 def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
@@ -96,13 +102,13 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
 def _taken(cell: str) -> tuple[str, str, bool] | None:
     """Return the digits and marks of a cell, its unit, and whether it is negative."""
     text = cell.replace("\u2212", "-").strip()
-    negative = text.startswith("(") and text.endswith(")")
-    if negative:
-        text = text[1:-1]
     units = _SIGNS.findall(text)
     if len(units) > 1:
         return None
     text = _SIGNS.sub("", text).strip(_SPACES + "\t")
+    negative = text.startswith("(") and text.endswith(")")
+    if negative:
+        text = text[1:-1].strip(_SPACES + "\t")
     if text.endswith("-") and not negative:  # the sign of an account
         negative, text = True, text[:-1].strip()
     elif text[:1] in ("-", "+") and not negative:

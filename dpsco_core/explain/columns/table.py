@@ -1,24 +1,39 @@
 """The columns of a file by their names, and the numbers of the one that is chosen."""
 
-import io
 import re
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
-from dpsco_core.explain.columns.cells import is_missing, is_number, read_cells
+from dpsco_core.explain.columns.cells import is_missing, read_cells
 from dpsco_core.explain.columns.decode import decode, quoted_line
+from dpsco_core.explain.columns.layout import Table, counts_rows, is_year, read_table
+from dpsco_core.explain.tails import FEWEST
 
-# The largest share of the cells that may be left out.
-MOST_LEFT_OUT = 0.05
-_SECONDARY = re.compile(
-    r"(?i)(^|[_ ])(id|code|zip|fips|year|date|time|lat|latitude|lon|lng|longitude)$"
-)
+MOST_UNREADABLE = 0.05  # the largest share of the cells that may be neither numbers nor missing
+EXAMPLES = 5  # cells that are shown of those that are left out
+NUMBERS, TEXT = "numbers", "text"
+_KINDS = {  # what names say of the numbers below
+    kind: re.compile(rf"(?i:(^|[_ .-])({words})$)|(?<=[a-z])({words.title()})$")
+    for kind, words in (
+        ("identifiers", "id|ids|uid|uuid|code|zip|zipcode|postcode|fips"),
+        ("times", "year|month|day|date|time|timestamp"),
+        ("places", "lat|latitude|lon|lng|longitude"),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusedCell:
+    """A cell that is no number."""
+
+    cell: str  # its text, short
+    line: int  # counted from 1
+    is_missing: bool  # whether it is a known mark for a missing number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +42,12 @@ class NumberColumn:
 
     name: str
     names: tuple[str, ...]  # every column that holds numbers
+    kinds: tuple[tuple[str, str], ...]  # every column, and what it seems to hold
     values: Vector
-    left_out: int
-    notes: tuple[str, ...]
+    left_out: int  # cells that are neither blank nor a number
+    examples: tuple[UnusedCell, ...]  # the first of them
+    assumptions: tuple[str, ...]  # what was assumed of the file and its numbers
+    notes: tuple[str, ...]  # the assumptions, and what was left out
 
 
 def read_column(content: bytes, name: str | None = None) -> NumberColumn:
@@ -37,102 +55,76 @@ def read_column(content: bytes, name: str | None = None) -> NumberColumn:
 
     Raises `InvalidInput` for what cannot be read without a guess.
     """
+    (column,) = read_columns(content, None if name is None else [name])
+    return column
+
+
+def read_columns(content: bytes, names: Sequence[str] | None = None) -> tuple[NumberColumn, ...]:
+    """Return columns of a file by their names, or the one of `read_column`."""
     text, encoding = decode(content)
-    separator = _separator(text)
-    bare = re.sub(rf'(?m)(^|{re.escape(separator)})"(?:[^"]|"")*"', r"\1", text)
-    widths = [line.count(separator) + 1 for line in bare.split("\n")]
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=None,
-            names=range(max(widths)) if max(widths) < 1000 else None,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            skip_blank_lines=False,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as problem:
-        raise InvalidInput(f"file must be a table, got {shorten(problem)}.") from None
-    rows = [(i + 1, [str(c) for c in row]) for i, row in enumerate(table.to_numpy().tolist())]
-    rows = [(i, row) for i, row in rows if any(c.strip() for c in row)]
-    _require_closed_quotes(rows, separator)
-    usual = Counter(w for w, line in zip(widths, bare.split("\n"), strict=True) if line.strip())
-    width = usual.most_common(1)[0][0] if usual else 1
-    for i, _ in rows:
-        if i <= len(widths) and widths[i - 1] != width:
-            line = quoted_line(text, i)
-            raise InvalidInput(f"file must have {width} cells a line, got {line} in line {i:,}.")
-    header = [f"column {k + 1}" for k in range(width)]
-    if rows and not any(is_number(c) for c in rows[0][1]):
-        header, rows = [c.strip() or header[k] for k, c in enumerate(rows[0][1])], rows[1:]
-    has_numbers = bool(_numeric(rows))
-    for i, row in rows:
-        if width > 1 and has_numbers and not any(is_number(c) or is_missing(c) for c in row):
-            raise InvalidInput(
-                f"file must hold one table, got {quoted_line(text, i)} in line {i:,}."
-            )
-    numeric = _numeric(rows)
-    names = tuple(header[k] for k in numeric)
-    require(bool(names), "numbers", "at least 100 in one column", 0)
-    if name is None:
-        name = next((header[k] for k in numeric if not _is_secondary(header[k], k, rows)), names[0])
+    table = read_table(text)
+    if not table.numeric:
+        row = next((row for row in table.rows if not all(map(is_missing, row.cells))), None)
+        got = f"0, as {quoted_line(text, row.line)} in line {row.line:,}" if row else "0"
+        require(False, "numbers", f"at least {FEWEST} in one column", got)
+    kinds = tuple((table.names[k], _kind(table, k)) for k in range(len(table.names)))
+    if names is None:
+        first = table.names[table.numeric[0]]
+        names = [next((column for column, kind in kinds if kind == NUMBERS), first)]
+    return tuple(_column(table, name, kinds, encoding) for name in names)
+
+
+def _column(
+    table: Table, name: str, kinds: tuple[tuple[str, str], ...], encoding: str
+) -> NumberColumn:
+    names = tuple(table.names[k] for k in table.numeric)
     require(name in names, "column", f"one of {shorten(', '.join(names))}", shorten(name))
-    k = header.index(name)
-    cells, lines = [row[k] for _, row in rows], [i for i, _ in rows]
+    k = table.names.index(name)
+    cells, lines = [row.cells[k] for row in table.rows], [row.line for row in table.rows]
     read = read_cells(cells, lines)
-    notes = [encoding] * bool(encoding) + list(read.notes)
-    for places, what in ((read.missing, "marked as missing"), (read.unreadable, "left out")):
-        if places:
-            at = f"'{shorten(cells[places[0]])}' in line {lines[places[0]]:,}"
-            notes.append(f"{len(places):,} {what}, for example {at}.")
-            many = what == "left out" and len(places) > MOST_LEFT_OUT * len(cells)
-            require(not many, "cells", "numbers, but for 5 % of them", f"{len(places):,}, as {at}")
+    examples = [
+        UnusedCell(cell=shorten(cells[i].strip()), line=lines[i], is_missing=i in set(read.missing))
+        for i in sorted((*read.missing, *read.unreadable))[:EXAMPLES]
+    ]
+    if read.unreadable:
+        i = read.unreadable[0]
+        got = f"{len(read.unreadable):,}, as '{shorten(cells[i].strip())}' in line {lines[i]:,}"
+        few = len(read.unreadable) <= MOST_UNREADABLE * len(cells)
+        require(few, "cells", "numbers, but for 5 % of them", got)
     values = read.values[~np.isnan(read.values)]
+    assumptions = (*[encoding] * bool(encoding), *table.notes, *read.notes)
+    missing, unreadable = len(read.missing), len(read.unreadable)
     return NumberColumn(
-        name=name, names=names, values=values, left_out=len(read.unreadable), notes=tuple(notes)
+        name=name,
+        names=names,
+        kinds=kinds,
+        values=values,
+        left_out=missing + unreadable,
+        examples=tuple(examples),
+        assumptions=assumptions,
+        notes=(*assumptions, *_left_out_note(len(values), missing, unreadable, examples)),
     )
 
 
-def _require_closed_quotes(rows: list[tuple[int, list[str]]], separator: str) -> None:
-    """Raise `InvalidInput` where a stray quotation mark joins lines of numbers to one cell."""
-    for i, row in rows:
-        for cell in row:
-            joined = cell.split("\n")[1:]
-            if any(is_number(part) for line in joined for part in line.split(separator)):
-                raise InvalidInput(
-                    "file must close a quotation mark in its own line, got a cell of "
-                    f"{len(joined) + 1:,} lines that begins '{shorten(cell)}' in row {i:,}."
-                )
+def _left_out_note(
+    used: int, missing: int, unreadable: int, examples: Sequence[UnusedCell]
+) -> list[str]:
+    if not examples:
+        return []
+    shown = f"'{examples[0].cell}' in line {examples[0].line:,}"
+    counts = ((missing, "marked as missing"), (unreadable, "not a number"))
+    what = " and ".join(f"{count:,} {words}" for count, words in counts if count)
+    return [f"Used {used:,}, left out {missing + unreadable:,} ({what}), for example {shown}."]
 
 
-def _separator(text: str) -> str:
-    lines = [re.sub(r'"[^"]*"', "", x) for x in text.split("\n")[:500] if x.strip()]
-    for separator in "\t;|,":
-        counts = Counter(line.count(separator) for line in lines)
-        if counts and counts.most_common(1)[0][0] > 0 and lines[0].count(separator) > 0:
-            number = r"\s*-?[0-9]{1,3},[0-9]+\s*"
-            if separator == "," and all(re.fullmatch(number, line) for line in lines):
-                raise InvalidInput(
-                    f"file must be clear, got '{shorten(lines[0])}' in line 1: one number or two."
-                )
-            return separator
-    return ";"
-
-
-def _numeric(rows: list[tuple[int, list[str]]]) -> list[int]:
-    """Return the places of the columns that hold mostly numbers."""
-    width = len(rows[0][1]) if rows else 0
-    sample = rows[:500]
-    full = [[r[k] for _, r in sample if not is_missing(r[k])] for k in range(width)]
-    return [k for k, c in enumerate(full) if c and sum(map(is_number, c)) >= 0.5 * len(c)]
-
-
-def _is_secondary(name: str, k: int, rows: list[tuple[int, list[str]]]) -> bool:
-    cells = [row[k].strip() for _, row in rows]
-    if _SECONDARY.search(name):
-        return True
-    if not all(c.isdecimal() and len(c) < 10 for c in cells):
-        return False
-    steps = set(np.diff([int(c) for c in cells]).tolist())
-    return steps == {1} or all(1800 <= int(c) <= 2100 for c in cells)
+def _kind(table: Table, k: int) -> str:
+    """Return what a column seems to hold, by its name and its cells."""
+    if k not in table.numeric:
+        return TEXT
+    for kind, pattern in _KINDS.items():
+        if pattern.search(table.names[k]):
+            return kind
+    cells = [row.cells[k].strip() for row in table.rows if not is_missing(row.cells[k])]
+    if counts_rows(cells):
+        return "row numbers"
+    return "years" if all(map(is_year, cells)) else NUMBERS

@@ -89,7 +89,11 @@ def test_gaussian_numbers_are_not_called_a_student_law_and_few_numbers_say_littl
 
 def test_the_plot_draws_the_index_over_the_threshold() -> None:
     fit = tail(pareto(3))
-    line, chosen = tail_figure(fit).data
+    figure = tail_figure(fit)
+    line, chosen = figure.data
+    low, high = figure.layout.yaxis.range
+    (note,) = figure.layout.annotations
+    assert low <= note.y == np.log10(20) <= high < 2 and low <= np.log10(min(line.y))
     assert list(line.x) == list(fit.farthest) and max(line.y) <= 20
     assert list(chosen.x) == [fit.used] and list(chosen.y) == [fit.index]
 
@@ -128,6 +132,66 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
     moved = checked(guess.set_value(990.0).run())
     assert not moved.dataframe  # what was released is of other public values
+
+
+@pytest.mark.parametrize(("middle", "spread"), [(1e6, 1.0), (1.7e12, 1000.0), (1e-7, 1e-13)])
+def test_numbers_are_written_down_to_their_noise(middle: float, spread: float) -> None:
+    values = middle + spread * np.random.default_rng(0).standard_normal(5000)
+    page = with_file(as_csv(values))
+    (guess,) = [n for n in page.number_input if n.label == "A guess of the mean"]
+    written = guess.proto.format % guess.value
+    assert float(written) == pytest.approx(middle, abs=2 * spread)
+    low, high = re.findall(r"which keeps (\S+) to (\S+), because", words_of(page))[0]
+    assert low != high
+    (button,) = [b for b in page.button if b.key == "own_numbers_release"]
+    (table,) = [frame.value for frame in checked(button.click().run()).dataframe]
+    assert table["Released"].nunique() > 1 and len(table) >= 3
+    assert table["Off their average by"].iloc[0] == "0"
+    if middle > 1:
+        sample = float(table["Released"].iloc[0].replace(",", ""))
+        assert sample == pytest.approx(values.mean(), abs=spread / 1000)
+
+
+@pytest.mark.parametrize("value", [1e30, 1e-30, 0.0])
+def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float) -> None:
+    page = with_file(as_csv(pareto(3)))
+    for label in ("The mean is at most this far off", "Unit"):
+        (field,) = [n for n in page.number_input if n.label == label]
+        usual = field.value
+        said = words_of(checked(field.set_value(value).run()))
+        assert f'"{label}"' in said and "diameter must" not in said and "within" not in said
+        (field,) = [n for n in page.number_input if n.label == label]
+        page = checked(field.set_value(usual).run())
+        assert not page.error
+
+
+def test_a_cap_is_said_where_the_tail_ends_in_equal_numbers() -> None:
+    values = pareto(3, 1000)
+    capped = np.minimum(values, np.sort(values)[-12])
+    largest = f"{capped.max():.15g}"
+    assert f"12 numbers are equal to the largest, {largest}: a cap" in words_of(
+        with_file(as_csv(capped))
+    )
+    assert "equal to the" not in words_of(with_file(as_csv(np.round(values, 2))))
+
+
+def test_every_column_that_is_chosen_has_a_tail_index_of_its_own() -> None:
+    heavy, light = np.minimum(pareto(2.5), 10.0), np.random.default_rng(1).standard_normal(4800)
+    rows = zip(heavy.tolist(), light.tolist(), strict=True)
+    page = with_file(("pay,size,few\n" + "\n".join(f"{a},{b},1" for a, b in rows)).encode())
+    (field,) = page.multiselect
+    assert field.value == ["pay"] and not page.dataframe
+    page = checked(field.set_value(["size", "pay", "few"]).run())
+    (table,) = [frame.value for frame in page.dataframe]
+    assert table["Column"].tolist() == ["size", "pay", "few"]
+    assert table["Tail"].tolist()[::2] == ["light", ""]
+    assert "at least 100 different ones" in table["Tail index"].iloc[2]
+    assert "about *size*, the first that is chosen" in words_of(page)
+    assert "numbers are equal to the largest, 10: a cap" in words_of(page)
+    assert "light tail" in words_of(page)
+    (field,) = page.multiselect
+    page = checked(field.set_value([]).run())
+    assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
 
 def test_a_file_that_is_too_large_is_told_its_size_and_the_limit() -> None:

@@ -1,0 +1,37 @@
+"""Numbers written down to what blurs them, so that two of them that differ look different."""
+
+import math
+
+MOST_DIGITS = 16  # Floats have no more.
+SMALLEST, LARGEST = 1e-6, 1e15  # the size of a number that is written without an exponent
+
+
+def decimals_of(resolution: float) -> int:
+    """Return the decimals of a number with three digits of its blur; below 0 before the point.
+
+    Examples
+    --------
+    >>> decimals_of(1.0), decimals_of(0.014), decimals_of(2500.0)
+    (2, 4, -1)
+    """
+    return 2 - math.floor(math.log10(resolution))
+
+
+def to_digits(value: float, resolution: float) -> str:
+    """Return a number with three digits of its blur: its noise, or the unit of what it is about.
+
+    Examples
+    --------
+    >>> to_digits(1_000_000.0123, 0.014), to_digits(1_700_000_000_123.4, 20.0)
+    ('1,000,000.0123', '1,700,000,000,123.4')
+    >>> to_digits(1.23456e-9, 1e-12)
+    '1.23456e-09'
+    """
+    if not math.isfinite(value) or not 0 < resolution < math.inf:
+        return f"{value:.6g}"
+    decimals = decimals_of(resolution)
+    size = max(abs(value), resolution)
+    first = math.floor(math.log10(size))
+    if SMALLEST <= size < LARGEST:
+        return f"{round(value, decimals) + 0.0:,.{max(0, min(decimals, MOST_DIGITS - 1 - first))}f}"
+    return f"{value:.{max(0, min(first + decimals, MOST_DIGITS - 1))}e}"

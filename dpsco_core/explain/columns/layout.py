@@ -1,0 +1,261 @@
+"""How a file is laid out: what separates its cells, the line of a row, the names of the columns."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import shorten
+from dpsco_core.explain.columns.cells import is_missing, is_number, is_one_number
+from dpsco_core.explain.columns.decode import quoted_line
+
+SAMPLE = 500  # lines that show how a file is laid out
+YEARS = (1800, 2100)
+WIDEST = 1000  # columns
+_QUOTED = r'"(?:[^"]|"")*"'
+_WHOLE_CELL = rf"(?<![^\t;|, \n]){_QUOTED}(?=[\t;|, \n]|$)"
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """A row of a table: the line in which it begins, counted from 1, and its cells."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The names of the columns, none twice, their rows, and what was assumed."""
+
+    names: tuple[str, ...]
+    rows: tuple[FileRow, ...]
+    numeric: tuple[int, ...]  # the places of the columns that hold mostly numbers
+    notes: tuple[str, ...]
+
+
+def read_table(text: str) -> Table:
+    """Return the table that a text is; raises `InvalidInput` for what is none, or two."""
+    separator, notes = _separator(text)
+    cut = text
+    if separator.startswith(" "):
+        cut, separator = _with_tabs(text, separator), "\t"
+    bare = re.sub(rf"(?m)(^|{re.escape(separator)}) *{_QUOTED}", r"\1", cut).split("\n")
+    widths = [line.count(separator) + 1 for line in bare]
+    rows = _rows(cut, separator, max(widths))
+    usual = Counter(
+        w for w, row in zip(widths, rows, strict=False) if any(c.strip() for c in row.cells)
+    )
+    width = usual.most_common(1)[0][0] if usual else 1
+    kept = []
+    for number, row in enumerate(rows):
+        if not any(c.strip() for c in row.cells):
+            continue
+        _require_closed_quotes(row, separator)
+        is_cut = any(c.strip() for c in row.cells[width:])
+        if is_cut or (number < len(widths) and widths[number] != width):
+            quote = quoted_line(text, row.line)
+            raise InvalidInput(
+                f"file must have {width} cells a line, got {quote} in line {row.line:,}."
+            )
+        kept.append(FileRow(row.line, row.cells[:width]))
+    names = [f"column {k + 1}" for k in range(width)]
+    if kept and _is_header(kept):
+        header, kept = kept[0], kept[1:]
+        names = [cell.strip() or names[k] for k, cell in enumerate(header.cells)]
+        if any(is_number(cell) for cell in header.cells):
+            shown = shorten(", ".join(names))
+            notes.append(f"Line {header.line:,} is read as the names of the columns: {shown}.")
+    numeric = numeric_columns(kept)
+    for row in kept:
+        if width > 1 and numeric and not any(is_number(c) or is_missing(c) for c in row.cells):
+            quote = quoted_line(text, row.line)
+            raise InvalidInput(f"file must hold one table, got {quote} in line {row.line:,}.")
+    return Table(names=_told_apart(names), rows=tuple(kept), numeric=numeric, notes=tuple(notes))
+
+
+def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
+    """Return the places of the columns that hold mostly numbers."""
+    width = len(rows[0].cells) if rows else 0
+    sample = rows[:SAMPLE]
+    full = [[r.cells[k] for r in sample if not is_missing(r.cells[k])] for k in range(width)]
+    return tuple(k for k, c in enumerate(full) if c and sum(map(is_number, c)) >= 0.5 * len(c))
+
+
+def counts_rows(cells: Sequence[str]) -> bool:
+    """Whether the cells are whole numbers that rise by one."""
+    if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", c) for c in cells):
+        return False
+    return bool(np.all(np.diff([int(c) for c in cells]) == 1))
+
+
+def is_year(cell: str) -> bool:
+    return bool(re.fullmatch(r"[0-9]{4}", cell)) and YEARS[0] <= int(cell) <= YEARS[1]
+
+
+def _rows(text: str, separator: str, widest: int) -> list[FileRow]:
+    """Return every row, blank ones too."""
+    try:
+        table = pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            names=range(widest) if widest < WIDEST else None,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as problem:
+        raise InvalidInput(f"file must be a table, got {shorten(problem)}.") from None
+    rows, line = [], 1
+    for cells in table.to_numpy().tolist():
+        rows.append(FileRow(line, tuple(map(str, cells))))
+        line += 1 + sum(str(cell).count("\n") for cell in cells)  # a quoted cell can have lines
+    return rows
+
+
+def _separator(text: str) -> tuple[str, list[str]]:
+    """Return what separates the cells of a line, ``;`` where there is one a line, and notes.
+
+    One or two spaces stand for at least so many.
+    """
+    head = "\n".join(text.split("\n", 4 * SAMPLE)[: 4 * SAMPLE])
+    plain = re.sub(_WHOLE_CELL, lambda cell: re.sub(r'[\t;|, "\n]', "", cell[0]), head)
+    lines = [line.strip() for line in plain.split("\n") if line.strip()][:SAMPLE]
+    if not lines:
+        return ";", []
+    for separator in "\t;|,":
+        counts = [line.count(separator) for line in lines]
+        usual = Counter(counts).most_common(1)[0][0]
+        if usual == 0:
+            continue
+        if separator == "," and (spaces := _spaces(lines)) != ";" and _are_decimal(lines):
+            return spaces, []
+        if counts[0] == 0:  # the name of one column, or the title of a table
+            marked = [line for line in lines if separator in line]
+            if separator != "," or not all(map(is_one_number, marked)):
+                _require_no_title(text, lines, separator, usual)
+            continue
+        if separator == "," and all(is_one_number(line) for line in lines if "," in line):
+            if 0 in counts:
+                continue  # what stands alone is one number, and so is the rest
+            return _one_or_two(lines)
+        return separator, []
+    return _spaces(lines), []
+
+
+def _require_no_title(text: str, lines: list[str], separator: str, usual: int) -> None:
+    """Raise `InvalidInput` where most lines have cells with numbers, and the first has one cell."""
+    cells = [line.split(separator) for line in lines]
+    tables = [c for c in cells if len(c) == usual + 1 and any(map(is_number, c))]
+    if 2 * len(tables) > len(lines):
+        first = 1 + text[: len(text) - len(text.lstrip())].count("\n")
+        got = f"{quoted_line(text, first)} in line {first:,}"
+        raise InvalidInput(f"file must begin with its table, got {got}.")
+
+
+def _one_or_two(lines: list[str]) -> tuple[str, list[str]]:
+    """Return the separator of lines such as ``1,5``: one number, or two if the first counts."""
+    first, second = zip(*(line.split(",", 1) for line in lines), strict=True)
+    if counts_rows(first) and len(set(second)) > 1:
+        note = (
+            f"Two columns: the first counts the rows, so that '{lines[0]}' is not one number with "
+            "a decimal comma."
+        )
+        return ",", [note]
+    if all(line.count(",") > 1 for line in lines):
+        return ";", []  # groups of thousands, in every line
+    raise InvalidInput(
+        f"file must be clear, got '{shorten(lines[0])}' in line 1, one number or two: names of "
+        "the columns in a first line would tell."
+    )
+
+
+def _spaces(lines: list[str]) -> str:
+    """Return the spaces that separate the cells of a line, ``;`` where there is one a line."""
+    counts = {
+        spaces: [len(re.findall(f"{spaces}+", line)) for line in lines] for spaces in ("  ", " ")
+    }
+    even = [spaces for spaces, gaps in counts.items() if gaps[0] and len(set(gaps)) < 2]
+    if not even:
+        return ";"
+    parts = [re.split(f"{even[0]}+", line) for line in lines]
+    body = lines if is_number(lines[0]) else lines[1:]
+    is_counted = counts_rows([row[0] for row in parts[len(lines) - len(body) :]])
+    if even[0] == " " and all(map(is_one_number, body)) and not is_counted:
+        return ";"  # groups of thousands
+    units = sum(len(row) == 2 and is_number(row[0]) and not is_number(row[1]) for row in parts)
+    if 2 * units > len(parts):  # a unit belongs to its number
+        return ";"
+    numbers = sum(any(map(is_number, row)) for row in parts)
+    return even[0] if 2 * numbers > len(parts) else ";"
+
+
+def _are_decimal(lines: list[str]) -> bool:
+    """Whether every comma is in a number with spaces around it, as in ``a 1,5 2,5``."""
+    parts = [part for line in lines for part in line.split() if "," in part]
+    return not any(part.endswith(",") or not is_one_number(part) for part in parts)
+
+
+def _with_tabs(text: str, spaces: str) -> str:
+    """Return a text of aligned columns with a tab between two cells."""
+    stripped = "\n".join(line.strip(" ") for line in text.split("\n"))
+    return re.sub(
+        f"{_QUOTED}|{spaces}+", lambda part: "\t" if part[0][0] == " " else part[0], stripped
+    )
+
+
+def _is_header(rows: Sequence[FileRow]) -> bool:
+    """Whether the first row names the columns.
+
+    Names such as 2019 and 2020 look like numbers. They are names beside a word that heads numbers
+    if they rise evenly, and beside any word if they are years above numbers of another kind.
+    """
+    first, below = rows[0].cells, rows[1:]
+    words = [k for k, c in enumerate(first) if not is_number(c) and not is_missing(c)]
+    labels = [k for k, c in enumerate(first) if is_number(c)]
+    numeric = numeric_columns(below)
+    heads_numbers = any(k in numeric for k in words)
+    if not words:
+        return False
+    if not labels:  # a row of text and missing marks is one of the data
+        return heads_numbers or not any(first[k].strip() for k in numeric)
+    cells = [first[k].strip() for k in labels]
+    if all(map(is_year, cells)):
+        sample = [row.cells[k].strip() for row in below[:SAMPLE] for k in labels]
+        if 2 * sum(map(is_year, sample)) < len(sample):
+            return True
+    if not (heads_numbers and len(cells) > 1 and all(re.fullmatch("[0-9]{1,9}", c) for c in cells)):
+        return False
+    steps = set(np.diff([int(c) for c in cells]).tolist())
+    return len(steps) == 1 and min(steps) > 0
+
+
+def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names with a number after each that came before."""
+    apart = list[str]()
+    for name in names:
+        copies, unique = 1, name
+        while unique in apart or (copies > 1 and unique in names):
+            copies += 1
+            unique = f"{name} ({copies})"
+        apart.append(unique)
+    return tuple(apart)
+
+
+def _require_closed_quotes(row: FileRow, separator: str) -> None:
+    """Raise `InvalidInput` where a stray quotation mark joins lines of numbers to one cell."""
+    for cell in row.cells:
+        joined = cell.split("\n")[1:]
+        if any(is_number(part) for line in joined for part in line.split(separator)):
+            raise InvalidInput(
+                "file must close a quotation mark in its own line, got a cell of "
+                f"{len(joined) + 1:,} lines that begins '{shorten(cell)}' in line {row.line:,}."
+            )
