@@ -84,7 +84,8 @@ class MethodCost(Coefficients):
 
     # what the coefficients are of: a whole run, or a step over all records or users
     unit: Literal["run", "step"] = "run"
-    closed_form: Coefficients | None = None  # of a run in place of the others, if it is one
+    # The coefficients of a run that has a closed form; None: it costs what others do.
+    closed_form: Coefficients | None = None
     per_piece: float = 0.0  # nanoseconds, without those of the problem and of the set
     fixed_if_narrow: tuple[float, ...] = ()  # in place of `fixed`, at d = 1, 2 and so on
     # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,

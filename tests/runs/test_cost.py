@@ -167,11 +167,11 @@ def test_an_exact_step_of_the_minimiser_is_priced_as_such(problem: str, geometry
         sample = point.instance.problem.draw(np.random.default_rng(0)).sample(
             point.n, np.random.default_rng(1)
         )
-        found = make_method("sco.erm", "tight", "practical").release(
+        answer = make_method("sco.erm", "tight", "practical").release(
             sample, plan, Ledger(point.setting.budget), np.random.default_rng(2)
         )
-        assert found.iterate_steps is not None
-        assert abs(int(found.iterate_steps[-1]) - plan.moves) <= 1
+        assert answer.iterate_steps is not None
+        assert abs(int(answer.iterate_steps[-1]) - plan.moves) <= 1
 
 
 REPRODUCTION = Scenario(

@@ -23,7 +23,9 @@ STEP = 0.1  # a step in the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
 FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
-NEAR = 1 / 4  # of a radius: few rows of its ball are within the length of such a centre from it
+# The share of a radius up to which a centre is near 0: few rows of the ball are within the length of
+# such a centre from it.
+NEAR = 1 / 4
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
