@@ -174,8 +174,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"guarantee with privacy (ε = {number_text(EPSILON)}), relative to that. At "
                 f"p = {short(light.p)} it falls from {light.guarantees[0]:.1f} with "
                 f"{SCENARIO.n} records to {light.guarantees[-1]:.2f} with {number_text(MANY)}. At "
-                f"p = {short(heavy.p)} it falls only from {heavy.guarantees[0]:.1f} to {heavy.guarantees[-1]:.1f}: "
-                "<b>privacy stays expensive</b>.",
+                f"p = {short(heavy.p)} it falls only from {heavy.guarantees[0]:.1f} to "
+                f"{heavy.guarantees[-1]:.1f}: <b>privacy stays expensive</b>.",
                 "Why? The proven bound on what privacy adds to the error of simple clipping falls "
                 f"like n<sup>−(1−1/p)</sup>. At p = {short(light.p)}, {light.halving:.1f} times "
                 "the records halve it, and the sampling error takes 4 times: beside that, "
