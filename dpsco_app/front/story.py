@@ -157,7 +157,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 f"the right mostly noise. It is lowest at R = {short(best.radius)}, where the "
                 f"typical error is {short(best.error)}. Without privacy it was "
                 f"{short(heavy.plain)}: the <b>price of privacy</b> is a factor of "
-                f"{short(heavy.price)}.",
+                f"{short(heavy.price)}, on this law with {SCENARIO.n} records of {SCENARIO.d} "
+                f"numbers, at ε = {number_text(EPSILON)}.",
                 "A heavy tail has no good place to cut: records that matter lie outside every "
                 "circle. Nor may we simply read the best radius off the data: looking costs a part "
                 "of the privacy budget.",
@@ -170,19 +171,20 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "So far the records came from one law. Now take the <b>worst case</b>, over all "
                 f"data with tail index p and d = {WORST_D} numbers per record. Without privacy, "
                 "the typical error is then at most √(d/n). The figure shows the best proven "
-                f"guarantee with privacy, relative to that. At p = {short(light.p)} it falls from "
-                f"{light.guarantees[0]:.1f} with {SCENARIO.n} records to "
-                f"{light.guarantees[-1]:.2f} with {number_text(MANY)}. At p = {short(heavy.p)} it "
-                f"falls only from {heavy.guarantees[0]:.1f} to {heavy.guarantees[-1]:.1f}: "
-                "<b>privacy stays expensive</b>.",
+                f"guarantee with privacy (ε = {number_text(EPSILON)}), relative to that. At "
+                f"p = {short(light.p)} it falls from {light.guarantees[0]:.1f} with "
+                f"{SCENARIO.n} records to {light.guarantees[-1]:.2f} with {number_text(MANY)}. At "
+                f"p = {short(heavy.p)} it falls only from {heavy.guarantees[0]:.1f} to "
+                f"{heavy.guarantees[-1]:.1f}: <b>privacy stays expensive</b>.",
                 "Why? The proven bound on what privacy adds to the error of simple clipping falls "
                 f"like n<sup>−(1−1/p)</sup>. At p = {short(light.p)}, {light.halving:.1f} times "
                 "the records halve it, and the sampling error takes 4 times: beside that, "
                 f"privacy’s part vanishes. At p = {short(heavy.p)}, halving either part takes "
                 f"{short(heavy.halving)} times the records, so privacy’s share never shrinks. "
-                "(Any one law is milder than the worst case: for the records of the "
-                f"earlier steps, more of them bring the price down from {heavy.price:.1f} to "
-                f"{heavy.later:.1f}.)",
+                "(A guarantee holds for all data at once. Any one law is milder: for that of the "
+                f"earlier steps, with {SCENARIO.d} numbers per record, more records bring the "
+                f"price down from {heavy.price:.1f} to {heavy.later:.1f}. Explore measures the "
+                "price on the law, the n, d and ε that you choose.)",
             ),
             state=PictureState(
                 sample=1,
@@ -198,7 +200,8 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
             text=(
                 f"Could another method do better at p = {short(heavy.p)}? Only up to a point, the "
                 "red line. For every (ε, δ)-private method and every n in the figure there are "
-                f"data with {WORST_D} numbers per record on which its mean error is at least "
+                f"data with {WORST_D} numbers per record on which, at ε = "
+                f"{number_text(EPSILON)}, its mean error is at least "
                 f"{short(min(heavy.floors))} times √(d/n). More records do not lower the line. At "
                 f"p = {short(light.p)}, the guarantee passes below it.",
                 "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "

@@ -59,6 +59,11 @@ class Plan:
         return self.moves
 
     @property
+    def has_closed_form(self) -> bool:
+        """Whether a run needs no solver, where its method otherwise has one."""
+        return False
+
+    @property
     def mirror(self) -> PowerMirror | None:
         """The map by which a point is moved; None: it is moved freely, and projected."""
         return None
@@ -79,17 +84,20 @@ class MethodCost(Coefficients):
 
     # what the coefficients are of: a whole run, or a step over all records or users
     unit: Literal["run", "step"] = "run"
+    # The coefficients of a run that has a closed form; None: it costs what others do.
+    closed_form: Coefficients | None = None
     per_piece: float = 0.0  # nanoseconds, without those of the problem and of the set
-    fixed_in_one_dimension: float | None = None  # in place of `fixed`, where d = 1 is another case
+    fixed_if_narrow: tuple[float, ...] = ()  # in place of `fixed`, at d = 1, 2 and so on
     # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
     # from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most often up
     # to 2.
     rough_steps: tuple[float, float] | None = None
 
     def seconds(self, n: int, d: int) -> float:
-        if d > 1 or self.fixed_in_one_dimension is None:
-            return super().seconds(n, d)
-        return super().seconds(n, d) + 1e-9 * (self.fixed_in_one_dimension - self.fixed)
+        seconds = super().seconds(n, d)
+        if d <= len(self.fixed_if_narrow):
+            seconds += 1e-9 * (self.fixed_if_narrow[d - 1] - self.fixed)
+        return seconds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,8 @@ GRADIENTS = dict.fromkeys(SCO_PROBLEMS, 1.0) | {
 
 def run_seconds(cost: MethodCost, plan: Plan, n: int, problem: str) -> float:
     """Return the predicted seconds of a run on n items, on the reference machine."""
+    if plan.has_closed_form and cost.closed_form is not None:
+        return cost.closed_form.seconds(n, plan.setting.d)
     seconds = plan.passes * GRADIENTS[problem] * cost.seconds(n, plan.setting.d)
     seconds += 1e-9 * cost.per_piece * plan.pieces
     if plan.moves:

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpsco_core.base.errors import NotApplicable
@@ -24,6 +25,8 @@ from dpsco_core.catalogue import (
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.euclidean.solver import CLOSED_FORM
+from dpsco_core.privacy import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.runs.cost import (
@@ -121,6 +124,54 @@ def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
     moved = plan.moves * move_seconds(scenario.setting.body, plan.mirror)
     expected = plan.passes * step + 1e-9 * plan.pieces * own.cost.per_piece + moved
     assert release_seconds(scenario, slug) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "slug",
+    ["sco.output-perturbation", "sco.objective-perturbation", "sco.pure-objective-perturbation"],
+)
+@pytest.mark.parametrize("problem", ["linear", "quadratic"])
+def test_a_closed_form_costs_a_pass_and_no_solver(slug: str, problem: str) -> None:
+    delta = 1e-6 if slug == "sco.objective-perturbation" else 0.0
+    closed = replace(SMALL, problem=problem, methods=(slug,), n=100_000, d=2, delta=delta)
+    assert planned(closed, slug).has_closed_form
+    solved = replace(closed, problem="logistic")
+    assert not planned(solved, slug).has_closed_form
+    one = release_seconds(closed, slug)
+    assert one < release_seconds(solved, slug) / 5
+    assert one == pytest.approx(CLOSED_FORM.seconds(closed.n, closed.d))
+
+
+@pytest.mark.parametrize(
+    ("slug", "problem"), [("mean.iterative", "mean"), ("sco.iterative", "hinge")]
+)
+def test_a_deepest_point_costs_more_with_each_of_the_first_dimensions(
+    slug: str, problem: str
+) -> None:
+    own = method_class(slug).cost
+    steps = [own.seconds(1000, d) for d in (1, 2, 3)]
+    assert steps[0] < steps[1] / 2 < steps[2] / 10
+    # What is added to the fixed part is the same as ever.
+    rest = own.seconds(5000, 2) - own.seconds(1000, 2)
+    assert rest == pytest.approx(1e-9 * 4000 * (own.per_row + 2 * own.per_element))
+
+
+@pytest.mark.parametrize("problem", ["linear", "quadratic"])
+@pytest.mark.parametrize("geometry", ["l2", "l1", "linf", "simplex", "sparse"])
+def test_an_exact_step_of_the_minimiser_is_priced_as_such(problem: str, geometry: Any) -> None:
+    for law in ("gaussian", "student-t"):
+        point = replace(
+            SMALL, problem=problem, methods=("sco.erm",), geometry=geometry, distribution=law
+        )
+        plan = planned(point, "sco.erm")
+        sample = point.instance.problem.draw(np.random.default_rng(0)).sample(
+            point.n, np.random.default_rng(1)
+        )
+        answer = make_method("sco.erm", "tight", "practical").release(
+            sample, plan, Ledger(point.setting.budget), np.random.default_rng(2)
+        )
+        assert answer.iterate_steps is not None
+        assert abs(int(answer.iterate_steps[-1]) - plan.moves) <= 1
 
 
 REPRODUCTION = Scenario(

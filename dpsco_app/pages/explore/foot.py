@@ -15,6 +15,7 @@ from dpsco_app.front.second import beside, in_short, overlays, pin_text, pinned
 from dpsco_app.front.study import chosen_point, place
 from dpsco_app.front.titles import panel_names
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
+from dpsco_app.pages.explore.more_trials import draw_more_trials
 from dpsco_app.pages.explore.runs import (
     Shown,
     proven_slugs,
@@ -63,6 +64,7 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
         draw_bounds_menu(scenario)
         drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
         st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
+        draw_more_trials(shown)
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")
         link(STATE, STATE.current(), shown.result.scenario)

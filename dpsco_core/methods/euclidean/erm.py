@@ -11,6 +11,7 @@ from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.euclidean.solver import (
+    FEW_GRADIENTS,
     USUAL_GRADIENTS,
     spectral_descent,
     staged_subgradients,
@@ -43,6 +44,8 @@ class ErmPlan(Plan):
 
     @property
     def moves(self) -> float:  # stages go on to the limit, but for the geometric median's
+        if self.setting.constants.structure in ("mean", "linear"):
+            return FEW_GRADIENTS
         model = self.setting.constants.structure == "linear-model"
         usual = USUAL_GRADIENTS * (2 if self.kinked else 1)
         return self.most_gradients if self.kinked and model else min(self.most_gradients, usual)

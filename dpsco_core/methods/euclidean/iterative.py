@@ -61,7 +61,7 @@ class IterativeDescent(FrameworkMethod):
 
     reads = "grouped"
     cost = MethodCost(
-        fixed=1.3e7, per_row=10, per_element=2, fixed_in_one_dimension=1e5, unit="step"
+        fixed=1.3e7, per_row=10, per_element=2, fixed_if_narrow=(1e5, 1.5e6), unit="step"
     )
     card = MethodCard(
         slug="sco.iterative",

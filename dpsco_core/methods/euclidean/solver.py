@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.base.interrupt import between_steps
 from dpsco_core.geometry.ball import Ball
@@ -29,6 +30,10 @@ PATIENCE = 80  # the steps after which a heuristic gives up
 CHECK_EVERY = 8  # accelerated steps
 # Gradients that smooth losses take: on random scenarios it was 12 to 90.
 USUAL_GRADIENTS = 40
+# Those of a loss whose Hessian is a multiple of the identity: its first long step is exact.
+FEW_GRADIENTS = 3
+# Of a run that needs no solver, as every Hessian is the same multiple of the identity.
+CLOSED_FORM = Coefficients(fixed=1e5, per_row=9, per_element=0.7)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -73,7 +73,8 @@ class IterativeUpdating(PrivateMethod):
     quantile: float | None = None
 
     reads = "grouped"
-    cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4, fixed_in_one_dimension=1e5)
+    # In two dimensions a deepest point is found exactly, beyond by a search.
+    cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4, fixed_if_narrow=(1e5, 5e5))
     card = MethodCard(
         slug="mean.iterative",
         name="Iterative updating",

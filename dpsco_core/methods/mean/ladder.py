@@ -21,8 +21,11 @@ SURE = 1.0  # standard deviations of its noise by which a test must show that it
 ENOUGH = 0.85  # a share of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # a step in the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
-WIDE = 50  # columns: from here on a plain loop over the rows is as fast as memory, BLAS is not
+WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
 FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
+# The share of a radius up to which a centre is near 0: few rows of the ball are within the length of
+# such a centre from it.
+NEAR = 1 / 4
 
 
 def likely_crowd(n: int, epsilon: float) -> float:
@@ -74,9 +77,11 @@ def norm_counts(
 def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, kept: Vector | None) -> Vector:
     places = places_among(radii[::-1].copy())
     above, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
-    for part in _centred(rows, centre):
+    near = _near_centre(centre, NEAR * float(radii[0]))
+    for part in _centred(rows, centre) if near is None else _measured(rows, near):
         if kept is not None:
-            norms = kept[low : low + len(part.base)] = row_norms(part.base)
+            norms = row_norms(part.base) if part.norms is None else part.norms
+            kept[low : low + len(norms)] = norms
             part = Factors(part.base, norms=norms)
             low += len(norms)
         above += np.bincount(places(factor_norms(part)), minlength=len(above))
@@ -136,40 +141,60 @@ def clipped_sums(
 def _clipped_sums(
     rows: Rows, radii: tuple[float, ...], centre: Vector | None, kept: Vector | None
 ) -> Vector:
-    totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)[:, None]
-    for part in _centred(rows, centre, kept):
+    totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
+    # Norms that are kept need no differences; sums keep their digits up to the radius itself.
+    near = _near_centre(centre, min(radii) * (NEAR if kept is None else 1.0))
+    shares = np.zeros(len(radii))  # how often sums hold the centre, if it was not subtracted
+    for part in _centred(rows, centre, kept) if near is None else _measured(rows, near, kept):
         norms = row_norms(part.base) if part.norms is None else part.norms
         if part.coefficients is None and norms.max() <= LARGEST_LEVEL:
-            _add_projected(totals, part.base, norms, levels)
+            _add_projected(totals, shares, part.base, norms, levels, is_cached=kept is None)
             continue
+        base = part.base if near is None else _less(part.base, near)
         for total, radius in zip(totals, radii, strict=True):
             if part.coefficients is None:
-                safe, weights = clip_to_ball(part.base, radius)
+                safe, weights = clip_to_ball(base, radius)
             else:
-                safe, weights = clip_scaled(part.base, part.coefficients, norms, radius)
+                safe, weights = clip_scaled(base, part.coefficients, norms, radius)
             total += weights @ safe
-    return totals
+    return totals if near is None else totals - shares[:, None] * near
 
 
-def _add_projected(totals: Vector, base: Vector, norms: Vector, levels: Vector) -> None:
-    """Add the sums of projected rows; those in the least ball are the same in all of them."""
-    least = levels.min(keepdims=True)
-    far = np.flatnonzero(norms > least[0])
-    if len(far) > FEW * len(base) or len(levels) == 1:
-        # One product a radius: two rows at a time would be three times as slow.
-        for total, weights in zip(totals, ball_weights(norms, levels), strict=True):
-            total += _weighted_sum(weights, base)
-        return
-    near = ball_weights(norms[far], least)
-    every = np.ones(len(base))
-    every[far] = near[0]
-    totals += _weighted_sum(every, base)
-    totals += (ball_weights(norms[far], levels) - near) @ base[far]
+def _add_projected(
+    totals: Vector,
+    shares: Vector,
+    base: Vector,
+    norms: Vector,
+    levels: Vector,
+    *,
+    is_cached: bool,  # whether the block was read just now, for its norms
+) -> None:
+    """Add the sums of projected rows and of their weights, from the least ball to the largest.
+
+    Rows in the smaller of two balls are the same in both: where few are outside of it, only those
+    are added again.
+    """
+    total, share, last = np.zeros(base.shape[1]), 0.0, 0.0
+    far = np.arange(len(base))
+    for place in np.argsort(levels):
+        level = float(levels[place])
+        if last == 0.0 or len(far) > FEW * len(base):
+            weights = ball_weights(norms, level)
+            total = _weighted_sum(weights, base, is_cached=is_cached)
+            share, is_cached = float(weights.sum()), True
+        elif len(far):
+            own = norms[far]
+            change = ball_weights(own, level) - last / own
+            total = total + change @ base[far]
+            share += float(change.sum())
+        totals[place] += total
+        shares[place] += share
+        last, far = level, np.flatnonzero(norms > level)
 
 
-def _weighted_sum(weights: Vector, base: Vector) -> Vector:
-    wide = base.shape[1] >= WIDE
-    return np.asarray(np.einsum("i,ij->j", weights, base) if wide else weights @ base)
+def _weighted_sum(weights: Vector, base: Vector, *, is_cached: bool) -> Vector:
+    is_loop = base.shape[1] >= WIDE and not is_cached
+    return np.asarray(np.einsum("i,ij->j", weights, base) if is_loop else weights @ base)
 
 
 def wider_is_better(
@@ -199,9 +224,54 @@ def wider_is_better(
     return distance, distance / (gap / n) > least
 
 
-def ball_weights(norms: Vector, radii: Vector) -> Vector:
-    """Return what projects rows on each ball, shape (radii, rows): 1 inside; `radii` (radii, 1)."""
-    return np.asarray(radii / np.maximum(norms, radii))
+def ball_weights(norms: Vector, radius: float) -> Vector:
+    """Return what projects rows on a ball, shape (rows,): exactly 1 inside."""
+    return np.asarray(radius / np.maximum(norms, radius))
+
+
+def _near_centre(centre: Vector | None, most: float) -> Vector | None:
+    """Return a centre that is so near 0 that it is subtracted last, from norms and from sums.
+
+    It depends on released numbers alone, so that it is the same for neighbouring data.
+    """
+    if centre is None or not centre.any() or row_norms(centre[None])[0] > most:
+        return None
+    return centre
+
+
+def norms_about(block: Vector, centre: Vector) -> Vector:
+    r"""Return the norms of rows less a centre, without forming the differences of far rows.
+
+    From :math:`\Vert x\Vert^2-2\langle x,c\rangle+\Vert c\Vert^2` where that is at least
+    :math:`\Vert c\Vert^2`, so that at most a factor of 9 cancels; otherwise from the difference.
+    Which of the two depends on the row and the centre alone.
+    """
+    square = float(centre @ centre)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        own = np.vecdot(block, block)
+        squares = np.vecdot(block, -2 * centre)
+        squares += own
+        squares += square
+        least = max(square, 1e-250)
+        norms: Vector = np.sqrt(np.maximum(squares, 0.0))
+    if not (squares.min() >= least and own.max() <= 1e300):  # a NaN is neither
+        close = np.flatnonzero(~((squares >= least) & (own <= 1e300)))
+        norms[close] = row_norms(_less(block[close], centre))
+    return norms
+
+
+def _less(block: Vector, centre: Vector) -> Vector:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(block - centre)
+
+
+def _measured(rows: Rows, centre: Vector, kept: Vector | None = None) -> Iterator[Factors]:
+    """Yield the rows as they are, with their norms about a centre."""
+    low = 0
+    for block in rows.blocks():
+        norms = norms_about(block, centre) if kept is None else kept[low : low + len(block)]
+        low += len(block)
+        yield Factors(block, norms=norms)
 
 
 def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> Iterator[Factors]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from dpsco_app.front.story import HARDEST, TITLE, TO_CURVES, setting, short, steps, story
+from dpsco_app.parts.evaluations import window
 from dpsco_app.parts.touch.modules import text
 from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
 from dpsco_app.shell import visit
 from dpsco_app.shell.names import LEARN, MENU, VIEWS, WHY
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.explain.hardest import impossible
-from dpsco_core.explain.why import LIGHT, SCENARIO, SIZES, WORST_D, why
+from dpsco_core.explain.why import EPSILON, LIGHT, SCENARIO, SIZES, WORST_D, why
 from tests.app.places.test_one_run import open_at
 
 STORY = story(why())
@@ -114,6 +117,28 @@ def test_the_figure_of_the_last_steps_draws_the_worst_case_of_the_text() -> None
     assert f"at least {short(min(numbers.heavy.floors))} times √(d/n)" in STEPS[-1].text[0]
 
 
+@pytest.mark.parametrize("p", [SCENARIO.p, LIGHT])
+def test_the_story_and_explore_give_the_same_factors_at_the_same_settings(p: float) -> None:
+    told = why().heavy if p == SCENARIO.p else why().light
+    # Whatever law Explore shows, its window is about all data.
+    shown = window(replace(HARDEST, distribution="student-t", p=p, grid=SIZES))
+    assert [n for n, _ in shown] == list(SIZES)
+    for (n, span), guarantee, floor in zip(shown, told.guarantees, told.floors, strict=True):
+        assert n is not None
+        sampling = math.sqrt(WORST_D / n)
+        assert span.high / sampling == pytest.approx(guarantee, rel=1e-9)
+        assert span.low / sampling == pytest.approx(floor, rel=1e-9)
+
+
+def test_a_factor_is_told_with_what_it_is_over() -> None:
+    measured, guaranteed, floor = (" ".join(step.text) for step in STEPS[-3:])
+    assert f"with {SCENARIO.n} records of {SCENARIO.d} numbers, at ε = {EPSILON:g}." in measured
+    for text_of_step in (guaranteed, floor):
+        assert f"{WORST_D} numbers per record" in text_of_step and "ε = 1" in text_of_step
+    assert "A guarantee holds for all data at once" in guaranteed
+    assert "Explore measures" in guaranteed
+
+
 def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
     heavy, light, step = why().heavy, why().light, STEPS[-2]
     assert "more records make privacy cheap" in step.title and "in the worst case" in TITLE
@@ -133,7 +158,7 @@ def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
     # One law is milder than the worst case: its tail is lighter than p says.
     index = SCENARIO.instance.problem.distribution.tail_index
     assert 1 < heavy.later < heavy.price and index > SCENARIO.p
-    assert f"from {heavy.price:.1f} to {heavy.later:.1f}.)" in second
+    assert f"from {heavy.price:.1f} to {heavy.later:.1f}." in second
 
 
 def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:

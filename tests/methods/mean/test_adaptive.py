@@ -89,7 +89,7 @@ def pairs(n: int, d: int) -> Any:
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), pytest.param(2, 1, marks=pytest.mark.slow), (2, 3)])
-@pytest.mark.parametrize("centre", [None, 0.38, -1e300])
+@pytest.mark.parametrize("centre", [None, 0.02, 0.38, -1e300])  # 0.02 is subtracted last
 def test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(
     n: int, d: int, centre: float | None
 ) -> None:

@@ -19,7 +19,7 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     projection_accuracy,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC, QUADRATIC
-from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
+from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -89,7 +89,9 @@ class ObjectivePerturbation(PerturbedObjective):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7, per_piece=3e4)
+    cost = MethodCost(
+        fixed=2.5e5, per_row=250, per_element=8.7, per_piece=3e4, closed_form=CLOSED_FORM
+    )
     card = MethodCard(
         slug="sco.objective-perturbation",
         name="Objective perturbation",

@@ -69,6 +69,10 @@ class ObjectivePlan(Plan):
         return USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
+    def has_closed_form(self) -> bool:
+        return self.hessian is not None
+
+    @property
     def gradients(self) -> int | None:
         return None if self.hessian is None else self.setting.n
 

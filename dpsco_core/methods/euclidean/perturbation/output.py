@@ -17,7 +17,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     output_plan,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
-from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
+from dpsco_core.methods.euclidean.solver import CLOSED_FORM, minimise_strongly_convex
 from dpsco_core.methods.stage import PARTS, Stage
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
@@ -44,7 +44,9 @@ class OutputPerturbation(PrivateMethod):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=3.7e5, per_row=152, per_element=1.9, per_piece=3e4)
+    cost = MethodCost(
+        fixed=3.7e5, per_row=152, per_element=1.9, per_piece=3e4, closed_form=CLOSED_FORM
+    )
     card = MethodCard(
         slug="sco.output-perturbation",
         name="Output perturbation",

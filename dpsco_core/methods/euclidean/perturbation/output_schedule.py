@@ -65,6 +65,10 @@ class OutputPlan(Plan):
         return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
+    def has_closed_form(self) -> bool:
+        return self.hessian is not None
+
+    @property
     def gradients(self) -> int | None:
         return None if self.hessian is None else self.phases[-1].stop
 

@@ -31,6 +31,7 @@ from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     shrinking_bias,
 )
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
+from dpsco_core.methods.euclidean.solver import CLOSED_FORM
 from dpsco_core.methods.euclidean.tuning import curvatures
 from dpsco_core.methods.stage import SOLVED, Stage
 from dpsco_core.methods.story import Proof, Story
@@ -60,7 +61,9 @@ class PureObjectivePerturbation(PerturbedObjective):
     """
 
     reads = "whole"
-    cost = MethodCost(fixed=3.4e5, per_row=371, per_element=5.4, per_piece=3e4)
+    cost = MethodCost(
+        fixed=3.4e5, per_row=371, per_element=5.4, per_piece=3e4, closed_form=CLOSED_FORM
+    )
     card = MethodCard(
         slug="sco.pure-objective-perturbation",
         name="Objective perturbation, pure",

@@ -1,0 +1,43 @@
+"""Explore offers more trials beside wide bars, and adds them to those that have run."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.explore import more_trials
+from tests.app.pages import chosen, open_page, press, result
+
+KEY = "more_trials"
+
+
+def offers(page: AppTest) -> list[str]:
+    """Return what the button of more trials says."""
+    return [button.label for button in page.button if button.key == KEY]
+
+
+def test_wide_bars_come_with_an_offer_of_more_trials_which_adds_to_those_that_ran() -> None:
+    page = open_page(d="1", trials=None)
+    assert chosen(page).trials == 10 and "trials" not in page.query_params
+    before = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    (label,) = offers(page)
+    assert label.startswith("30 trials: ")
+    press(page, label)
+    assert page.query_params["trials"] == "30" and chosen(page).trials == 30
+    after = {(o.method, o.x, o.trial): o.error for o in result(page).outcomes}
+    assert len(after) == 3 * len(before) and before.items() <= after.items()
+    assert not offers(page)
+
+
+def test_a_link_without_trials_still_means_ten() -> None:
+    assert result(open_page(d="1", trials=None)).scenario.trials == 10
+
+
+def test_nothing_is_offered_where_bars_are_short_or_trials_are_dear() -> None:
+    assert not offers(open_page(d="1", trials="30"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(more_trials, "WIDE", 1e9)
+        assert not offers(open_page(d="1", trials=None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(more_trials, "MOST_SECONDS", -1.0)
+        assert not offers(open_page(d="1", trials=None))
