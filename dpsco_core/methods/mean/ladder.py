@@ -23,8 +23,8 @@ STEP = 0.1  # a step in the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 WIDE = 50  # columns: from here on a plain loop reads memory faster than BLAS, but not the cache
 FEW = 1 / 8  # a share of a block's rows: so many are cheaper to copy than to multiply all again
-# The share of a radius up to which a centre is near 0: few rows of the ball are within the length of
-# such a centre from it.
+# The share of a radius up to which a centre is near 0: few rows of the ball are nearer to such a
+# centre than 0 is.
 NEAR = 1 / 4
 
 
