@@ -20,7 +20,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import distribution_card, method_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import decimals_of, to_digits
-from dpsco_core.explain.columns.table import NumberColumn, read_column, read_columns
+from dpsco_core.explain.columns.table import NumberColumn, read_columns
 from dpsco_core.explain.own_records import (
     ClipAdvice,
     OwnRelease,
@@ -35,6 +35,7 @@ from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
 
 LOWEST = 0.7  # where the figure of the tail index begins
+READ = "own_numbers_read"  # the columns that were read in this session
 RELEASED = "own_numbers_released"  # what was released in this session, and of what
 ABOUT = (
     "Open a CSV file with one record per line, and choose a column of numbers. Its tail index and "
@@ -89,7 +90,8 @@ def draw_file() -> None:
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
     )
     if upload is None:
-        st.session_state.pop(RELEASED, None)
+        for kept in (RELEASED, READ):
+            st.session_state.pop(kept, None)
         return
     try:
         chosen = _choose(upload.getvalue(), upload.file_id)
@@ -154,14 +156,14 @@ def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:
 
     Returns the numbers of the first that is chosen, and what they are called in the session.
     """
-    column = read_column(content)
+    (column,) = _read(content, file, None)
     if len(column.names) > 1:
         key = f"own_numbers_column_{file}"
         names = st.multiselect("Columns", column.names, default=[column.name], key=key)
         if not names:
             st.info("Choose a column.")
             return None
-        columns = (column,) if names == [column.name] else read_columns(content, names)
+        columns = (column,) if names == [column.name] else _read(content, file, names)
         column = columns[0]
         if len(columns) > 1:
             st.dataframe(column_table(columns), hide_index=True)
@@ -177,6 +179,19 @@ def _choose(content: bytes, file: str) -> tuple[Vector, str] | None:
     for note in (*column.notes, *cap_notes(column.values)):
         st.caption(in_print(note))
     return column.values, f"{file}_{column.name}"
+
+
+def _read(content: bytes, file: str, names: list[str] | None) -> tuple[NumberColumn, ...]:
+    """Return columns of a file; a large one takes seconds, and is read once in a session."""
+    asked = (file, None if names is None else tuple(names))
+    known = st.session_state.setdefault(READ, {})
+    if asked not in known:
+        columns = read_columns(content, names)
+        for other in [key for key in known if key[0] != file or key[1] is not None]:
+            del known[other]  # one file and one choice are kept, and the default
+        known[asked] = columns
+    kept: tuple[NumberColumn, ...] = known[asked]
+    return kept
 
 
 def column_table(columns: Sequence[NumberColumn]) -> pd.DataFrame:

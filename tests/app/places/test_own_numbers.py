@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore.own_numbers import (
     ABOUT,
+    READ,
     RELEASED,
     fitting,
     in_words,
@@ -191,6 +192,7 @@ def test_every_column_that_is_chosen_has_a_tail_index_of_its_own() -> None:
     assert "light tail" in words_of(page)
     (field,) = page.multiselect
     page = checked(field.set_value([]).run())
+    assert len(page.session_state[READ]) == 2  # the default and the last choice
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
 
