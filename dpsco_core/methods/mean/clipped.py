@@ -78,7 +78,8 @@ class SimpleClipping(PrivateMethod):
             "Choose R from n, d, the moment and the budget, never from the data.",
             r"Clip: $Y_i=\min\{1,R/\|X_i\|\}\,X_i$; a record that is not finite counts as 0.",
             r"Average: $\bar Y=\frac1n\sum_iY_i$.",
-            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
+            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$; in the "
+            "tuning `practical`, the nearest point of the ball that is known to hold the mean.",
         ),
         assumptions=(
             "A bounded p-th moment, which says how much clipping costs.",
