@@ -263,7 +263,7 @@ def make_instance(
     *,
     problem: str = "mean",
     distribution: str,
-    n: int,
+    n: int,  # records, those of all users together
     d: int,
     budget: Budget,
     moment_order: float,

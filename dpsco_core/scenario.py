@@ -68,7 +68,9 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            n=self.n,
+            # The bounds on users see all their items (`Bound.seen`), and a hard instance is the
+            # hardest for these.
+            n=self.n * self.m,
             d=self.d,
             budget=self.budget,
             moment_order=self.p,

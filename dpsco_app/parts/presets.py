@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsco_app.parts.options import HARDEST, MEASURES, NO_SET, TAIL
+from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.scenario import Scenario
 
 
@@ -264,14 +265,14 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="A whole user hidden",
         look_for="Every user has m records, and privacy hides all of them at once. Clipping the "
-        "users' means costs the same at every m. The filtered mean needs many records per user: "
-        "behind at 10, ahead from 10,000 on, and falling. The answer without data, which is "
-        "the dashed line, beats it up to m = 10,000, and clipped user gradients at every m: the "
-        "signal of this hard instance is small.",
+        "users' means needs the same noise at every m, and its error goes flat. The filtered mean "
+        "needs many records per user: behind at 10, ahead from 10,000 on, and falling. With 1 or "
+        "10 it leaves more than the dashed line, the answer without data.",
         scenario=replace(
             SWEEP,
             problem="quadratic",
-            distribution="hypercube",
+            distribution=LAW,
+            offset=OFFSET,
             methods=("user.accelerated", "user.clipped-means"),
             n=10_000,
             d=10,

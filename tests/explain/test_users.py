@@ -85,7 +85,7 @@ def test_the_grid_leaves_out_what_would_take_long() -> None:
 def test_a_filter_pays_from_some_m_on_and_the_command_prints_the_same(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The issue's crossover: n = 10,000, epsilon = 1, hypercube data, quadratic loss."""
+    """The issue's crossover: n = 10,000, epsilon = 1, one law at every m, quadratic loss."""
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
     outcomes = list(study(scenario))

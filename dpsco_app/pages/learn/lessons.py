@@ -26,6 +26,7 @@ from dpsco_core.explain.lessons import (
     Experiment,
     running_share,
 )
+from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.scenario import Scenario
 
 Answer = str | float
@@ -343,7 +344,8 @@ LESSONS: tuple[Lesson, ...] = (
         slug="users",
         scenario=Scenario(
             problem="quadratic",
-            distribution="hypercube",
+            distribution=LAW,
+            offset=OFFSET,
             methods=("user.accelerated", "user.clipped-means"),
             n=10_000,
             d=10,

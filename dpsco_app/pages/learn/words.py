@@ -198,7 +198,7 @@ WORDS: dict[str, LessonWords] = {
     ),
     "users": LessonWords(
         title="Users: hiding all that a person gave",
-        text="Now each user has m records, called items, of d = 10 numbers each, and a "
+        text="Now each user has m records, called items, of d = 10 Gaussian numbers each, and a "
         "neighbouring data set replaces all items of one user. The error of a user's average falls "
         "with m, like 1/√m. **Clipped user gradients** clip each average to a ball of fixed size. "
         "**Filtered gradients** first find, privately, where most averages lie, drop the others, "
@@ -206,12 +206,11 @@ WORDS: dict[str, LessonWords] = {
         "no data.",
         question="With 10,000 users, d = 10 and ε = 1, from how many items per user on do filtered "
         "gradients have the smaller error?",
-        before="Clipped user gradients: hiding a user costs the same at every m",
-        why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
-        "that alone costs more than answering 0: the data are the hard instance of the lower "
-        "bounds, whose signal is small. Filtered gradients need noise that shrinks with m. But "
-        "they must first test, privately, whether the averages agree, which needs many users. "
-        "The view Users maps which is better for which n, m and ε.",
+        before="Clipped user gradients: hiding a user takes the same noise at every m",
+        why="Clipping to a fixed ball needs the same noise however good the averages are. Filtered "
+        "gradients need noise that shrinks with m. But they must first test, privately, whether "
+        "the averages agree, which needs many users. The view Users maps which is better for "
+        "which n, m and ε.",
     ),
     "lower-bound": LessonWords(
         title="Why no algorithm can do better",

@@ -118,7 +118,7 @@ def why(advised: Advice, start: float) -> str:
     best, *others = errors
     if 0 < start <= errors[best]:
         factor = errors[best] / start
-        much = f"{factor:.2g} times smaller than" if factor >= 1.05 else "no larger than"
+        much = f"{short_text(factor, 2)} times smaller than" if factor >= 1.05 else "no larger than"
         return (
             f"That answer has error {short_text(start)}, {much} the error of {named[best]}, the "
             f"best of {len(errors)} private methods that were run. A private method pays off with "
@@ -136,7 +136,11 @@ def why(advised: Advice, start: float) -> str:
         first = own if is_usual else smallest
         return f"{first}; {TRIALS} runs do not tell it apart from {level}.{usual}"
     ratio = errors[others[0]] / (errors[best] or math.nan)
-    times = "; next comes" if math.isnan(ratio) else f", {ratio:.2g} times smaller than that of"
+    times = (
+        "; next comes"
+        if math.isnan(ratio)
+        else f", {short_text(ratio, 2)} times smaller than that of"
+    )
     return f"{smallest}{times} {named[others[0]]}."
 
 

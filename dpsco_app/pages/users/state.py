@@ -8,6 +8,7 @@ from dpsco_core.base.limits import DASHBOARD, ITEM_BLOCKS
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.contest import READINGS, Reading
+from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.fields import MEAN
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario, default_grid
@@ -27,7 +28,7 @@ ENDS = {
     "delta": (1e-12, 1e-4),
     "trials": (1, 50),
 }
-PROBLEM, LAW = "quadratic", "hypercube"  # what is measured here
+PROBLEM = "quadratic"  # what is measured here
 # items per user, for a scenario with one: where filters pay, and in the link to a mean
 SEVERAL, SOME = 100_000, 50
 
@@ -74,6 +75,7 @@ def fit(scenario: Scenario) -> Scenario:
     fitted = replace(
         fitted,
         distribution=LAW,
+        offset=OFFSET,
         decay=0.0,
         rho=None,
         epsilon=fitted.epsilon or 1.0,

@@ -24,7 +24,7 @@ LOOK_AT = {
     " is flat in m. **Filtered gradients** and **filtered SGD** test that the users agree, "
     "leave out those that do not, and add noise as small as the users' scatter, 1/√m: the "
     "risk then falls as 1/m. The loss is half the squared distance from a record, the data "
-    "are the sign hypercube of the lower bounds, all methods see the same data at the same "
+    "are Gaussian, of the same law at every m, all methods see the same data at the same "
     "(ε, δ), and bars are two standard errors. In a tie: the 95 % interval of the paired "
     "differences holds 0.",
     "feasibility": "An algorithm whose test needs more users than there are cannot run at all. "
@@ -34,7 +34,7 @@ LOOK_AT = {
     "about 1/ε users; between printed and calibrated lie two to three powers of ten.",
 }
 LOOK_AT_MAP: dict[Reading, str] = {
-    "measured": "Half the squared distance to hypercube data. Filtered gradients win with very "
+    "measured": "Half the squared distance to Gaussian data. Filtered gradients win with very "
     "many items, where there are users enough for their test to pass cheaply; filtered SGD, whose "
     "test is easier to pass, with fewer users. Clipped user gradients need neither. Group privacy, "
     "whose runs take n·m steps, is left out.",
@@ -67,8 +67,8 @@ NEED_NAMES = {
 SYMBOLS = r"""
 - $n$: users; $m$: items of each; $d$: dimension. Neighbours replace **one user's whole block** of
   $m$ items; $n$ and $m$ are public.
-- $p$: the tail index of the data that are measured. Bounds and counts of users, in units of $L$
-  and $R$, are the same at every $p$.
+- $p$: the moment of the measured data that is 1, and that the methods are told. Bounds and counts
+  of users, in units of $L$ and $R$, are the same at every $p$.
 - $\varepsilon,\delta$: the budget of one user. $\Lambda=\ln(1/\delta)$.
 - $L$: the loss of every item is $L$-Lipschitz; $R$: the **diameter** of the constraint set; $LR$:
   no answer has more excess risk. $\beta$: smoothness of the loss of an item, in bounds

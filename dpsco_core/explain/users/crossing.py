@@ -1,7 +1,7 @@
 """What methods err by over m, the items per user.
 
-They run on the same data over a grid of m, on a quadratic loss whose hard data have exact users'
-means, so that a million items per user cost no more than one.
+They run on records of one law over a grid of m, on a quadratic loss of Gaussian records, whose
+users' means have an exact law, so that a million items per user cost no more than one.
 """
 
 import math
@@ -18,6 +18,8 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 FILTERED, PLAIN = "user.accelerated", "user.clipped-means"
+# The law of the records, the same at every m: a hard instance has another activation at every m.
+LAW, OFFSET = "gaussian", 0.1
 LADDER = (1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
 # All items are drawn where they fit in memory, which takes seconds above this many elements.
 QUICK_ELEMENTS = 1_000_000
@@ -45,13 +47,14 @@ def crossing_scenario(
     seed: int = 0,
     methods: tuple[str, ...] = (FILTERED, PLAIN),
 ) -> Scenario:
-    """Return the study: the squared distance to hypercube data, over m, with `methods`.
+    """Return the study: the squared distance to Gaussian data, over m, with `methods`.
 
-    `p`: the moment that the data have; the larger, the lighter their tail.
+    `p`: the moment that the methods are told, and that scales a coordinate of the records.
     """
     return Scenario(
         problem="quadratic",
-        distribution="hypercube",
+        distribution=LAW,
+        offset=OFFSET,
         methods=methods,
         n=n,
         d=d,
@@ -71,7 +74,7 @@ def command(scenario: Scenario) -> str:
     Examples
     --------
     >>> command(crossing_scenario(trials=2))[:60]
-    'dpsco run --problem quadratic --distribution hypercube --met'
+    'dpsco run --problem quadratic --distribution gaussian --meth'
     """
     query = scenario.to_query()
     query.pop("methods", None)

@@ -14,6 +14,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS, bound, method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
 from dpsco_core.explain.regimes import Plane
+from dpsco_core.explain.users.crossing import LAW, OFFSET
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import Setting
 from dpsco_core.runs.study import Cell, canonical
@@ -136,10 +137,11 @@ def measured_through(n: int, m: int) -> Plane:
 def measured_cells(
     n: int, m: int, d: int, p: float, epsilon: float, delta: float, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the runs of one point of the measured map: the squared distance to hypercube data."""
+    """Return the runs of one point of the measured map: the squared distance to Gaussian data."""
     point = Scenario(
         problem="quadratic",
-        distribution="hypercube",
+        distribution=LAW,
+        offset=OFFSET,
         methods=MEASURED,
         n=n,
         d=d,

@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.base import Calibration
+from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.problems.base import Setting
 
@@ -67,6 +67,17 @@ def into_ball(value: Vector, bound: float) -> Vector:
     """Return the point of the ball of a public bound that is nearest to a released value."""
     norm = float(np.linalg.norm(value))
     return value if norm <= bound else value * (bound / norm)
+
+
+def answer(value: Vector, setting: Setting, tuning: Tuning, *given: float | None) -> Vector:
+    """Return what a method answers: in the practical tuning, inside the ball of the public bound.
+
+    The ball holds the mean and is convex, so that projection never increases the error, and it
+    reads nothing but the release. A method answers as printed in the tuning ``"theory"``, and
+    wherever a level is `given`: the steps of an optimiser do, whose noise cancels over the steps.
+    """
+    is_printed = tuning == "theory" or any(level is not None for level in given)
+    return value if is_printed else into_ball(value, setting.constants.mean_gradient_bound)
 
 
 def refuse_pure(setting: Setting) -> None:

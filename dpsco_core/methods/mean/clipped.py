@@ -12,6 +12,7 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
+    answer,
     check_level,
     check_rows,
     clipped_mean,
@@ -50,7 +51,8 @@ class SimpleClipping(PrivateMethod):
     tuning : {"practical", "theory"}
         ``"theory"``: the radius that minimises the terms of Theorem 2 that depend on it.
         ``"practical"``: the radius that balances squared bias and noise when coordinates are
-        independent, see `practical_radius`.
+        independent, see `practical_radius`, and the answer is projected on the ball of the public
+        bound, unless a radius is given; see `answer`.
     """
 
     radius: float | None = None
@@ -76,7 +78,8 @@ class SimpleClipping(PrivateMethod):
             "Choose R from n, d, the moment and the budget, never from the data.",
             r"Clip: $Y_i=\min\{1,R/\|X_i\|\}\,X_i$; a record that is not finite counts as 0.",
             r"Average: $\bar Y=\frac1n\sum_iY_i$.",
-            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$.",
+            r"Return $\bar Y+N(0,\sigma^2I_d)$ with $\sigma=\frac{2R}{n\sqrt{2\rho}}$; in the "
+            "tuning `practical`, the nearest point of the ball that is known to hold the mean.",
         ),
         assumptions=(
             "A bounded p-th moment, which says how much clipping costs.",
@@ -143,7 +146,7 @@ class SimpleClipping(PrivateMethod):
             label="mean of clipped records",
         )
         return Release(
-            value=value,
+            value=answer(value, plan.setting, self.tuning, self.radius),
             ledger=ledger,
             diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
         )
@@ -172,6 +175,10 @@ def practical_radius(setting: Setting, rho: float) -> float:
     So :math:`R = R_0 + \sqrt d + t` with t the minimiser of
     :math:`d\kappa_p^2 t^{2-2p} + 2dR^2/(\rho n^2)`. For other laws this is a heuristic of accuracy;
     privacy holds for every radius.
+
+    Where noise is all that counts, the radius of the theorem may be far below the bulk. It is
+    taken where it is predicted to err less although clipping may then cost the whole bulk:
+    :math:`(R_0 + \sqrt d)^2 + 2dR^2/(\rho n^2)`.
     """
     scale, bound = scaled_bound(setting)
     bulk = bound + math.sqrt(setting.d)
@@ -181,5 +188,8 @@ def practical_radius(setting: Setting, rho: float) -> float:
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
-    log_t, _ = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
+    log_t, least = smallest_between(squared_error, -12.0, 40.0, what="clip radius")
+    printed = theorem_radius(setting, rho)
+    if bulk**2 / setting.d + noise * (printed / scale) ** 2 < least:
+        return printed
     return scale * (bulk + math.exp(log_t))

@@ -15,6 +15,7 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
+    answer,
     check_count,
     check_level,
     check_parts,
@@ -215,6 +216,7 @@ class CoordinatewiseCDP(_Coordinatewise):
             rng=rng,
             label="median of clipped block means",
         )
+        value = answer(value, plan.setting, self.tuning, self.threshold)
         return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
 
 
@@ -291,6 +293,7 @@ class CoordinatewisePure(_Coordinatewise):
             rng=rng,
             label="median of clipped block means",
         )
+        value = answer(value, plan.setting, self.tuning, self.threshold)
         return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
 
 

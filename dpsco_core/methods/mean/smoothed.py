@@ -11,7 +11,13 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
-from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share, scaled_bound
+from dpsco_core.methods.mean.base import (
+    answer,
+    check_level,
+    check_rows,
+    gaussian_share,
+    scaled_bound,
+)
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
     SQRT2,
@@ -201,7 +207,7 @@ class NoiseSmoothing(PrivateMethod):
             label="mean of smoothly truncated entries",
         )
         return Release(
-            value=value,
+            value=answer(value, plan.setting, self.tuning, self.tau),
             ledger=ledger,
             diagnostics={
                 "tau": plan.tau,

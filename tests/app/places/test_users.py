@@ -48,6 +48,8 @@ from dpsco_core.explain.contest import READINGS, TRIALS, measured_contest
 from dpsco_core.explain.tables.table import paper_table
 from dpsco_core.explain.users.crossing import (
     FILTERED,
+    LAW,
+    OFFSET,
     PLAIN,
     Errors,
     command,
@@ -117,7 +119,7 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
 ) -> None:
     """Those of the map, whose mean is near 0, and not the visitor's."""
     cell = _cells(SCENARIO)[0]
-    assert cell.point.distribution == "hypercube"
+    assert (cell.point.distribution, cell.point.offset) == (LAW, OFFSET)
     first = next(_measured(SCENARIO))
     assert (first.shown == first.smallest).all()
     small = OF_MAP.format(start=rounded(without_data(cell.point)), trials=SCENARIO.trials)
@@ -134,7 +136,7 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
 
 def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> None:
     """The chosen point comes first, and with one item per user nothing helps there."""
-    at = replace(SCENARIO, n=1000, m=1, d=2)
+    at = replace(SCENARIO, n=500, m=1, d=20)
     first = next(_measured(at))
     row, column = nearest_cell(first.plane, at)
     assert first.start is not None
@@ -142,7 +144,7 @@ def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> N
     assert first.values[:, row, column].min() > first.start[row, column]
     assert first.shown[row, column] == len(MEASURED)
     said = winner(first, at, "measured").replace("\xa0", " ")
-    assert said.startswith("At m = 1, n = 1,000, no method of this map beats an answer without")
+    assert said.startswith("At m = 1, n = 500, no method of this map beats an answer without")
     best = contest_table(first)["Best"].to_numpy().reshape(first.smallest.shape)
     assert best[row, column] == "an answer without data"
 
@@ -175,7 +177,7 @@ def test_the_map_has_a_cell_at_the_chosen_point_and_the_runs_of_the_figure_over_
     at = replace(SCENARIO, n=700, m=20, d=2)
     first = next(_measured(at))
     assert (700 in first.plane.y, 20 in first.plane.x) == (True, True)
-    assert "At m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
+    assert "at m = 20, n = 700" in winner(first, at, "measured").replace("\xa0", " ")
     swept = list(
         study(replace(crossing_scenario(n=700, d=2, p=at.p, methods=METHODS), grid=(20.0,)))
     )
@@ -379,7 +381,7 @@ def test_a_link_restores_the_whole_page() -> None:
     query |= {"n": "1000", "m": "1000", "d": "2", "epsilon": "5", "delta": "1e-08"}
     query |= {"trials": "2", "seed": "3"}
     query |= {"problem": "quadratic", "methods": "sco.erm,user.accelerated"} | {"grid": "500,1000"}
-    query |= {"distribution": "hypercube"}
+    query |= {"distribution": LAW, "offset": f"{OFFSET:g}"}
     assert STATE.from_query(query)[1] == []
     page = open_at("users", **query)
     assert not page.warning and "Use it everywhere" not in [b.label for b in page.button]

@@ -9,8 +9,8 @@ import numpy as np
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.base import Release
-from dpsco_core.methods.mean.base import check_kind, clipped_mean
+from dpsco_core.methods.base import Release, Tuning
+from dpsco_core.methods.mean.base import answer, check_kind, clipped_mean
 from dpsco_core.methods.mean.clipped import ClippedPlan
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -40,9 +40,16 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
 
 
 def released(
-    rows: DenseRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator, *, label: str
+    rows: DenseRows,
+    plan: ClippedPlan,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    label: str,
+    tuning: Tuning,
+    radius: float | None,
 ) -> Release:
-    """Return the mean of clipped rows with a plan's noise."""
+    """Return the mean of clipped rows with a plan's noise, as `answer` has it."""
     value = ledger.gaussian(
         clipped_mean(rows, plan.clip_radius),
         l2_sensitivity=plan.l2_sensitivity,
@@ -51,7 +58,7 @@ def released(
         label=label,
     )
     return Release(
-        value=value,
+        value=answer(value, plan.setting, tuning, radius),
         ledger=ledger,
         diagnostics={"clip_radius": plan.clip_radius, "noise_std": plan.noise_std},
     )

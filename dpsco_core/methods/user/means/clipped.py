@@ -96,4 +96,12 @@ class UserMeanClipped(PrivateMethod):
         self, sample: UserRows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         check_user_rows(sample, plan.setting)
-        return released(sample.means(), plan, ledger, rng, label="mean of clipped user means")
+        return released(
+            sample.means(),
+            plan,
+            ledger,
+            rng,
+            label="mean of clipped user means",
+            tuning=self.tuning,
+            radius=self.radius,
+        )

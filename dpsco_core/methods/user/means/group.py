@@ -85,4 +85,12 @@ class UserMeanGroup(PrivateMethod):
     ) -> Release:
         check_user_rows(sample, plan.setting)
         # The m records of a user, of n m, move it as far as one of n.
-        return released(sample.records, plan, ledger, rng, label="mean of clipped records")
+        return released(
+            sample.records,
+            plan,
+            ledger,
+            rng,
+            label="mean of clipped records",
+            tuning=self.tuning,
+            radius=self.radius,
+        )

@@ -1,0 +1,59 @@
+"""A hard instance of users with several items is the hardest for all their items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.explain.hardest import impossible
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {},
+    {"epsilon": 1.0, "delta": 0.0},
+    {"epsilon": None, "delta": None, "rho": 0.5},
+)
+
+
+@pytest.mark.parametrize("problem", ["mean", "quadratic", "linear"])
+@pytest.mark.parametrize("law", ["hypercube", "tracing", "spike"])
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_users_with_several_items_get_the_instance_of_all_their_items(
+    problem: str, law: str, budget: dict[str, Any]
+) -> None:
+    """Users must not be given the activation that is hardest for one item each."""
+    methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)
+    common = {"problem": problem, "distribution": law, "d": 20, "p": 4.0, **budget}
+    users = Scenario(n=1000, m=16, methods=methods, **common)
+    items = Scenario(n=16_000, **common)
+    assert users.instance.spike_probability == items.instance.spike_probability
+
+
+@pytest.mark.parametrize("problem", ["mean", "quadratic"])
+@pytest.mark.parametrize("m", [16, 100])
+def test_the_bound_on_the_instance_of_users_is_not_lost_to_a_wrong_activation(
+    problem: str, m: int
+) -> None:
+    methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)
+    point = Scenario(
+        problem=problem, distribution="hypercube", methods=methods, m=m, n=1000, d=10, p=4.0
+    )
+    (known,) = impossible(point)
+    assert known.value >= (1e-3 if problem == "mean" else 1e-7)
+
+
+def test_private_users_do_not_beat_the_bound_on_their_instance() -> None:
+    methods = ("user.mean-clipped", "user.mean-group")
+    point = Scenario(
+        distribution="hypercube", methods=methods, m=16, n=1000, d=10, p=4.0, trials=30
+    )
+    (known,) = impossible(point)
+    for method in methods:
+        made = study(replace(point, methods=(method,)))
+        errors = [o.error for o in made if not o.not_applicable]
+        noise = np.std(errors, ddof=1) / np.sqrt(len(errors))
+        assert len(errors) == 30 and np.mean(errors) >= known.value - 5 * noise, method
