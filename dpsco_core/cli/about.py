@@ -4,10 +4,11 @@ import argparse
 import textwrap
 from typing import Any
 
-from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_core.catalogue import BOUNDS, method_card, method_class
 from dpsco_core.cli.tools import add_command, print_json
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
+from dpsco_core.methods.form import form_of
 
 WIDTH = 96
 
@@ -24,12 +25,15 @@ def run_about(chosen: argparse.Namespace) -> None:
     told, card = story(slug), method_card(slug)
     proof = None if told.privacy is None else told.privacy.steps
     own = [b.card for b in BOUNDS if b.card.method == slug]
+    form = form_of(method_class(slug), "tight", "practical")
     if chosen.json:
         done = work(example_point(slug), slug)
         print_json(
             {
                 "method": slug,
                 "name": card.name,
+                "form": None if form is None else form.name,
+                "form_text": None if form is None else form.text,
                 "what": told.what,
                 "steps": told.steps,
                 "assumptions": told.assumptions,
@@ -52,6 +56,7 @@ def run_about(chosen: argparse.Namespace) -> None:
         )
         return
     sections = {
+        "Form": [] if form is None else [form.text],
         "Steps": told.steps,
         "Assumptions": told.assumptions,
         "Privacy": ["None: it releases what it computes, without noise."]
