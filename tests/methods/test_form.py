@@ -37,8 +37,12 @@ def test_a_practical_run_says_how_it_departs_from_what_is_printed(slug: str, tag
 
 @pytest.mark.parametrize(
     ("slug", "name"),
-    [("mean.cwme-cdp", "as printed"), ("mean.clipped", "as printed")]
-    + [("user.accelerated", "calibrated"), ("sco.noisy-gd", "calibrated")],
+    [
+        ("mean.cwme-cdp", "as printed"),
+        ("mean.clipped", "as printed"),
+        ("user.accelerated", "calibrated"),
+        ("sco.noisy-gd", "calibrated"),
+    ],
 )
 def test_the_printed_noise_and_parameters_are_as_printed_where_the_steps_are(
     slug: str, name: Literal["as printed", "calibrated"]
