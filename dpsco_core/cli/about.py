@@ -4,6 +4,7 @@ import argparse
 import textwrap
 from typing import Any
 
+from dpsco_core.base.plain_latex import plain_formula, plain_text
 from dpsco_core.catalogue import BOUNDS, method_card, method_class
 from dpsco_core.cli.tools import add_command, print_json
 from dpsco_core.explain.methods.stories import example, example_point, story
@@ -62,8 +63,10 @@ def run_about(chosen: argparse.Namespace) -> None:
         "Privacy": ["None: it releases what it computes, without noise."]
         if proof is None
         else [f"{title}: {text}" for title, text in proof],
-        "Cost": [f"{told.cost} Time: {told.order}. Must be smooth: {told.smooth}."],
-        "Bounds": [f"{c.slug} ({c.constant}, {c.loss_class}): {c.latex}" for c in own],
+        "Cost": [f"{told.cost} Time: ${told.order}$. Must be smooth: {told.smooth}."],
+        "Bounds": [
+            f"{c.slug} ({c.constant}, {c.loss_class}): {plain_formula(c.latex)}" for c in own
+        ],
         "When": [told.when],
         "Pitfalls": told.pitfalls,
         "Flaws in the paper": told.errata,
@@ -80,7 +83,7 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 def _filled(text: str, mark: str = "") -> str:
     return textwrap.fill(
-        text,
+        plain_text(text),
         WIDTH,
         initial_indent=mark,
         subsequent_indent=" " * len(mark),
