@@ -94,8 +94,9 @@ ABOUT = {
     "with Gaussian noise, each on a **new** secret batch, are composed by their moments, bounded "
     "from the curve of one release: what private SGD spends at most. With noise below the "
     "sensitivity the least ε that holds may be a quarter smaller. The straight line is the bound "
-    "that is often quoted, q($e^\\varepsilon$ − 1) with q the share of the records; the exact one bends "
-    "below it. With batches of 1 % ten thousand releases cost 20 % more than one on all records.",
+    "that is often quoted, q($e^\\varepsilon$ − 1) with q the share of the records; the exact one "
+    "bends below it. With batches of 1 % ten thousand releases cost 20 % more than one on all "
+    "records.",
     "audit": (
         "A proof can be wrong, and so can code. The **audit** takes a data set with one record "
         "far out, and two neighbours of it: in one the record is as far out on the other side, "
