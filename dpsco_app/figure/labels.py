@@ -1,6 +1,7 @@
 """What is written into a figure: words on guides and in regions, heads of panels, the ladder."""
 
 import math
+import textwrap
 from typing import Any
 
 from dpsco_app.figure.colours import INK, QUIET, translucent
@@ -13,6 +14,7 @@ from dpsco_app.figure.place import (
     level_at,
     moved_apart,
 )
+from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Words
 
 LETTER = 0.49  # mean width of a letter, in heights of its type
@@ -20,6 +22,8 @@ BOLD = 1.06  # how much wider bold letters are
 TYPE = 14  # the height of the ladder's type
 BESIDE = 30  # pixels between a name's start and the panel, and between it and its number
 LEADER = {"text": "", "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "standoff": 1}
+CAPTION = 11.5  # the height of the type below the ladder
+MOST_LINES = 2  # the lines that have room below the ladder
 MOST_ROOM = 64  # pixels that the panels give at most to names
 
 
@@ -157,7 +161,30 @@ def ladder_notes(ladder: Ladder, last: PanelBox) -> list[Part]:
     beside(head, text=ladder.title, xshift=theme.px(22), xanchor="left", **above)
     for name, shift in zip(ladder.columns, columns, strict=True):
         beside(head, text=name, xshift=shift, xanchor="right", **above)
+    if ladder.caption:
+        notes.append(_caption(ladder.caption, theme))
     return notes
+
+
+def _caption(text: str, theme: Theme) -> Part:
+    """Return the words below the ladder, cut to the lines that have room."""
+    type_size = theme.px(CAPTION)
+    letters = int((theme.px(theme.size.right) - theme.px(BESIDE)) / (LETTER * type_size))
+    lines = textwrap.wrap(text, letters, max_lines=MOST_LINES, placeholder=" …")
+    return {
+        "text": "<br>".join(lines),
+        "font": {"size": type_size, "color": theme.colour(QUIET)},
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": theme.px(22),
+        "yref": "paper",
+        "y": 0,
+        "yanchor": "top",
+        "yshift": -theme.px(8),
+        "align": "left",
+        "showarrow": False,
+    }
 
 
 def _fitted(name: str, letters: float) -> str:

@@ -37,6 +37,8 @@ def words_style(*, dark: bool) -> str:
   vertical-align: -0.15rem; }}
 .ladder i.line::before {{ content: attr(data-sign); }}
 .ladder td, .ladder thead th {{ white-space: nowrap; padding-left: 0.75rem; }}
+.ladder tfoot td {{ text-align: left; white-space: normal; font-size: 0.75rem; padding-left: 0;
+  color: {quiet}; }}
 .ladder small {{ display: block; margin-left: 2rem; font-size: 0.75rem; font-weight: 400; }}
 .ladder i.area {{ height: 0.7rem; border: solid; border-width: 1px 0;
   background: color-mix(in srgb, currentColor 20%, transparent); vertical-align: -0.1rem; }}

@@ -12,11 +12,17 @@ def ladder_table(figure: Figure, shown: Theme) -> str:
     rows = sorted(ladder.rows, key=lambda row: -row.end)
     heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)
     body = "".join(_table_row(row, shown) for row in rows)
+    foot = (
+        f"<tfoot><tr><td colspan='{len(ladder.columns) + 1}'>{escape(ladder.caption)}</td></tr>"
+        "</tfoot>"
+        if ladder.caption
+        else ""
+    )
     kind = "ladder" + " heard" * shown.size.ladder + " before" * figure.faded
     return (
         f"<table class='{kind}'><caption>{escape(figure.alt)}</caption><thead><tr>"
         f"<th scope='col'>{escape(ladder.title)}</th>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
+        f"<tbody>{body}</tbody>{foot}</table>"
     )
 
 

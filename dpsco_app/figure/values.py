@@ -138,6 +138,7 @@ class Ladder:
     rows: Sequence[LadderRow]
     room: int = 0  # pixels that long names need beyond the usual
     leaders: bool = True  # whether its rows lead to the ends of their lines
+    caption: str = ""  # one or two lines below it, about all that is measured
 
 
 @dataclass(frozen=True, kw_only=True)

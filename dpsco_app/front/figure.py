@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dpsco_app.figure.methods import SIGNS
 from dpsco_app.figure.values import Axis, Figure, Ladder, LadderRow
+from dpsco_app.front.forms import form_caption, form_note
 from dpsco_app.front.panel import FrontPanel
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import PRICE_AXIS, WINDOW_NOTE, at_point, ratio_text
@@ -117,7 +118,7 @@ def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder
         title = f"At {at}" if at else "Here"
     else:
         title = f"{about} at {at}" if at else about
-    return Ladder(title=title, columns=columns, rows=rows)
+    return Ladder(title=title, columns=columns, rows=rows, caption=_caption(panels))
 
 
 def _rows(
@@ -136,7 +137,7 @@ def _rows(
             end=max(line.y[-1], edge),
             values=[show(value) for value in panel.at(line.x, line.y)],
             sign=SIGNS.get(line.symbol, ""),
-            note=NOTES.get(line.name, "not private" * _is_public(line.key)),
+            note=NOTES.get(line.name, _method_note(panel, line.key)),
         )
         for line in lines
     ]
@@ -156,9 +157,23 @@ def _rows(
     return {row.key: row for row in rows}
 
 
-def _is_public(key: str) -> bool:
-    """Whether a row is of a method without privacy."""
-    return key in METHOD_SLUGS and method_card(key).privacy == "none"
+def _method_note(panel: FrontPanel, key: str) -> str:
+    """Return what is said of a method: that it is not private, or how it is no printed one."""
+    if key not in METHOD_SLUGS:
+        return ""
+    return "not private" * (method_card(key).privacy == "none") or form_note(panel.scenario, key)
+
+
+def _caption(panels: Sequence[FrontPanel]) -> str:
+    """Return the form of the methods, once where it is the same in all panels."""
+    texts = {
+        form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named]): p.column
+        for p in panels
+    }
+    told = {text: column for text, column in texts.items() if text}
+    if len(told) == 1:
+        return next(iter(told))
+    return " ".join(f"{column}: {text}" for text, column in told.items())
 
 
 def _price(panel: FrontPanel, key: str) -> str:

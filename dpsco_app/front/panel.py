@@ -23,6 +23,7 @@ from dpsco_app.front.bound_lines import (
     floor_words,
     window_hover,
 )
+from dpsco_app.front.forms import form_lines
 from dpsco_app.front.study import MIDDLE, Study, chosen_point, place
 from dpsco_app.front.titles import (
     TINY_WORDS,
@@ -270,7 +271,7 @@ class FrontPanel:
             bound = proven[place(row.x)]
             within = ", within the trials’ error" * (bound < row.mean <= bound + row.half)
             lines.append(f"proven: at most {rounded(bound)} on average{within}")
-        return "<br>".join(lines)
+        return "<br>".join([*lines, *form_lines(study.scenario, row.method)])
 
     # -- the panel ----------------------------------------------------------------------------
 

@@ -4,10 +4,12 @@ import argparse
 import textwrap
 from typing import Any
 
-from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_core.base.plain_latex import plain_formula, plain_text
+from dpsco_core.catalogue import BOUNDS, method_card, method_class
 from dpsco_core.cli.tools import add_command, print_json
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
+from dpsco_core.methods.form import form_of
 
 WIDTH = 96
 
@@ -24,12 +26,15 @@ def run_about(chosen: argparse.Namespace) -> None:
     told, card = story(slug), method_card(slug)
     proof = None if told.privacy is None else told.privacy.steps
     own = [b.card for b in BOUNDS if b.card.method == slug]
+    form = form_of(method_class(slug), "tight", "practical")
     if chosen.json:
         done = work(example_point(slug), slug)
         print_json(
             {
                 "method": slug,
                 "name": card.name,
+                "form": None if form is None else form.name,
+                "form_text": None if form is None else form.text,
                 "what": told.what,
                 "steps": told.steps,
                 "assumptions": told.assumptions,
@@ -52,13 +57,16 @@ def run_about(chosen: argparse.Namespace) -> None:
         )
         return
     sections = {
+        "Form": [] if form is None else [form.text],
         "Steps": told.steps,
         "Assumptions": told.assumptions,
         "Privacy": ["None: it releases what it computes, without noise."]
         if proof is None
         else [f"{title}: {text}" for title, text in proof],
-        "Cost": [f"{told.cost} Time: {told.order}. Must be smooth: {told.smooth}."],
-        "Bounds": [f"{c.slug} ({c.constant}, {c.loss_class}): {c.latex}" for c in own],
+        "Cost": [f"{told.cost} Time: ${told.order}$. Must be smooth: {told.smooth}."],
+        "Bounds": [
+            f"{c.slug} ({c.constant}, {c.loss_class}): {plain_formula(c.latex)}" for c in own
+        ],
         "When": [told.when],
         "Pitfalls": told.pitfalls,
         "Flaws in the paper": told.errata,
@@ -75,7 +83,7 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 def _filled(text: str, mark: str = "") -> str:
     return textwrap.fill(
-        text,
+        plain_text(text),
         WIDTH,
         initial_indent=mark,
         subsequent_indent=" " * len(mark),

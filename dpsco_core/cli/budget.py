@@ -39,7 +39,8 @@ def run_budget(chosen: argparse.Namespace) -> None:
             print(table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
         else:
             parts = ", ".join(f"{name} {_text(value)}" for name, value in rows.items())
-            print(f"{title.capitalize()}: {parts}\n")
+            bound = ", at most" * (title == "batches")  # moments prove no exact epsilon
+            print(f"{title.capitalize()}{bound}: {parts}\n")
 
 
 def _numbers(given: dict[str, float | None]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import CodeFailed
 from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.methods.departure import Departure, Source
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
@@ -128,6 +129,10 @@ class Method(Protocol):
     # Of a method that says nothing, a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
     stage: ClassVar[Stage] = Stage()
+    # how what runs differs from what the paper prints, beside calibration and tuning; see
+    # `dpsco_core.methods.form`
+    source: ClassVar[Source] = "printed"
+    departs: ClassVar[tuple[Departure, ...]] = ()
     story: ClassVar[Story | None] = None  # what its page tells; without one, what its card says
     colour: ClassVar[str] = ""  # the dashboard's name of its family's hue, and of its marker;
     symbol: ClassVar[str] = ""  # it chooses free ones where there is none

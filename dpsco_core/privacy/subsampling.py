@@ -35,13 +35,14 @@ def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
     if drawn == count:
         return base
     share = drawn / count
+    return ApproxDP(epsilon=_amplified(base.epsilon, share), delta=share * base.delta)
+
+
+def _amplified(epsilon: float, share: float) -> float:
     # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), where e^x overflows
-    epsilon = (
-        math.log1p(share * math.expm1(base.epsilon))
-        if base.epsilon < 1
-        else base.epsilon + math.log(share + (1 - share) * math.exp(-base.epsilon))
-    )
-    return ApproxDP(epsilon=epsilon, delta=share * base.delta)
+    if epsilon < 1:
+        return math.log1p(share * math.expm1(epsilon))
+    return epsilon + math.log(share + (1 - share) * math.exp(-epsilon))
 
 
 def check_batch(drawn: int, count: int) -> None:
@@ -66,6 +67,9 @@ def batched_gaussian_epsilon(
 
     Moments of adaptive releases multiply, and any order gives an epsilon, as for `zcdp_epsilon`.
     It is never more than without batches, and exact for the curve H where there is one release.
+    Of several releases it is an upper bound: with noise below the sensitivity it may be a third
+    above the least epsilon that holds. Beyond a ratio of 30 of sensitivity to noise several
+    releases count as without batches.
 
     Examples
     --------
@@ -76,11 +80,14 @@ def batched_gaussian_epsilon(
     whole = gaussian_epsilon(releases * rho, delta)
     check_batch(drawn, count)
     nu, share = math.sqrt(2 * rho), drawn / count
-    if share == 1 or nu > LARGEST_RATIO:
+    if share == 1:
         return whole
     if releases == 1:
-        alone = gaussian_epsilon(rho, delta / share) if delta < share else 0.0
-        return math.log1p(share * math.expm1(alone))
+        if delta >= share:
+            return 0.0
+        return min(whole, _amplified(gaussian_epsilon(rho, delta / share), share))
+    if nu > LARGEST_RATIO:
+        return whole
 
     def epsilon_at(log_order: float) -> float:  # ln(alpha - 1)
         nodes, weights = (x / 2 for x in _gauss_legendre(600))

@@ -21,11 +21,13 @@ from dpsco_core.catalogue import (
     PROBLEMS,
     bound,
     bounds_for,
+    method_class,
     problem_card,
 )
 from dpsco_core.data import Distribution
 from dpsco_core.geometry.geometries import L2
 from dpsco_core.methods.base import Plan
+from dpsco_core.methods.form import form_of
 from dpsco_core.problems import Setting
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import Measurement, measured
@@ -199,20 +201,25 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
     whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
     return bounds_json(scenario) | {
         "results": [
-            _result_json(group, whom, table[method, x])
+            _result_json(scenario, group, whom, table[method, x])
             for (x, method), group in groups.items()
             if group
         ]
     }
 
 
-def _result_json(group: list[Outcome], neighbours: str, row: Measurement) -> dict[str, Any]:
+def _result_json(
+    scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
+) -> dict[str, Any]:
     first = max(group, key=lambda o: o.not_applicable is not None)  # one trial that failed
+    form = form_of(method_class(first.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price
     median, *quantiles = np.quantile(errors, (0.5, *QUANTILES))
     return {
         "method": first.method,
         "x": to_plain(first.x),
+        "form": None if form is None else form.name,
+        "form_text": None if form is None else form.text,
         "trials": row.trials,
         "mean_error": plain(row.mean),
         "median_error": plain(float(median)),

@@ -33,12 +33,16 @@ Verdict = Literal[
     "contradicts the rate if it persists",
     "too few points to say",
     "more trials would tell",
+    "an error of 0 has no slope",
+    "without points of error 0",
 ]
 WITHIN: Verdict = "consistent with the rate"
 BELOW: Verdict = "consistent with an upper bound"
 ABOVE: Verdict = "contradicts the rate if it persists"
 TOO_FEW: Verdict = "too few points to say"
 TOO_WIDE: Verdict = "more trials would tell"
+ALL_ZERO: Verdict = "an error of 0 has no slope"
+SOME_ZERO: Verdict = "without points of error 0"
 COLUMNS = [
     "method",
     "name",
@@ -90,20 +94,27 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
         One row a method. ``low`` and ``high`` are the 95 % interval of ``fitted`` over the trials;
         ``predicted_low`` and ``predicted_high`` the range of the slopes of the terms of the
         method's rate over the same points, and ``bound`` that rate; ``verdict`` is how they
-        compare, empty where there is no rate or where it is void.
+        compare, or why there is no slope, as where every error is 0. It is empty where there is no
+        rate or where it is void. A method that ran nowhere has no row.
     """
     import pandas as pd
 
     rows = []
     methods = cells["method"].unique() if scenario.axis in POWER_AXES else ()
     for method in methods:
-        x, errors = _curve(cells, method)
-        if len(x) == 0:
+        x, errors, zeros = _curve(cells, method)
+        if len(x) + zeros == 0:
             continue
         card = method_card(str(method))
         fit = fit_errors(x, errors)
         low, high = rate_range(scenario, card.rate, x)
         judgement = verdict(fit, low, high) if card.rate else None
+        if len(x) == 0:
+            judgement = ALL_ZERO
+        elif fit.points < LEAST_POINTS:
+            judgement = TOO_FEW
+        elif judgement is None and zeros:
+            judgement = SOME_ZERO
         rows.append(
             {
                 "method": method,
@@ -194,16 +205,19 @@ def verdict(
     return TOO_WIDE if fit.high - fit.low > WIDEST else WITHIN
 
 
-def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix]:
-    """Return the points of a method in their order, and its errors there, a row a trial.
+def _curve(cells: pd.DataFrame, method: str) -> tuple[Vector, Matrix, int]:
+    """Return the points of a method in their order, its errors there, and how many are left out.
 
-    Points without an error or with a mean of 0 are left out, and so are trials that have not run
-    at every point.
+    The errors have a row a trial. Points without an error are left out, and so are trials that
+    have not run at every point. The count is of the points whose mean error is 0: it has no
+    logarithm.
     """
     own = cells[(cells["method"] == method) & cells["error"].notna()]
     table = own.pivot(index="trial", columns="x", values="error").dropna()
-    table = table.loc[:, table.mean() > 0]
-    return table.columns.to_numpy(dtype=float), table.to_numpy(dtype=float)
+    means = table.mean()
+    table = table.loc[:, means > 0]
+    zeros = int((means == 0).sum())
+    return table.columns.to_numpy(dtype=float), table.to_numpy(dtype=float), zeros
 
 
 def _weights(x: Vector) -> Vector:

@@ -193,3 +193,19 @@ def test_a_baseline_of_this_library_is_attributed_to_no_paper() -> None:
     assert method_card("user.clipped-means").paper == OWN
     assert bound("upper.user.clipped-means").card.paper == OWN
     assert "upper.user.clipped-means" in paper_table("lowy").slugs
+
+
+def test_the_display_without_privacy_is_its_rows_without_their_noise() -> None:
+    (entry,) = [e for e in LEFT_OUT if "Theorem 4.1, first display" in e.what]
+    of_theorem = [
+        b
+        for b in BOUNDS
+        if b.card.statement.startswith("Theorem 4.1") and b.card.privacy != "none"
+        if b.card.method and "mean" in method_card(b.card.method).problems
+    ]
+    assert len(of_theorem) >= 4
+    for b in of_theorem:
+        *without_noise, noise = evaluate(canonical_point(MEAN), b).terms
+        assert noise == "privacy noise"
+        assert all(f"“{term}”" in entry.why for term in without_noise), b.card.slug
+    assert "median of means" in entry.why.lower()

@@ -12,6 +12,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.stats import norm
 
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
 from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, zcdp_epsilon
 from dpsco_core.privacy.subsampling import batched_gaussian_epsilon
 
@@ -72,6 +73,35 @@ def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> No
     assert share * gaussian_delta(rho, inner) == pytest.approx(DELTA, rel=1e-6)
     all_but_one = batched_gaussian_epsilon(rho, DELTA, drawn=999_999, count=10**6, releases=3)
     assert all_but_one == gaussian_epsilon(3 * rho, DELTA) < zcdp_epsilon(3 * rho, DELTA)
+
+
+@pytest.mark.parametrize("ratio", [1, 29.9, 30.1, 60])
+def test_one_release_has_its_exact_epsilon_at_every_ratio_of_sensitivity_to_noise(
+    ratio: float,
+) -> None:
+    rho, share = ratio**2 / 2, 0.01
+    one = batched_gaussian_epsilon(rho, DELTA, drawn=10, count=1000, releases=1)
+    inner = gaussian_epsilon(rho, DELTA / share)
+    exact = inner + math.log(share + (1 - share) * math.exp(-inner))
+    assert one == pytest.approx(exact, rel=1e-9)
+    assert one < gaussian_epsilon(rho, DELTA)
+
+
+@pytest.mark.parametrize("std", [0.6, 0.3])
+def test_with_little_noise_several_releases_have_an_upper_bound_at_most_half_too_large(
+    std: float,
+) -> None:
+    rho = 1 / (2 * std**2)
+    epsilon = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=10)
+    shown = of_one_pair(rho, 0.1, 10)
+    assert shown <= epsilon <= 1.5 * shown
+
+
+def test_the_command_line_says_that_batches_have_an_upper_bound(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["budget", "--records", "1000", "--batch", "10", "--releases", "50"])
+    assert "Batches, at most: releases 50, epsilon 0.07622" in capsys.readouterr().out
 
 
 def test_it_grows_with_the_batch_and_with_the_releases() -> None:

@@ -256,13 +256,15 @@ def fit(low: float, high: float, points: int = 3) -> FittedSlope:
     return FittedSlope(fitted=(low + high) / 2, low=low, high=high, points=points)
 
 
-def test_there_are_five_verdicts_and_no_theorem_fails() -> None:
+def test_the_verdicts_are_these_and_no_theorem_fails() -> None:
     assert set(get_args(Verdict)) == {
         "consistent with the rate",
         "consistent with an upper bound",
         "contradicts the rate if it persists",
         "too few points to say",
         "more trials would tell",
+        "an error of 0 has no slope",
+        "without points of error 0",
     }
     assert verdict(fit(-0.8, -0.7), -0.75, -0.5) == WITHIN
     assert verdict(fit(-0.6, -0.55), -0.75, -0.5) == WITHIN
@@ -346,6 +348,31 @@ def test_fewer_than_three_points_are_too_few_to_say() -> None:
     single = replace(SWEPT, axis=None, grid=(), trials=1)
     assert len(slopes(single, frame(study(single)))) == 0
     assert list(slopes(SWEPT, frame([])).columns) == COLUMNS
+
+
+def test_a_method_without_any_error_has_a_row_that_says_why_it_has_no_slope() -> None:
+    cells = power_law(SWEPT, -1.0)
+    cells["error"] = 0.0
+    (row,) = slopes(SWEPT, cells).to_dict("records")
+    assert row["verdict"] == "an error of 0 has no slope"
+    assert math.isnan(row["fitted"]) and math.isnan(row["low"]) and row["points"] == 0
+
+
+def test_the_minimiser_without_privacy_is_in_the_table_where_its_risk_is_0() -> None:
+    scenario = Scenario(
+        problem="linear",
+        distribution="hypercube",
+        methods=("sco.erm", "sco.clipped"),
+        axis="n",
+        grid=(1000, 2000, 4000),
+        trials=4,
+        d=5,
+    )
+    cells = frame(study(scenario))
+    assert (cells.loc[(cells["method"] == "sco.erm") & (cells["x"] == 2000), "error"] == 0).all()
+    rows = slopes(scenario, cells).set_index("method")
+    assert list(rows.index) == ["sco.erm", "sco.clipped"]
+    assert rows.loc["sco.erm", "verdict"] == "too few points to say"
 
 
 @pytest.mark.parametrize(("axis", "grid"), [("p", (2, 3, 4)), ("q", (1.5, 2, 3))])

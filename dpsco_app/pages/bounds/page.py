@@ -92,6 +92,9 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         )
     with st.container(key="bounds_said"):
         st.markdown(words.sentence(in_figure, table, start))
+        if empty := words.finding(in_figure, spans, start):
+            st.markdown(empty)
+        st.caption(words.NO_EXPERIMENTS)
         if missing := words.without_row(table):
             st.caption(missing)
     _cover(table)

@@ -10,7 +10,7 @@ from dpsco_app.parts.problem_words import class_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.base.loss_classes import MEAN
-from dpsco_core.explain.tables.best import floor, is_vacuous, leading
+from dpsco_core.explain.tables.best import empty_theorems, floor, is_vacuous, leading
 from dpsco_core.explain.tables.left_out import left_out
 from dpsco_core.explain.tables.letters import Condition
 from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
@@ -33,6 +33,11 @@ DASHED = (
     " Dashed: the worst-case error of an answer that ignores the data; an upper bound to its right "
     "promises nothing."
 )
+NO_EXPERIMENTS = (
+    "None of the five papers has an experiments section: all that is measured in this dashboard is "
+    "this project’s own."
+)
+MOST_EMPTY = 4  # theorems that are named
 SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as much halves the value."
 
 
@@ -126,6 +131,30 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
             f"**{in_digits(start)}**, the worst-case error of an answer that ignores the data"
         )
     return " ".join([table.source, *(f"{part}." for part in parts)])
+
+
+def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
+    """Return which theorems with proven constants say nothing at this size, and which one does.
+
+    Empty where all of them are below the worst-case error of an answer that ignores the data.
+    """
+    empty = empty_theorems(compared, start)
+    if not empty:
+        return ""
+    values = [f"{in_digits(r.value)} ({short(r.bound.card)})" for r in empty[:MOST_EMPTY]]
+    if len(empty) > MOST_EMPTY:
+        values.append(f"and {len(empty) - MOST_EMPTY} more")
+    text = (
+        f"Theorems with every constant proven, and nothing to say at this size: {', '.join(values)}"
+        f". An answer that ignores the data has an error of at most {in_digits(start)}."
+    )
+    for span in spans:
+        text += (
+            f" The window has no theorem to rest on: it ends at that answer, {in_digits(start)}."
+            if span.upper is None
+            else f" The window rests on “{short(span.upper.card)}”, {in_digits(span.high)}."
+        )
+    return text
 
 
 def without_row(table: PaperTable) -> str:

@@ -187,7 +187,7 @@ def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
         "the rate is void at these sizes" if row.bound else "no published rate"
     )
     verdict = verdict.replace(" ", NO_BREAK)
-    if row.verdict and scenario.problem != MEAN:
+    if row.verdict and row.bound and scenario.problem != MEAN:
         verdict += f"; rate for {bound(row.bound).card.loss_class} losses"
     interval = _from_to(row.low, row.high)
     predicted = _from_to(row.predicted_low, row.predicted_high)

@@ -18,12 +18,13 @@ from dpsco_app.parts.page import draw_apart, to_explore
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import Level
-from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_core.catalogue import BOUNDS, method_card, method_class
 from dpsco_core.explain.errata import errata_of
 from dpsco_core.explain.methods.guide import comparison_point, nearest, refusal
 from dpsco_core.explain.methods.source import plan_source, release_source
 from dpsco_core.explain.methods.stories import story
 from dpsco_core.explain.methods.work import Work, work
+from dpsco_core.methods.form import form_of
 from dpsco_core.methods.story import Story
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -41,7 +42,8 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
         card.summary,
         f"{source} · {names.NOTIONS[card.privacy]} · {slug}",
     )
-    st.markdown(told.what)
+    form = form_of(method_class(slug), point.calibration, point.tuning)
+    st.markdown(told.what if form is None else f"{told.what}\n\n{form.text}")
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")
         if query := method_anatomy_query(scenario, slug):

@@ -92,9 +92,11 @@ ABOUT = {
     "not in the batch is hidden perfectly, so that the whole is more private than the mechanism "
     "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017). Releases "
     "with Gaussian noise, each on a **new** secret batch, are composed by their moments, bounded "
-    "from the curve of one release: what private SGD spends. The straight line is the bound that "
-    "is often quoted, q($e^\\varepsilon$ − 1) with q the share of the records; the exact one bends "
-    "below it. With batches of 1 % ten thousand releases cost 20 % more than one on all records.",
+    "from the curve of one release: what private SGD spends at most. With noise below the "
+    "sensitivity the least ε that holds may be a quarter smaller. The straight line is the bound "
+    "that is often quoted, q($e^\\varepsilon$ − 1) with q the share of the records; the exact one "
+    "bends below it. With batches of 1 % ten thousand releases cost 20 % more than one on all "
+    "records.",
     "audit": (
         "A proof can be wrong, and so can code. The **audit** takes a data set with one record "
         "far out, and two neighbours of it: in one the record is as far out on the other side, "
@@ -223,7 +225,8 @@ def said_subsampled(view: View, made: ApproxDP, together: tuple[float, float], b
 def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) -> str:
     return (
         f"A batch of {view.batch:,} of {view.records:,} turns ε = "
-        f"{epsilon:.4g} into {made.epsilon:.3g}; {view.releases:,} batches cost {many:.3g}"
+        f"{epsilon:.4g} into {made.epsilon:.3g}; {view.releases:,} batches cost "
+        f"{'at most ' * (view.releases > 1)}{many:.3g}"
     )
 
 

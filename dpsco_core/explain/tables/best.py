@@ -70,6 +70,22 @@ def is_vacuous(row: Row, start: float) -> bool:
     return row.holds and row.bound.card.kind == "upper" and row.value >= start
 
 
+def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
+    """Return the proven bounds of private methods that are vacuous, the largest first.
+
+    Those on an error in expectation, each constant of which is proven: they hold, and an answer
+    without data is proven to do as well.
+    """
+    proven = [
+        r
+        for r in rows
+        if is_vacuous(r, start)
+        and (r.bound.card.constant, r.bound.card.guarantee) == ("explicit", "expectation")
+        and r.bound.card.privacy != "none"
+    ]
+    return sorted(proven, key=lambda r: -r.value)
+
+
 def by_value(rows: Sequence[Row], most: int) -> list[Row]:
     """Return rows from above: upper over lower ones, by value, those that count first.
 

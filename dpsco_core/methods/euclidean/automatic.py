@@ -10,6 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BU_2023, MethodCard
 from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Tuning
+from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import Descended, descend
@@ -101,6 +102,7 @@ class AutomaticDescent(PrivateMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=1.5e5, per_row=3, per_element=0.5, unit="step")
+    departs = (FULL_BATCH,)
     card = MethodCard(
         slug="sco.automatic",
         name="Automatic clipping",

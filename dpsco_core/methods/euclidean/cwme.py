@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
+from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.euclidean.framework import (
     FrameworkMethod,
     FrameworkPlan,
@@ -63,6 +64,7 @@ class CoordinatewiseDescent(FrameworkMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=5e4, per_row=3, per_element=1.2, per_piece=1.8e4, unit="step")
+    departs = (ONE_BLOCK,)
     card = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",

@@ -9,6 +9,7 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import Calibration, MethodCost
+from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
@@ -56,6 +57,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=2.2e5, per_row=3, per_element=1.2, per_piece=5e4)
+    departs = (ONE_BLOCK,)
     card = MethodCard(
         slug="sco.cwme-strong",
         name="Coordinate-wise, strongly convex",

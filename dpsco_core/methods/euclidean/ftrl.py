@@ -9,6 +9,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAIROUZ_2021, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.sentences import LOGISTIC, MOMENTS
@@ -82,6 +83,12 @@ class CorrelatedDescent(PrivateMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=2.7e5, per_row=5, per_element=0.6, per_piece=9e4)
+    departs = (
+        Departure(
+            tag="square root, no tree",
+            text="Its noise is correlated by the Toeplitz square root, where the paper has a tree.",
+        ),
+    )
     card = MethodCard(
         slug="sco.ftrl",
         name="Correlated noise (DP-FTRL)",

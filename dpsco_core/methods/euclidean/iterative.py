@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite, planned
 from dpsco_core.methods.euclidean.sentences import (
@@ -62,6 +63,13 @@ class IterativeDescent(FrameworkMethod):
     reads = "grouped"
     cost = MethodCost(
         fixed=1.3e7, per_row=10, per_element=2, fixed_if_narrow=(1e5, 1.5e6), unit="step"
+    )
+    departs = (
+        Departure(
+            tag=f"{PRACTICAL_GROUPS} groups",
+            text=f"It divides into {PRACTICAL_GROUPS} groups, where its theorem needs thousands.",
+            practical=True,
+        ),
     )
     card = MethodCard(
         slug="sco.iterative",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_core.base.cards import BASSILY_2014, MethodCard
 from dpsco_core.methods.base import MethodCost
+from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, planned
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LIPSCHITZ, LOGISTIC
@@ -49,6 +50,7 @@ class NoisyGradientDescent(FrameworkMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=4e4, per_row=5, per_element=0.9, unit="step")
+    departs = (FULL_BATCH,)
     card = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",

@@ -12,6 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -112,6 +113,13 @@ class PrivateSgd(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=1e5, per_row=2, per_element=1, per_piece=6e3)
+    departs = (
+        Departure(
+            tag="no noise-only steps",
+            text="It leaves out the steps that add noise alone, which hide nothing.",
+            practical=True,
+        ),
+    )
     card = MethodCard(
         slug="sco.private-sgd",
         name="Private SGD",

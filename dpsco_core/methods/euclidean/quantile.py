@@ -9,6 +9,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ANDREW_2021, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.euclidean.automatic import (
     AutomaticDescent,
     PracticePlan,
@@ -72,6 +73,7 @@ class QuantileDescent(PrivateMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=1e5, per_row=9, per_element=1.2, unit="step")
+    departs = (FULL_BATCH,)
     card = MethodCard(
         slug="sco.quantile",
         name="Quantile clipping",

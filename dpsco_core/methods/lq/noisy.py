@@ -14,6 +14,7 @@ from dpsco_core.geometry.mirror import PowerMirror, bregman_point
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -112,6 +113,12 @@ class NoisyMirrorDescent(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=2e6, per_row=2, per_element=1, per_column=2.2e4, per_piece=5e3)
+    departs = (
+        Departure(
+            tag="Gaussian noise",
+            text="The paper leaves the potential and the noise open; the noise here is Gaussian.",
+        ),
+    )
     card = lq_card(
         "noisy-mirror-descent",
         "Noisy mirror descent",

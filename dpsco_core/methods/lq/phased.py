@@ -7,6 +7,7 @@ import numpy as np
 
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -52,6 +53,12 @@ class UnconstrainedPhasedSgd(PrivateMethod):
 
     reads = "ordered"
     cost = MethodCost(fixed=2e5, per_row=5, per_element=0.5, per_piece=1.2e4)
+    departs = (
+        Departure(
+            tag="own parameters",
+            text="Its parameters, which the paper leaves to an appendix, are reconstructed.",
+        ),
+    )
     card = lq_card(
         "phased-sgd",
         "Unconstrained phased SGD",

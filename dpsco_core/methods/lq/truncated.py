@@ -157,6 +157,7 @@ class BatchedMirrorDescent(InDualNorm):
     orders = ("public",)
 
     cost = MethodCost(fixed=3e5, per_row=6, per_element=0.9, per_piece=2e4)
+    source = "reconstructed"
     card = lq_card(
         "batched-mirror-descent",
         "Batched mirror descent",
@@ -217,6 +218,7 @@ class EuclideanReduction(Truncated):
     """
 
     cost = MethodCost(fixed=3e5, per_row=9, per_element=1, per_piece=2e4)
+    source = "reconstructed"
     card = lq_card(
         "euclidean-reduction",
         "Euclidean reduction",

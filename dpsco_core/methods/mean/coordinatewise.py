@@ -13,6 +13,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     answer,
@@ -146,6 +147,7 @@ class CoordinatewiseCDP(_Coordinatewise):
     """
 
     noise = "gaussian"
+    departs = (ONE_BLOCK,)
     card = MethodCard(
         slug="mean.cwme-cdp",
         name="Coordinate-wise, Gaussian",
@@ -234,6 +236,7 @@ class CoordinatewisePure(_Coordinatewise):
     """
 
     noise = "laplace"
+    departs = (ONE_BLOCK,)
     card = MethodCard(
         slug="mean.cwme-pure",
         name="Coordinate-wise, Laplace",

@@ -12,6 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     LARGEST_LEVEL,
     check_level,
@@ -66,6 +67,12 @@ class InstanceOptimal(PrivateMethod):
 
     reads = "summed"
     cost = MethodCost(fixed=4.9e5, per_row=150, per_element=13)
+    departs = (
+        Departure(
+            tag="own split of the budget",
+            text="How the budget is split is this project’s choice.",
+        ),
+    )
     card = MethodCard(
         slug="mean.instance-optimal",
         name="Rotated medians and a norm quantile",

@@ -12,6 +12,7 @@ from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import Rows, rows_per_block
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_count,
@@ -75,6 +76,13 @@ class IterativeUpdating(PrivateMethod):
     reads = "grouped"
     # In two dimensions a deepest point is found exactly, beyond by a search.
     cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4, fixed_if_narrow=(1e5, 5e5))
+    departs = (
+        Departure(
+            tag=f"{PRACTICAL_GROUPS} groups",
+            text=f"It divides into {PRACTICAL_GROUPS} groups, where its theorem needs thousands.",
+            practical=True,
+        ),
+    )
     card = MethodCard(
         slug="mean.iterative",
         name="Iterative updating",

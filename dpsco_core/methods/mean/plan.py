@@ -10,6 +10,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import AUMUELLER_2024, MethodCard
 from dpsco_core.data.rows import DenseRows, MappedRows, Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
 from dpsco_core.methods.mean.base import (
     check_level,
@@ -64,6 +65,12 @@ class RescaledClipping(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=2.1e4, per_row=54, per_element=3.7)
+    departs = (
+        Departure(
+            tag="own scales and radius",
+            text="How its scales and its radius are chosen is this project’s.",
+        ),
+    )
     card = MethodCard(
         slug="mean.plan",
         name="Rescaled clipping (PLAN)",

@@ -22,7 +22,15 @@ from dpsco_core.base.cards import ZHAO_2024
 from dpsco_core.base.law_classes import COORDINATE
 from dpsco_core.catalogue import BOUNDS, PROBLEM_SLUGS, bound
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.tables.best import by_value, comparable, counts, floor, is_vacuous, leading
+from dpsco_core.explain.tables.best import (
+    by_value,
+    comparable,
+    counts,
+    empty_theorems,
+    floor,
+    is_vacuous,
+    leading,
+)
 from dpsco_core.explain.tables.letters import conditions
 from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import TABLE_KEYS, Row, canonical_point, paper_table, rows
@@ -391,3 +399,30 @@ def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:
     assert entry.startswith("@inproceedings{zhao2025differential,")
     assert "booktitle = {AAAI 2025}" in entry and "year = {2025}" in entry
     assert "doi = {10.1609/aaai.v39i21.34440}" in entry
+
+
+def test_theorems_that_are_empty_at_this_size_are_listed_with_what_the_window_rests_on() -> None:
+    page = open_theory(problem="linear", n="10000", d="20", table="zhao")
+    point = Scenario(problem="linear", n=10_000, d=20, methods=("sco.clipped",))
+    start = worst_start(canonical_point(point))
+    empty = empty_theorems(rows_of(point), start)
+    assert empty and all(r.value >= start for r in empty)
+    assert all(r.bound.card.constant == "explicit" for r in empty)
+    text = texts(page)
+    for row in empty[: words.MOST_EMPTY]:
+        assert f"{words.in_digits(row.value)} ({words.short(row.bound.card)})" in text
+    [span] = spans(canonical_point(point))
+    assert span.upper is not None
+    name = words.short(span.upper.card)
+    assert f"The window rests on “{name}”, {words.in_digits(span.high)}." in text
+    assert f"ignores the data has an error of at most {words.in_digits(start)}." in text
+
+
+def test_where_every_theorem_promises_something_no_finding_is_told() -> None:
+    drawn = comparable(rows_of(MEAN), "l2 error")
+    assert words.finding(drawn, spans(MEAN), 1e9) == ""
+
+
+def test_the_page_says_that_the_papers_measure_nothing() -> None:
+    page = open_theory()
+    assert words.NO_EXPERIMENTS in [caption.value for caption in page.caption]

@@ -249,6 +249,7 @@ def test_the_answer_names_its_settings_and_who_is_not_private() -> None:
     assert re.search(r"; in the hardest case .*ignoring the data( does as well)?$", headline(page))
     body = re.findall(r"<tbody>.*?</tbody>", html(page))[0]
     notes = dict(re.findall(r"</i>([^<]*)<small>([^<]*)</small>", body))
+    assert notes.pop("Coordinate-wise").startswith("Calibrated: the least noise that the proof")
     assert notes == {
         "the window": WINDOW_NOTE,
         "Sample mean": "not private",

@@ -170,7 +170,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "shuffle"}, "3.2 times less noise"),
         ({"part": "shuffle", "records": "10"}, "too few: shuffling them saves no noise"),
         ({"part": "subsample"}, "(0.01704, 10⁻⁸)-DP"),
-        ({"part": "subsample"}, "100 batches cost 0.105"),
+        ({"part": "subsample"}, "100 batches cost at most 0.105"),
         ({"part": "subsample"}, "100 Gaussian releases on a batch each are (0.105, 10⁻⁶)-DP"),
         ({"part": "subsample"}, "on all records 100 Gaussian releases cost ε = 13.51"),
         ({"part": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),

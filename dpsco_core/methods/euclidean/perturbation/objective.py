@@ -11,6 +11,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.perturbation.objective_plan import (
@@ -187,6 +188,12 @@ class ObjectivePerturbationStrong(PerturbedObjective):
 
     reads = "whole"
     cost = MethodCost(fixed=6e4, per_row=11, per_element=1.8)
+    departs = (
+        Departure(
+            tag="noisy clipped mean",
+            text="On squared distances, its only losses here, it is a noisy clipped mean.",
+        ),
+    )
     card = MethodCard(
         slug="sco.objective-perturbation-strong",
         name="Objective perturbation, strongly convex",

@@ -8,6 +8,7 @@ from functools import lru_cache
 from dpsco_core.base.cards import BOUNDED_PROBLEMS, KIFER_2012, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.base import MethodCost, Tuning
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -63,6 +64,12 @@ class PureObjectivePerturbation(PerturbedObjective):
     reads = "whole"
     cost = MethodCost(
         fixed=3.4e5, per_row=371, per_element=5.4, per_piece=3e4, closed_form=CLOSED_FORM
+    )
+    departs = (
+        Departure(
+            tag="certified solver",
+            text="What a solver leaves open is certified, and hidden by a second, tiny noise.",
+        ),
     )
     card = MethodCard(
         slug="sco.pure-objective-perturbation",

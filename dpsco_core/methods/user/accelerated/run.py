@@ -8,6 +8,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import PrivateMethod, Release
+from dpsco_core.methods.departure import WHOLE_PHASES
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.stage import Split
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
@@ -37,6 +38,7 @@ class FilteredGradients(PrivateMethod):
         splits=(Split(function="dpsco_core.problems.samples.users.ItemSample.part", told="range"),),
         small=replace(FILTER_STAGE.small, plan=in_two_phases),
     )
+    departs = (WHOLE_PHASES,)
 
     def release(
         self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator

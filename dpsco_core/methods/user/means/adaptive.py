@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptivePlan
 from dpsco_core.methods.mean.sentences import KNOWN_SET
 from dpsco_core.methods.mean.shares import Mode
@@ -39,6 +40,12 @@ class UserMeanAdaptive(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=1.5e5, per_row=15, per_element=2.5)
+    departs = (
+        Departure(
+            tag="own radius",
+            text="How its centre and its radius are chosen is this project’s.",
+        ),
+    )
     card = MethodCard(
         slug="user.mean-adaptive",
         name="Adaptive user means",

@@ -7,6 +7,7 @@ import numpy as np
 from dpsco_core.base.cards import AGARWAL_2024, MethodCard
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
+from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
 from dpsco_core.methods.mean.sentences import KNOWN_SET
@@ -34,6 +35,12 @@ class UserMeanClipped(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=5e4, per_row=8, per_element=0.8)
+    departs = (
+        Departure(
+            tag="one round",
+            text="It clips once around 0, where the paper comes closer in rounds.",
+        ),
+    )
     card = MethodCard(
         slug="user.mean-clipped",
         name="Clipped user means",

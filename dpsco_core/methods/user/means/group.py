@@ -33,6 +33,7 @@ class UserMeanGroup(PrivateMethod):
 
     reads = "whole"
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
+    source = "baseline"
     card = MethodCard(
         slug="user.mean-group",
         name="Clipped records in groups",

@@ -1,0 +1,39 @@
+"""Whether the methods of a figure run as printed or calibrated, in few words."""
+
+import textwrap
+from collections.abc import Sequence
+
+from dpsco_app.figure.methods import short_names
+from dpsco_core.catalogue import method_class
+from dpsco_core.methods.form import Form, common_form, form_of
+from dpsco_core.scenario import Scenario
+
+LINE = 60  # letters of a line of what a point says
+
+
+def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
+    """Return the form of each method that has one."""
+    known = {m: form_of(method_class(m), scenario.calibration, scenario.tuning) for m in methods}
+    return {method: form for method, form in known.items() if form is not None}
+
+
+def form_caption(scenario: Scenario, methods: Sequence[str]) -> str:
+    """Return what the methods have in common, and what is said of those that differ."""
+    known = forms(scenario, methods)
+    if not known:
+        return ""
+    names = short_names(scenario.methods)
+    tags = [f"{names[method]}: {form.tag}" for method, form in known.items() if form.tag]
+    common = common_form(scenario.calibration, scenario.tuning)
+    return " ".join([common, *([f"{'; '.join(tags)}."] if tags else [])])
+
+
+def form_note(scenario: Scenario, method: str) -> str:
+    """Return the whole sentence for a method that differs from the others; empty if it does not."""
+    form = forms(scenario, [method]).get(method)
+    return form.text if form is not None and form.tag else ""
+
+
+def form_lines(scenario: Scenario, method: str) -> list[str]:
+    """Return `form_note` in lines."""
+    return textwrap.wrap(form_note(scenario, method), LINE)

@@ -1,0 +1,33 @@
+"""Where a method runs in another form than its paper prints."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+# Where a method is from: an algorithm that its paper prints; one that the paper describes and does
+# not print; or something simple that others are compared with.
+Source = Literal["printed", "reconstructed", "baseline"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Departure:
+    """What a method does in another way than the printed algorithm, beside noise and tuning."""
+
+    tag: str  # a few words for a legend, such as "one block"
+    text: str  # one sentence
+    practical: bool = False  # whether only the practical tuning departs
+
+
+ONE_BLOCK = Departure(
+    tag="one block",
+    text="A single block stands in for the median of several: it is a mean of clipped entries.",
+    practical=True,
+)
+FULL_BATCH = Departure(
+    tag="full batch",
+    text="Every step takes all records, where the paper samples some.",
+)
+WHOLE_PHASES = Departure(
+    tag="full batch",
+    text="Every step takes all users of a phase, or with few steps a half or a quarter; the "
+    "printed batches hold more users than a phase has.",
+)

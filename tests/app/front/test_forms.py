@@ -1,0 +1,54 @@
+"""The legend says in one line whether methods run as printed, and which of them differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dpsco_app.figure.theme import SIZES, Theme
+from dpsco_app.front.screen import FrontScreen, front_screen
+from dpsco_app.front.study import Study
+from dpsco_app.front.view import View
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp")
+SCENARIO = Scenario(methods=METHODS, axis="n", grid=(2000, 4000), trials=2, n=4000)
+CALIBRATED = "Methods are calibrated: the least noise that the proof allows."
+
+
+def screen(scenario: Scenario, size: str = "wide") -> FrontScreen:
+    whole = Study(scenario=scenario, outcomes=tuple(study(scenario)))
+    return front_screen((whole,), View(), Theme(size=SIZES[size]))
+
+
+def test_a_method_alone_in_its_form_is_named_behind_the_common_line() -> None:
+    assert screen(SCENARIO).figure.ladder.caption == f"{CALIBRATED} Coordinate-wise: one block."
+    two = replace(SCENARIO, methods=METHODS[:2])
+    assert screen(two).figure.ladder.caption == CALIBRATED
+
+
+def test_without_a_method_of_a_paper_there_is_no_caption() -> None:
+    own = replace(SCENARIO, methods=("mean.sample", "mean.adaptive"))
+    assert screen(own).figure.ladder.caption == ""
+
+
+def test_printed_noise_and_parameters_are_called_printed() -> None:
+    printed = replace(SCENARIO, calibration="paper", tuning="theory")
+    caption = screen(printed).figure.ladder.caption
+    assert caption == "Methods run as printed: the papers’ noise and parameters."
+
+
+def notes(shown: FrontScreen) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = shown.charts["layout"]["annotations"]
+    return [part for part in parts if "calibrated" in str(part["text"])]
+
+
+def test_the_caption_is_below_the_legend_and_the_sentence_in_table_and_hover() -> None:
+    wide, phone = screen(SCENARIO), screen(SCENARIO, "compact")
+    (note,) = notes(wide)
+    assert note["text"].count("<br>") == 1 and "one block" in note["text"]
+    assert notes(phone) == [] and f"<tfoot><tr><td colspan='3'>{CALIBRATED}" in phone.table
+    assert "<small>Calibrated: the least noise" in phone.table
+    said = {trace.get("name"): str(trace.get("customdata", trace)) for trace in wide.charts["data"]}
+    assert "single block" in " ".join(said.values())
