@@ -121,7 +121,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
             ),
         ],
         layout={
-            "height": 320,
+            "height": 300 + 20 * len(fits),  # A phone has one name a line in the legend.
             "xaxis": {"type": "log", "title": "Numbers beyond the threshold", "dtick": 1},
             "yaxis": {
                 "type": "log",

@@ -168,7 +168,7 @@ def clip_in_words(
         at, dimension = "", ""
     else:
         radius = f"{short_text(advice.radius)} units"
-        keeps = "is a distance from the guesses over all columns"
+        keeps = "is how far from the guesses a record counts in full"
         spreads = in_units(noises, names, 2)
         at, dimension = f" units in every column ({spreads})", f"d = {point.d}, "
         bias += " units"

@@ -225,9 +225,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
         (field,) = [n for n in page.number_input if n.label == label]
         page = checked(field.set_value(value).run())
     said = words_of(page)
-    assert re.search(
-        r"\*\*Clip at R = [\d.]+ units\*\*, which is a distance from the guesses", said
-    )
+    assert re.search(r"\*\*Clip at R = [\d.]+ units\*\*, which is how far from the guesses", said)
     assert re.search(
         r"units in every column \([\d.]+ for \*pay\* and [\d.,]+ for \*size\\_1\*\)", said
     )
