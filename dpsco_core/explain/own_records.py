@@ -147,7 +147,7 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
     ).validate()
 
 
-def own_setting(point: Scenario) -> Setting:
+def setting_of_records(point: Scenario) -> Setting:
     """Return what methods may know of the records: of several columns, not how they depend."""
     return point.setting if point.d == 1 else of_class(point.setting)
 
@@ -160,7 +160,7 @@ def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> C
     divided by :math:`\sqrt d` it is one of those that `tail_excess` bounds. A single column has a
     sign, and `hinge_bias` is smaller. A radius short of the mean's bound adds what it is short of.
     """
-    setting = own_setting(point)
+    setting = setting_of_records(point)
     plan = SimpleClipping(calibration=point.calibration).plan(setting)
     width = math.sqrt(point.d)
     beyond = (plan.clip_radius - setting.constants.mean_gradient_bound) / width
@@ -214,7 +214,7 @@ def _release(
 ) -> OwnRelease:
     method = make_method(slug, point.calibration, point.tuning)
     try:
-        plan = planned(point, slug, own_setting(point))
+        plan = planned(point, slug, setting_of_records(point))
     except NotApplicable as refusal:
         return OwnRelease(method=slug, refusal=str(refusal))
     release = released(method, records, plan, Ledger(point.budget), rng)

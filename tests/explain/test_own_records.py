@@ -18,8 +18,8 @@ from dpsco_core.explain.own_records import (
     clip_advice,
     of_numbers,
     own_releases,
-    own_setting,
     point_of,
+    setting_of_records,
 )
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
@@ -223,7 +223,7 @@ def test_no_dependence_of_columns_clips_more_than_the_bias_that_is_stated(order:
     publics = [Public(guess=0.0, within=0.5, unit=1.0)] * 3
     at = point_of(matching, publics)
     advice = clip_advice(np.zeros((2000, 3)), publics, at)
-    assert own_setting(at).constants.directional_moment >= np.sqrt(3) * (1 + 0.5) - 1e-12
+    assert setting_of_records(at).constants.directional_moment >= np.sqrt(3) * (1 + 0.5) - 1e-12
     for size in np.geomspace(1.05, 50, 60) * advice.radius / np.sqrt(3):
         chance = size**-order
         lost = chance * max(np.sqrt(3) * size - advice.radius, 0.0)
