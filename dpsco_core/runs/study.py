@@ -188,14 +188,15 @@ def require_held(point: Scenario, method: str) -> None:
     )
 
 
-def planned(point: Scenario, slug: str) -> Plan:
+def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
     """Return the plan of a method at a point; raises `NotApplicable` as its plan does.
 
     Where the budget is pure and the method is not, the refusal also names the methods that are.
+    A `setting` that is given takes the place of the point's own, of which it may certify less.
     """
     try:
         method = make_method(slug, point.calibration, point.tuning)
-        plan = method.plan(own_setting(point, slug))
+        plan = method.plan(own_setting(point, slug) if setting is None else setting)
         close_arrays(plan)  # parts of it may be kept for the next run
         return plan
     except CodeFailed:

@@ -243,18 +243,3 @@ def test_the_command_gives_its_answer_as_values(
     assert json.loads(capsys.readouterr().out) == answer
     assert main(["tail", "/dev/zero"]) == 2
     assert "/dev/zero must be at most 8,388,608 bytes (8 MB), got more." in capsys.readouterr().err
-
-
-def test_every_column_that_is_named_has_an_answer_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "x.csv"
-    path.write_bytes(in_lines("a,b", *(f"{v},{-2 * v}" for v in VALUES)))
-    command = ["tail", str(path), "--column", "b", "--column", "a"]
-    assert main([*command, "--json"]) == 0
-    two = json.loads(capsys.readouterr().out)
-    assert [one["column"] for one in two] == ["b", "a"]
-    assert two[0]["mean"] == pytest.approx(-2 * two[1]["mean"])
-    assert two[0]["tail_index"] == pytest.approx(two[1]["tail_index"])
-    assert main(command) == 0
-    assert "nothing is said of their joint tail" in capsys.readouterr().out
