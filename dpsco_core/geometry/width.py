@@ -105,7 +105,7 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     if d == 1:
         return math.sqrt(2 / math.pi)
     largest = largest_absolute_mean(d)
-    above = d ** (1 / exponent) * largest  # of the mean; below it is E max |xi_j|
+    above = d ** (1 / exponent) * largest  # an upper bound; the largest entry is a lower one
     low = math.log(largest) - 40 / (d + 1) - 4 / exponent - 1
     high = math.log(above) + 40 / (2 * exponent - 1) + 2.7
     per_unit = min(max(4 * exponent, 8), 128)
@@ -117,7 +117,7 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     first, second = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
     values = d * np.exp((d - 1) * log_psi) * second
     values += d * (d - 1) * np.exp((d - 2) * log_psi) * first**2
-    return exponent / math.gamma(2 - 1 / exponent) * float(t @ values) / per_unit
+    return exponent / math.exp(math.lgamma(2 - 1 / exponent)) * float(t @ values) / per_unit
 
 
 def sparse_width_bound(d: int, sparsity: int) -> float:

@@ -29,7 +29,8 @@ class Rung:
     """One form of the lower bound."""
 
     key: str
-    slug: str  # of the bound of the catalogue that has this value at these settings, or ""
+    # The bound of the catalogue that has this value at these settings; "" without one.
+    slug: str
     binds: Class
     # the constants' source: the paper's own, the best ones for its instance, a sharper instance
     source: Source
@@ -163,7 +164,7 @@ def proofs(at: MeanInstance) -> dict[str, Numbers]:
     concentrated, pure = forms[f"{head}-cdp"], forms[f"{head}-pure"]
     zcdp, other = at.proof(concentrated.q), at.proof(pure.q)
     counts = ("q", "theta", "mean_norm", "log_size", "expected_changes")
-    found = {
+    endings = {
         "proof": _numbers(
             concentrated, zcdp, (*counts, "squared_changes", "information", "error", "bound")
         ),
@@ -174,8 +175,8 @@ def proofs(at: MeanInstance) -> dict[str, Numbers]:
     expectiles = at.expectiles(last.q)
     if head == "hypercube" and expectiles is not None:
         names = ("typical", "log_likelihood_ratio", "failure", "farthest", "nearest", "bound")
-        found["expectile_proof"] = _numbers(last, expectiles, (*counts, *names))
-    return found
+        endings["expectile_proof"] = _numbers(last, expectiles, (*counts, *names))
+    return endings
 
 
 def _numbers(form: Rung, proof: object, names: tuple[str, ...]) -> Numbers:
