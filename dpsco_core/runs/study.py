@@ -180,7 +180,7 @@ def _means_shrunk(point: Scenario, records: Any, release: Release) -> tuple[str,
     return (
         f"More than {MOST_ELEMENTS:,} numbers are not held, so that only the users' means are "
         f"drawn, from their exact law, and shrunk to norm {bound:.3g}; where all items are held "
-        "each item is, which biases the answer more, so that the error falls at that size.",
+        "each item is, which may bias the answer more, so that the error may fall at that size.",
     )
 
 
