@@ -24,7 +24,7 @@ from dpsco_core.geometry.norms import (
     unit_vector,
 )
 from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
-from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_ball_width_bounds
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 
 CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
 
@@ -161,11 +161,10 @@ class LqBall(NormBall):
         return np.copysign(self.radius * unit_vector(sizes, self.exponent), g)
 
     def gaussian_width(self) -> Width:
-        """Return bounds a few per cent apart; exact for q = 2."""
+        r"""Return :math:`r E\|\xi\|_{q'}` with the dual exponent q', exact by quadrature."""
         if self.exponent == 2:
             return Width.known(self.radius * chi_mean(self.d))
-        lower, upper = lq_ball_width_bounds(self.d, self.exponent)
-        return Width.between(self.radius * lower, self.radius * upper)
+        return Width.known(self.radius * lq_norm_mean(self.d, dual_exponent(self.exponent)))
 
 
 def _project_positive(size: Vector, exponent: float, target: float) -> Vector:

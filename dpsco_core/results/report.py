@@ -39,6 +39,10 @@ from dpsco_core.scenario import Scenario
 WORST_COORDINATE = (
     "A worst case over the coordinates: it holds, and does not know that their scales differ."
 )
+ON_OWN_DATA = (
+    "On data of its own hard instance a lower bound is evaluated at their spike probability; at "
+    "its own best one, as on the page Lower bounds and in dpsco fano, it may be larger."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +107,9 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
         except NotApplicable as refusal:
             refusals = (str(refusal),)
     unequal = point.decay > 0 and which.card.law_class != VARIANCE  # variance is about their sum
+    note = WORST_COORDINATE if unequal and not which.card.of_law else ""
+    if which.card.instance and setting.spike_probability is not None:
+        note = ON_OWN_DATA  # scales cannot differ there
     terms = which.terms(setting, plan)  # once: some take a search
     if refusals:
         terms = dict.fromkeys(terms, math.inf)
@@ -114,7 +121,7 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
         failures=(*which.failures(setting), *refusals),
         applies=which.card.applies_to(problem_card(point.problem).loss_class),
         binds=whom(which.card, point.budget) if which.card.kind == "lower" else "",
-        note=WORST_COORDINATE if unequal and not which.card.of_law else "",
+        note=note,
         covers=covered(which.card, setting) if which.card.kind == "upper" else (),
     )
 

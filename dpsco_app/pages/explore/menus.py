@@ -21,7 +21,8 @@ GALLERY_STYLE = """<style>
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
     "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number) and width "
-    "(Gaussian width). Signs: + - \\* / ^ and brackets; functions: sqrt, log, exp, min, max."
+    "(Gaussian width; of sparse vectors its upper bound). Signs: + - \\* / ^ and brackets; "
+    "functions: sqrt, log, exp, min, max."
 )
 EXAMPLE = "(d/(n*sqrt(rho)))^(1-1/p)"
 VIEW_NAMES = {

@@ -135,7 +135,11 @@ def growth_figure(
         )
         for name, guide in GUIDES.items()
     ]
-    values = [rounded(line.y[-1]) for line in [*lines, *guides]]
+    exact = {row.kind: row.width.exact for row in rows if row.d == dimensions[-1]}
+    values = [
+        f"{'' if exact.get(line.key, True) else '≤ '}{rounded(line.y[-1])}"
+        for line in [*lines, *guides]
+    ]
     return Figure(
         panels=[
             Panel(

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.geometry.base import ConstraintSet, Symmetric
+from dpsco_core.geometry.base import ConstraintSet, Symmetric, Width
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized import published_steps
@@ -32,6 +32,11 @@ AT_LEAST_2 = _exponent("q >= 2", lambda q: q >= 2)
 def finite_set(setting: Setting) -> bool:
     """Whether there is a constraint set at all: without a finite diameter there is none."""
     return math.isfinite(setting.constants.diameter)
+
+
+def width_bounds(setting: Setting) -> Width:
+    """Return what is known of the Gaussian width of the set; infinite for the whole space."""
+    return setting.body.gaussian_width() if finite_set(setting) else Width.known(math.inf)
 
 
 def _holds_origin(setting: Setting) -> str:

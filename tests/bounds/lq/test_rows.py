@@ -264,6 +264,11 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
     assert sampling == pytest.approx(c.lipschitz * c.diameter / math.sqrt(at.n))
     talwar = BY_SLUG["upper.sco.prior-talwar"].value(at)
     assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
+    # A lower rate takes the lower bound, where two are proven.
+    lowest = body.gaussian_width().lower
+    least = BY_SLUG["lower.sco-strong.width"].terms(at)["privacy"]
+    share = (lowest * logs / (0.5 * at.n)) ** 2 / math.log(2 * at.d) ** 4
+    assert least == pytest.approx(c.lipschitz / c.diameter * share)
     if name in SYMMETRIC:
         delta = c.sample_strong_convexity * body.inradius**2
         strong = rate_strong(inputs, delta)
