@@ -60,7 +60,7 @@ class Sgd(Method):
     batch: int | None = None  # Records of a step. If None, n/4000 rounded up.
 
     reads = "ordered"
-    cost = MethodCost(fixed=2e5, per_row=5, per_element=0.9, per_piece=2e4)
+    cost = MethodCost(fixed=2e5, per_row=5, per_element=0.9, per_piece=1.5e4)
     card = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",

@@ -104,7 +104,7 @@ class AdaptiveClipping(PrivateMethod):
     tuning: Tuning = "practical"
 
     reads = "summed"
-    cost = MethodCost(fixed=1.2e5, per_row=15, per_element=1.2)
+    cost = MethodCost(fixed=4e5, per_row=15, per_element=0.95)
     card = MethodCard(
         slug="mean.adaptive",
         name="Adaptive clipping",
