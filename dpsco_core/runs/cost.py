@@ -26,7 +26,7 @@ from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
-EVALUATION = 4e-3  # seconds for the excess risk of a point, where it is an average
+EVALUATION = 2.2e-3  # seconds for the excess risk of a point, where it is an average
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +103,7 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
         return run_seconds(family.cost, plan, visited, point.problem)
     steps = _passes(point, slug, exact=exact)
     step = pass_seconds(family.cost, visited, point.d, point.problem)
+    step += 1e-9 * family.cost.per_piece
     return steps * (step + move_seconds(own, None)) if steps else 0.0
 
 

@@ -30,18 +30,19 @@ PROJECTIONS: dict[type[ConstraintSet], tuple[Coefficients, Coefficients]] = {
     SparseHull: (_each(4e3, 1), _each(2e4, 40)),
     LqBall: (_each(3.5e3, 2), _each(1.8e5, 180)),
 }
+# A mirror step that is no search: the map, and the way back.
+MAPPED = _each(1.5e4, 15)
+# One that ends outside of the set, and searches for the point in it; on a simplex every one does.
+MIRROR_STEPS: dict[type[ConstraintSet], Coefficients] = {
+    Box: _each(4e4, 50),
+    L1Ball: _each(1e5, 100),
+    Simplex: _each(8e4, 170),
+    SolidSimplex: _each(1e5, 100),
+    LqBall: _each(1.8e5, 180),
+}
 # The share of the steps that leave the set: few where the minimiser is known to be inside of it,
 # most where it lies on the boundary.
-LEAVING = {True: 0.2, False: 0.8}
-MIRROR_STEPS: dict[type[ConstraintSet], Coefficients] = {
-    Box: _each(2e4, 30),
-    L1Ball: _each(4e4, 100),
-    Simplex: _each(8e4, 170),
-    SolidSimplex: _each(4.5e4, 190),
-    LqBall: _each(1.2e5, 150),
-}
-# A mirror step that is no search: the map, and the way back.
-MAPPED = _each(8e3, 4)
+LEAVING = {True: 0.15, False: 0.6}
 # What a pass over the records takes beyond one for a generalised linear model, whose gradients are
 # multiples of its features.
 LINEAR_MODEL = Coefficients(fixed=0, per_row=0, per_element=0)
@@ -71,13 +72,14 @@ def run_seconds(cost: MethodCost, plan: Plan, n: int, problem: str) -> float:
 def move_seconds(setting: Setting, mirror: PowerMirror | None) -> float:
     """Return the seconds of a step back into the set: a projection, or a mirror step."""
     body = setting.body
-    inside, outside = (where.seconds(0, body.d) for where in PROJECTIONS[type(body)])
+    kept, searched = (where.seconds(0, body.d) for where in PROJECTIONS[type(body)])
     leaving = LEAVING[setting.constants.minimum_interior]
-    projected = (1 - leaving) * inside + leaving * outside
+    projected = (1 - leaving) * kept + leaving * searched
     if mirror is None:
         return projected
     own = isinstance(body, LqBall) and body.exponent == mirror.exponent
     mapped = MAPPED.seconds(0, body.d)
     if own or mirror.exponent == 2:
         return mapped + (0.0 if own else projected)
-    return MIRROR_STEPS[type(body)].seconds(0, body.d)
+    leaving = 1.0 if isinstance(body, Simplex) else leaving
+    return (1 - leaving) * mapped + leaving * MIRROR_STEPS[type(body)].seconds(0, body.d)
