@@ -272,6 +272,30 @@ def test_a_dear_gradient_makes_only_the_work_on_the_records_dearer(slug: str) ->
     assert many > 20 * few
 
 
+def test_a_step_through_several_records_costs_more_than_one_record() -> None:
+    few, many = (
+        planned(replace(SMALL, problem="huber", methods=("sco.sgd",), n=n), "sco.sgd")
+        for n in (2000, 200_000)
+    )
+    assert few.pieces == few.moves == 2000
+    assert many.pieces == 3 * many.moves
+
+
+def test_a_mirror_step_that_ends_inside_the_set_is_no_search() -> None:
+    point = replace(SMALL, problem="logistic", geometry="l1", d=50)
+    mirror = PowerMirror.for_space(RegularSpace(d=50, exponent=1.2))
+    inside = move_seconds(point.setting, mirror)
+    assert inside < MIRROR_STEPS[type(point.setting.body)].seconds(0, 50) / 2
+    assert inside < move_seconds(replace(point, problem="linear").setting, mirror) / 2
+    simplex = replace(point, geometry="simplex").setting
+    assert move_seconds(simplex, mirror) == MIRROR_STEPS[type(simplex.body)].seconds(0, 50)
+
+
+@pytest.mark.parametrize("slug", ["user.accelerated", "user.accelerated-strong"])
+def test_a_step_of_a_part_of_the_users_has_the_whole_overhead_of_a_step(slug: str) -> None:
+    assert method_class(slug).cost.fixed == 0 < method_class(slug).cost.per_piece
+
+
 @pytest.mark.parametrize(("problem", "passes"), [("quadratic", 1), ("linear", 1), ("logistic", 40)])
 def test_a_minimiser_that_follows_from_the_mean_reads_the_records_once(
     problem: str, passes: int
