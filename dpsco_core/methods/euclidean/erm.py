@@ -25,7 +25,7 @@ from dpsco_core.problems.samples.protocol import Sample
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
 MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
-USUAL_STAGED = 200
+USUAL_STAGED = 140
 MOST_ENTRIES = 4e9  # entries of the records that are read, over all gradients: some ten seconds
 
 
@@ -70,7 +70,7 @@ class Erm(Method):
     relative_accuracy: float | None = None
 
     reads = "whole"
-    cost = MethodCost(fixed=8e4, per_row=3, per_element=0.3, unit="step")
+    cost = MethodCost(fixed=5e4, per_row=3, per_element=0.3, unit="step")
     card = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",

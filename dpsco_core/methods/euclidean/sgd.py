@@ -38,7 +38,8 @@ class SgdPlan(Plan):
 
     @property
     def pieces(self) -> float:  # several records at once are as much work, in Python, as three
-        return self.steps * min(self.batch, 3)
+        from_mean = self.setting.constants.structure in ("mean", "linear")
+        return self.steps * (1 if from_mean else min(self.batch, 3))
 
     def size(self, t: int) -> float:
         """Return the size of step t."""

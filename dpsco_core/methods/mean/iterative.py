@@ -76,7 +76,7 @@ class IterativeUpdating(PrivateMethod):
     reads = "grouped"
     # In two dimensions a deepest point is found exactly, beyond by a search.
     cost = MethodCost(
-        fixed=4e6, per_row=25, per_element=1.4, per_column=8e4, fixed_if_narrow=(1e5, 5e5)
+        fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
     )
     departs = (
         Departure(
