@@ -11,9 +11,9 @@ import streamlit as st
 from plotly.graph_objects import Figure, Scatter
 
 from dpsco_app.pages.explore.tables import spent_text
-from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, budget_text, in_print, number_text, short_text
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.shell import visit
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD
@@ -104,14 +104,14 @@ def draw_file() -> None:
 def _draw(values: Vector, file: str) -> None:
     """Draw what the numbers of a file say, the scenario that matches, and their private mean."""
     fit = tail(values)
-    matching = fitting(fit, controls.read())
+    matching = fitting(fit, visit.current().scenario)
     unit = central_moment(values, matching.p)
     st.markdown(in_words(fit, matching, unit))
     title = f"The tail index by threshold: the marker is at the {fit.used:,} farthest numbers"
     st.plotly_chart(tail_figure(fit), key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
     if st.button("Set this scenario", key="own_numbers_set"):
-        controls.load(matching)
+        visit.current().show(matching)
         st.rerun()
     _draw_releases(values, fit, file, replace(matching, n=fit.count), unit)
 
