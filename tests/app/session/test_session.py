@@ -255,3 +255,60 @@ def test_a_session_runs_where_there_is_no_host() -> None:
         [sys.executable, "-c", script, SMALL], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
+
+
+def opened(address: str) -> Session:
+    session = Session(DASHBOARD)
+    session.open(CURVES, dict(parse_qsl(address)))
+    return session
+
+
+def test_while_too_little_of_a_run_is_there_the_run_before_stays_and_is_marked() -> None:
+    session = opened(f"{SMALL}&against=none")
+    finish(session)
+    session.change("p", 6)
+    session.press_run()
+    some_cells(0)(session)
+    young = session.screen(Theme())
+    assert young.is_old and young.is_running and young.scenario.p == 2
+    assert (young.finished, young.cells, young.status) == (1, 8, "1 of 8 runs")
+    some_cells(3)(session)  # a trial of each method at each point
+    grown = session.screen(Theme())
+    assert not grown.is_old and grown.is_running and grown.scenario.p == 6
+    session.cancel()
+    assert session.screen(Theme()).status.startswith("Stopped at 5 of 8 runs")
+
+
+def test_a_run_that_has_ended_starts_no_other_one_by_itself() -> None:
+    session = opened(f"{SMALL}&against=none")
+    finish(session)
+    session.change("epsilon", 2)
+    session.press_run()
+    some_cells(0)(session)
+    session.cancel()
+    session.change("epsilon", 1)
+    assert session.screen(Theme()).is_complete
+    session.change("epsilon", 2)
+    assert not session.curves.is_running
+
+
+def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
+    session = opened(SMALL)
+    before = session.mine
+    session.change("methods", ())
+    assert session.scenario.methods == () and session.mine == before
+    assert links.read(session.address)[0] == before
+    session.leave()
+    session.open(CURVES, {})
+    assert session.scenario == before and not session.curves.refused
+
+
+def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
+    session = opened(f"{SMALL}&epsilon=2&delta=1e-4")
+    session.change(NOTION, "zcdp")
+    assert (session.scenario.epsilon, session.scenario.rho) == (None, 0.1)
+    session.change(NOTION, "pure")
+    assert (session.scenario.epsilon, session.scenario.delta) == (2, 0)
+    session.change(NOTION, "approx")
+    assert (session.scenario.epsilon, session.scenario.delta) == (2, 1e-4)
+    assert session.value("rho") == 0.1
