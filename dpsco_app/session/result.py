@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from dpsco_app.front.study import Role
 from dpsco_app.session.cells import known_outcome, outcome_of, predicted_seconds
@@ -33,10 +34,16 @@ class Result:
         # place: what both have run is here once.
         self._ran: dict[Place, Outcome] = {(o.method, o.x, o.trial): o for o in outcomes}
 
+    @cached_property
+    def _cells(self) -> dict[Place, Cell]:
+        """All that is to run, in its order."""
+        return {(c.method, c.x, c.trial): c for c in cells(self.scenario)}
+
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What has finished, in the order of `cells` but for what a stored study lacked."""
-        return tuple(self._ran.values())
+        """What has finished, in the order of `cells`, whenever it ran."""
+        ran = self._ran
+        return tuple(ran[at] for at in self._cells if at in ran)
 
     def add(self, outcome: Outcome) -> None:
         self._ran[outcome.method, outcome.x, outcome.trial] = outcome
@@ -89,7 +96,7 @@ class Result:
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
-        return [c for c in cells(self.scenario) if (c.method, c.x, c.trial) not in self._ran]
+        return [cell for at, cell in self._cells.items() if at not in self._ran]
 
     def take_known(self) -> None:
         """Add what has run before, in any visit."""

@@ -181,6 +181,7 @@ class Session:
 
     def _take(self, scenario: Scenario, *, asked: bool = False) -> None:
         """Follow the controls of the page, as far as what they say is allowed."""
+        scenario = in_order(scenario)
         self._set[self.page.name] = scenario
         self._remember_hidden(scenario)
         self.forgive()
