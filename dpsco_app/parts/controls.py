@@ -120,15 +120,15 @@ def _hold(field: str, key: str) -> Any:
 
 def _change(field: str, key: str) -> None:
     """Tell the session what was set, and say what gave way; a callback."""
-    say(visit.current().change(field, st.session_state[key]))
+    _say(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
     """Set a slider from elsewhere on the page, as if it had been moved."""
-    say(visit.current().choose(field, value))
+    _say(visit.current().choose(field, value))
 
 
-def say(words: str) -> None:
+def _say(words: str) -> None:
     if words:
         st.toast(words)
 

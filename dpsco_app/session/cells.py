@@ -1,6 +1,7 @@
 """Cells that have run: kept for every visit of the process, so that none runs twice."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
@@ -16,19 +17,18 @@ _kept: OrderedDict[Cell, Outcome] = OrderedDict()  # the last used come last
 _lock = Lock()
 
 
-def known_outcome(cell: Cell) -> Outcome | None:
-    """Return what a cell has given before, in any visit; None if that is not known."""
+def known_outcomes(cells: Iterable[Cell]) -> list[Outcome]:
+    """Return what those of some cells have given that have run before, in any visit."""
     with _lock:
-        outcome = _kept.get(cell)
-        if outcome is not None:
+        known = [cell for cell in cells if cell in _kept]
+        for cell in known:
             _kept.move_to_end(cell)
-        return outcome
+        return [_kept[cell] for cell in known]
 
 
 def outcome_of(cell: Cell) -> Outcome:
     """Return the outcome of a cell, which is run if no visit has run it before."""
-    outcome = known_outcome(cell)
-    if outcome is not None:
+    for outcome in known_outcomes([cell]):
         return outcome
     outcome = run_cell(cell)
     known = _known_trials(cell.point, cell.method, cell.x)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from dpsco_app.front.study import Role
-from dpsco_app.session.cells import known_outcome, outcome_of, predicted_seconds
+from dpsco_app.session.cells import known_outcomes, outcome_of, predicted_seconds
 from dpsco_core.runs.study import Cell, Outcome, cells
 from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
@@ -30,9 +30,15 @@ class Result:
         overlay: Result | None = None,  # the pinned run, which is drawn into the first panel
     ) -> None:
         self.scenario, self.beside, self.role, self.overlay = scenario, beside, role, overlay
+        every = {"shown": self, "beside": beside, "pinned": overlay}
+        self.named = {name: part for name, part in every.items() if part is not None}
+        self.parts = tuple(self.named.values())
+        self.scenarios = tuple(part.scenario for part in self.parts)
+        self.cells = sum(one.cells for one in self.scenarios)
         # A run of a page that is stopped goes on for a moment beside the one that has taken its
         # place: what both have run is here once.
-        self._ran: dict[Place, Outcome] = {(o.method, o.x, o.trial): o for o in outcomes}
+        self._ran: dict[Place, Outcome] = {}
+        self.add(outcomes)
 
     @cached_property
     def _cells(self) -> dict[Place, Cell]:
@@ -43,27 +49,12 @@ class Result:
     def outcomes(self) -> tuple[Outcome, ...]:
         """What has finished, in the order of `cells`, whenever it ran."""
         ran = self._ran
+        if not ran:
+            return ()
         return tuple(ran[at] for at in self._cells if at in ran)
 
-    def add(self, outcome: Outcome) -> None:
-        self._ran[outcome.method, outcome.x, outcome.trial] = outcome
-
-    @property
-    def named(self) -> dict[str, Result]:
-        every = {"shown": self, "beside": self.beside, "pinned": self.overlay}
-        return {name: part for name, part in every.items() if part is not None}
-
-    @property
-    def parts(self) -> tuple[Result, ...]:
-        return tuple(self.named.values())
-
-    @property
-    def scenarios(self) -> tuple[Scenario, ...]:
-        return tuple(part.scenario for part in self.parts)
-
-    @property
-    def cells(self) -> int:
-        return sum(part.scenario.cells for part in self.parts)
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        self._ran |= {(o.method, o.x, o.trial): o for o in outcomes}
 
     @property
     def finished(self) -> int:
@@ -80,13 +71,9 @@ class Result:
     @property
     def can_be_drawn(self) -> bool:
         """Whether a trial of every point of every method has run, so that all lines are whole."""
-        firsts = (len(part.scenario.methods) * part.points for part in self.parts)
+        firsts = (len(one.methods) * max(1, len(one.grid)) for one in self.scenarios)
         ran = (sum(trial == 0 for _, _, trial in part._ran) for part in self.parts)
         return all(have >= need for have, need in zip(ran, firsts, strict=True))
-
-    @property
-    def points(self) -> int:
-        return max(1, len(self.scenario.grid))
 
     def shows(
         self, scenario: Scenario, second: Scenario | None = None, overlay: Scenario | None = None
@@ -101,9 +88,7 @@ class Result:
     def take_known(self) -> None:
         """Add what has run before, in any visit."""
         for part in self.parts:
-            for cell in part.missing():
-                if (outcome := known_outcome(cell)) is not None:
-                    part.add(outcome)
+            part.add(known_outcomes(part.missing()))
 
     def of(self, scenario: Scenario) -> Result:
         """Return the part that is the result of a scenario, alone; or an empty one."""
@@ -142,7 +127,7 @@ class Growth:
         self._before = self._before or time.monotonic()
         while self._todo:
             part, cell, kind = self._todo[0]
-            part.add(outcome_of(cell))  # a click may end it here: the cell is still to be run
+            part.add([outcome_of(cell)])  # a click may end it here: the cell is still to be run
             if self._todo and self._todo[0][1] is cell:
                 self._todo.popleft()
             now = time.monotonic()

@@ -1,15 +1,15 @@
 """What a visit shows at one moment: one frozen value, whose parts are all about the same runs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from dpsco_app.front import links
 from dpsco_app.front.notice import to_notice
 from dpsco_app.front.screen import FrontScreen
-from dpsco_app.front.second import Beside
+from dpsco_app.front.second import beside
 from dpsco_app.front.study import Study
 from dpsco_app.front.titles import panel_names
-from dpsco_app.front.view import View
+from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.session.result import Result
 from dpsco_core.runs.cost import Cost
 from dpsco_core.scenario import Scenario
@@ -30,12 +30,11 @@ class Screen:
     is_old: bool  # whether all that is shown is of a run before the last change
     is_running: bool
     is_read_only: bool  # whether it is a stored study that is too large to be run here
-    panels: Beside  # what may be drawn beside what is shown, if its panel is chosen
     has_room: bool  # whether two panels have room side by side
     finished: int  # the runs that are done, of those that were asked for last
     cells: int  # all that were asked for
     left: Cost | None  # what is left to run; None where it is complete, or may not run
-    address: Mapping[str, str]  # a link to the last settings that were allowed
+    last: tuple[Scenario, View]  # the last settings that were allowed: those of its link
     wrong: tuple[str, ...]  # what is wrong with the address that was opened
 
     @property
@@ -59,6 +58,12 @@ class Screen:
         return not self.is_old and not self.is_running and self.result.complete
 
     @property
+    def address(self) -> dict[str, str]:
+        """The parameters of a link to the last settings that were allowed."""
+        scenario, view = self.last
+        return links.query(scenario) | ADDRESS.to_query(view)
+
+    @property
     def allowed(self) -> Scenario | None:
         """What the controls say, where that can run."""
         return None if self.refused else self.now
@@ -71,9 +76,10 @@ class Screen:
     @cached_property
     def panel_names(self) -> dict[str, str]:
         """The panels that can be chosen, by what they are called; empty where there is one only."""
-        if self.panels.second is None:
+        pair = beside(self.scenario, self.view.against, self.view.pin)
+        if pair.second is None:
             return {}
-        names = panel_names(self.scenario, self.panels.second, self.panels.role)
+        names = panel_names(self.scenario, pair.second, pair.role)
         return names if self.has_room else {k: v for k, v in names.items() if k != "both"}
 
     @property

@@ -8,7 +8,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.address import PageView
 from dpsco_app.front.changes import Sweep, changed, level_of, offered
-from dpsco_app.front.second import beside, pin_text
+from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
 from dpsco_app.parts.options import NO_SET
 from dpsco_app.parts.presets import Preset
@@ -43,7 +43,7 @@ class Session:
         self.page: Page[Any] = NOWHERE  # the page that is shown
         self.views: dict[str, PageView] = {}  # what each page shows, that was opened
         self._wrong: dict[str, list[str]] = {}  # what is wrong in the addresses of the pages
-        self._set: dict[str, Scenario] = {}  # what the controls of a page say that it cannot show
+        self.scenario = links.BASE  # what the controls of the page say, be it allowed or not
         self._hidden: dict[str, Any] = {}  # the last values of fields that others may hide
         self._sweep: Sweep = ((), ())  # what fits of the sweep, and what was asked for
         self._last = links.BASE, ADDRESS.default  # the last settings that were allowed
@@ -56,20 +56,9 @@ class Session:
         return self.scenarios.mine
 
     @property
-    def scenario(self) -> Scenario:
-        """What the controls of the page say, be it allowed or not."""
-        return self._set.get(self.page.name) or self.scenarios.shown(self.page)
-
-    @property
     def view(self) -> View:
         """What the page of the curves shows beside the scenario."""
         return cast(View, self.views.get(CURVES.name, CURVES.default))
-
-    @property
-    def address(self) -> dict[str, str]:
-        """The parameters of a link to the last settings of the curves that were allowed."""
-        scenario, view = self._last
-        return links.query(scenario) | ADDRESS.to_query(view)
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -95,7 +84,7 @@ class Session:
         if scenario is not None:
             self.scenarios.take(scenario, page.name)
         self.views[page.name] = view
-        self._loaded()
+        self._load()
         self._wrong[page.name] = [*problems, *also_wrong]
         self._settle(asked=True)
 
@@ -104,8 +93,8 @@ class Session:
         self._turn_to(NOWHERE)
 
     def _turn_to(self, page: Page[Any]) -> None:
-        self._set.pop(self.page.name, None)
         self.page = page
+        self.scenario = self.scenarios.shown(page)
 
     def look(self, page: Page[Any], view: PageView) -> None:
         """Change what a page shows beside the scenario."""
@@ -153,20 +142,18 @@ class Session:
     def show(self, scenario: Scenario) -> None:
         """Put a scenario into the controls of the page."""
         self._take(scenario)
-        self._loaded()
+        self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
         """Make what the page shows the scenario of the visit."""
-        self._set.pop(self.page.name, None)
         self.scenarios.take(scenario, self.page.name)
-        self._loaded()
+        self._load()
         self._settle()
 
     def show_here(self, scenario: Scenario | None) -> None:
         """Show a scenario on this page alone; without one, what is nearest to the visit's."""
-        self._set.pop(self.page.name, None)
         self.scenarios.show_here(scenario, self.page.name)
-        self._loaded()
+        self._load()
         self._settle()
 
     def is_apart(self) -> bool:
@@ -181,8 +168,7 @@ class Session:
 
     def _take(self, scenario: Scenario, *, asked: bool = False) -> None:
         """Follow the controls of the page, as far as what they say is allowed."""
-        scenario = in_order(scenario)
-        self._set[self.page.name] = scenario
+        self.scenario = scenario = in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
         if self.page.name == CURVES.name:
@@ -192,14 +178,15 @@ class Session:
                 scenario.validate(self.curves.limits, sampling=self.page.use.sampling)
             except InvalidInput:
                 return
-            self._follow(scenario)
+            self.scenarios.follow(scenario, self.page)
 
-    def _follow(self, scenario: Scenario) -> None:
-        self._set.pop(self.page.name, None)
-        self.scenarios.follow(scenario, self.page)
+    def _load(self) -> None:
+        """Put what the page shows into its controls."""
+        self.scenario = self.scenarios.shown(self.page)
+        self._begin_anew()
 
-    def _loaded(self) -> None:
-        """Begin anew what is remembered of single controls."""
+    def _begin_anew(self) -> None:
+        """Forget what single controls have held before."""
         scenario = self.scenario
         self._sweep = scenario.grid, scenario.grid
         self._hidden = {name: getattr(UNSET, name) or 0.1 for name in BUDGET}
@@ -228,7 +215,7 @@ class Session:
     def start(self, scenario: Scenario) -> None:
         """Put a scenario into the controls and run it."""
         self._take(scenario, asked=True)
-        self._loaded()
+        self._begin_anew()
 
     def start_preset(self, preset: Preset) -> None:
         """Show a preset and run it, with what it is compared with."""
@@ -262,7 +249,7 @@ class Session:
         scenario, view = self.scenario, self.view
         self.curves.settle(scenario, view, asked=asked)
         if not self.curves.refused:
-            self._follow(scenario)
+            self.scenarios.follow(scenario, self.page)
             self._last = scenario, view
 
     def screen(self, theme: Theme) -> Screen:
@@ -279,13 +266,12 @@ class Session:
             is_empty=curves.result is None,
             is_old=is_old,
             is_running=curves.is_running,
-            is_read_only=curves.is_read_only,
-            panels=beside(result.scenario, self.view.against, self.view.pin),
+            is_read_only=bool(curves.refused) and curves.is_read_only,
             has_room=theme.size.several,
             finished=now.finished,
             cells=now.cells,
             left=curves.left(is_old=is_old),
-            address=self.address,
+            last=self._last,
             wrong=self.wrong,
         )
 

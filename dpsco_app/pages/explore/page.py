@@ -60,7 +60,7 @@ def page() -> None:
     st.html(style())
     wrong = STATE.restore()
     session, look = visit.current(), theme()
-    if not TURNS.taken:
+    if session.curves.is_running and not TURNS.taken:
         session.curves.start_ahead()
     screen, is_phone = session.screen(look), not look.size.ladder
     if not screen.refused:

@@ -191,10 +191,10 @@ def play_sequence(seed: int) -> None:
         except AssertionError as fault:
             raise AssertionError(f"{seed}: {story}") from fault
     if session.curves.refused:
-        session.open(CURVES, session.address)
+        session.open(CURVES, session.screen(Theme()).address)
     finish(session)
     again = Session(DASHBOARD)
-    again.open(CURVES, session.address)
+    again.open(CURVES, session.screen(Theme()).address)
     finish(again)
     for theme in THEMES:
         one, other = check(session, theme), check(again, theme)
@@ -297,7 +297,7 @@ def test_what_a_page_cannot_show_stays_on_it_and_goes_when_it_is_left() -> None:
     before = session.mine
     session.change("methods", ())
     assert session.scenario.methods == () and session.mine == before
-    assert links.read(session.address)[0] == before
+    assert links.read(session.screen(Theme()).address)[0] == before
     session.leave()
     session.open(CURVES, {})
     assert session.scenario == before and not session.curves.refused
