@@ -8,25 +8,22 @@ import streamlit as st
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
-from dpsco_app.front.changes import changed, level_of, listed, offered, why_these
+from dpsco_app.front.changes import listed, offered, why_these
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import ALL_CONTROLS, FRONT, choices, text, widget
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, number_text
 from dpsco_app.parts.themes import is_dark
+from dpsco_app.session.session import NOTION
+from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import (
-    METHOD_SLUGS,
-    PROBLEM_SLUGS,
-)
-from dpsco_core.explain.window import notions_of
+from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
 PREFIX = "field_"
 MORE = f"{PREFIX}more"
 EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
-SWEEP = "sweep"  # what fits of the grid, and what was asked for
 BASE = Scenario()
 SIDE = "[data-testid=stSidebar]"
 CHIP = f"{SIDE} .st-key-{PREFIX}methods button[data-variant=pills]"
@@ -56,46 +53,7 @@ STYLE = f"""
 {SIDE} .about b {{ position: absolute; right: 0; top: -2.72rem; font-size: 0.875rem;
   line-height: 1.25rem; font-weight: 600; color: var(--accent); }}
 """
-NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
-
 __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
-
-
-def loaded() -> bool:
-    """Whether the widgets have a state: it is lost while another page is shown."""
-    return all(PREFIX + field in st.session_state for field in ALL_CONTROLS)
-
-
-def load(scenario: Scenario) -> None:
-    state = st.session_state
-    for field in ALL_CONTROLS:
-        _set(field, scenario)
-    state[NOTION] = notions_of(scenario)[0]
-    for field in ("epsilon", "delta", "rho"):
-        if state[PREFIX + field] in (None, 0):
-            state[PREFIX + field] = getattr(BASE, field) or 0.1
-
-
-def _set(field: str, scenario: Scenario) -> None:
-    value = getattr(scenario, field)
-    st.session_state[PREFIX + field] = list(value) if isinstance(value, tuple) else value
-
-
-def read() -> Scenario:
-    """Return the scenario that the widgets' state describes, not yet validated."""
-    state = st.session_state
-    values: dict[str, Any] = {field: state[PREFIX + field] for field in ALL_CONTROLS}
-    values["methods"] = tuple(m for m in METHOD_SLUGS if m in values["methods"])
-    values["grid"] = tuple(sorted(values["grid"])) if values["axis"] else ()
-    if values["geometry"] != "lq":
-        values["q"] = None
-    if state[NOTION] == "zcdp":
-        values |= {"epsilon": None, "delta": None}
-    else:
-        values["rho"] = None
-        if state[NOTION] == "pure":
-            values["delta"] = 0.0
-    return Scenario(**values)
 
 
 def draw(
@@ -108,7 +66,6 @@ def draw(
 
     Those of everyday stand open; the others, and what a page adds by `more`, fold away.
     """
-    settle()
     st.html(f"<style>{style(scenario)}</style>")
     _draw_all(FRONT, scenario, without, problems)
     rest = [field for field in ALL_CONTROLS if field not in FRONT]
@@ -123,31 +80,22 @@ def draw(
     folded = {c for c in rest if ALL_CONTROLS[c].shown(scenario)} - {*without, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
     label = f"**More settings**{': ' if changed else ''}{', '.join(changed)}"
-    empty = more is None and {*rest, "epsilon", "rho"} <= set(without)
-    if empty or not fold_in_page(label, fill, MORE):
-        _keep(rest)
-        st.session_state[NOTION] = st.session_state[NOTION]
+    if more is not None or not {*rest, "epsilon", "rho"} <= set(without):
+        fold_in_page(label, fill, MORE)
 
 
 def _draw_notion() -> None:
     st.segmented_control(
         "Notion of privacy",
         list(NOTIONS),
-        default=st.session_state[NOTION],
+        default=_hold(NOTION, NOTION),
         format_func=lambda n: NOTIONS[n],
         key=NOTION,
         required=True,
-        on_change=follow,
-        args=("rho",),
+        on_change=_change,
+        args=(NOTION, NOTION),
         help="Approximate DP; zero-concentrated DP (the papers' CDP); or pure DP.",
     )
-
-
-def settle() -> None:
-    """Bring a value back that another control has put out of its range."""
-    state, key = st.session_state, PREFIX + "offset"
-    if key in state and state[key] not in (known := offered("offset", read(), state[key])):
-        state[key] = known[-1]
 
 
 def _draw_all(
@@ -159,35 +107,28 @@ def _draw_all(
     for field in names:
         if ALL_CONTROLS[field].shown(scenario) and field not in without:
             _draw_one(field, scenario, problems)
-        else:
-            _keep((field,))
 
 
-def _keep(names: Sequence[str]) -> None:
-    for field in names:
-        st.session_state[PREFIX + field] = st.session_state[PREFIX + field]
+def _hold(field: str, key: str) -> Any:
+    """Return what the control of a field shows, and let its widget hold it."""
+    value = visit.current().value(field)
+    value = list(value) if isinstance(value, tuple) else value
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    return value
 
 
-# -- what follows from a change ---------------------------------------------------------
+def _change(field: str, key: str) -> None:
+    """Tell the session what was set, and say what gave way; a callback."""
+    _say(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
     """Set a slider from elsewhere on the page, as if it had been moved."""
-    before = level_of(read())
-    st.session_state[PREFIX + field] = value
-    if level_of(read()) != before:
-        follow(field)
+    _say(visit.current().choose(field, value))
 
 
-def follow(field: str) -> None:
-    """Make the other controls fit a field that has changed; say what gave way; a callback."""
-    before = read()
-    sweep = st.session_state.get(SWEEP, ((), ()))
-    value = getattr(before, field)
-    after, st.session_state[SWEEP], words = changed(before, field, value, sweep, DASHBOARD)
-    for name in ALL_CONTROLS:
-        if getattr(after, name) != getattr(before, name):
-            _set(name, after)
+def _say(words: str) -> None:
     if words:
         st.toast(words)
 
@@ -199,13 +140,14 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
     # What the session holds is the default too. Streamlit sends it as a value in the first run
     # alone; a browser that draws the control only when the next run has begun, as its code
     # came late or somebody clicked fast, starts from the default.
-    known, value = ALL_CONTROLS[field], st.session_state[PREFIX + field]
-    label = text(known.label, scenario)
-    more: dict[str, Any] = {"key": PREFIX + field, "help": text(known.help, scenario)}
+    known, key = ALL_CONTROLS[field], PREFIX + field
+    value, label = _hold(field, key), text(known.label, scenario)
+    more: dict[str, Any] = {"key": key, "help": text(known.help, scenario)}
+    more |= {"on_change": _change, "args": (field, key)}
 
     match widget(known):
         case "slider":
-            more |= {"format_func": number_text, "on_change": follow, "args": (field,)}
+            more |= {"format_func": number_text}
             st.select_slider(label, offered(field, scenario, value), value, **more)
             if known.front:  # its value beside its name, and what its ends mean
                 low, high = known.ends
@@ -216,7 +158,7 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)
             first = options.index(value) if value in options else 0
-            more |= {"format_func": READ[field], "on_change": follow, "args": (field,)}
+            more |= {"format_func": READ[field]}
             st.selectbox(label, options, first, **more)
         case "choice":
             every = [*choices(field, scenario), *([None] if known.optional else [])]
@@ -226,8 +168,6 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
                 default=value if value in every else None,
                 format_func=READ.get(field, str),
                 required=True,
-                on_change=follow,
-                args=(field,),
                 **more,
             )
         case "slugs":

@@ -16,12 +16,12 @@ from dpsco_app.figure.render import plotly
 from dpsco_app.figure.table import ladder_table
 from dpsco_app.figure.theme import COMPACT, WIDE, Theme
 from dpsco_app.figure.values import Figure
-from dpsco_app.live.running import Result
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.touch.components import component
+from dpsco_app.session.result import Result
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.results import notebook
 from dpsco_core.results.intervals import runs_json

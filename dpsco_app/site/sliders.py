@@ -123,16 +123,17 @@ def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDR
 def _parts(visit: Visit, view: View) -> dict[str, list[str]]:
     """Return what is shown at one place of the sliders, by where it stands and in which theme."""
     parts = {"bounds": _bounds(visit.scenario)}
+    panels = NARROW_PANELS[: len(visit.session.screen(Theme()).studies)]
     for dark, scheme in enumerate(SCHEMES):
         wide = visit.screen(Theme(dark=bool(dark)))
         parts[f"head {scheme}"] = [wide["head"]]
         parts[f"wide {scheme}"] = _figure(wide)
-        for panel in NARROW_PANELS[: len(visit.parts)]:
-            visit.view = replace(view, panel=panel)
+        for panel in panels:
+            visit.show(visit.scenario, replace(view, panel=panel))
             narrow = visit.screen(Theme(dark=bool(dark), size=COMPACT))
             parts[f"{panel} {scheme}"] = _figure(narrow)
             parts[f"table {scheme}"] = [narrow["table"]]
-        visit.view = view
+        visit.show(visit.scenario, view)
     return parts
 
 

@@ -273,12 +273,13 @@ def _bounds(chosen: argparse.Namespace) -> None:
 def _print_bounds(
     scenario: Scenario, slugs: Sequence[str] | None = None, *, explicit_lower_only: bool = False
 ) -> None:
-    rows, wider = [], list[str]()
+    rows, wider, missing = [], list[str](), "" if slugs else no_floor(scenario)
+    if explicit_lower_only:
+        cards = [b.card for b in bounds_for(scenario.problem, scenario.level)]
+        slugs = [c.slug for c in cards if (c.kind, c.constant) == ("lower", "explicit")]
     evaluations = evaluate_all(scenario, slugs)
     for e in evaluations:
         card = e.bound.card
-        if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
-            continue
         terms = ", ".join(f"{name} {number(v)}" for name, v in e.terms.items())
         rows.append(
             [
@@ -319,7 +320,6 @@ def _print_bounds(
         print(table(rows, header))
     for note in dict.fromkeys(e.note for e in evaluations if e.note):
         print(f"note: {note}")
-    missing = "" if slugs else no_floor(scenario)
     if missing:
         print(f"note: {missing}")
     own = problem_card(scenario.problem).loss_class

@@ -11,7 +11,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.figure.colours import FADED
-from dpsco_app.live.running import Result
+from dpsco_app.session.result import Result
+from dpsco_app.session.session import Session
 from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
 from dpsco_core.scenario import Scenario
@@ -59,8 +60,15 @@ def start_preset(page: AppTest, name: str) -> AppTest:
 
 def result(page: AppTest) -> Result:
     """Return the result that is shown."""
-    shown: Result = page.session_state["result"]
+    shown = session(page).curves.result
+    assert shown is not None
     return shown
+
+
+def session(page: AppTest) -> Session:
+    """Return the session of the page's visitor."""
+    known: Session = page.session_state[visit.SESSION]
+    return known
 
 
 def chosen(page: AppTest) -> Scenario:

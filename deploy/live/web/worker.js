@@ -61,12 +61,12 @@ const work = async () => {
       if (asked) visit.handled(own, JSON.stringify(asked))
       if ((asked || look) && !questions.length && !(quiet && view === visit.CURVES)) draw()
     }
-    if (!own.todo.length || view !== visit.CURVES) {
+    if (!own.is_running || view !== visit.CURVES) {
       quiet = false
       return
     }
     own.step(SLICE)
-    if (quiet ? !own.todo.length : own.due()) draw()
+    if (quiet ? !own.is_running : own.due()) draw()
     else say("status", own.status())
     await turn()
   }

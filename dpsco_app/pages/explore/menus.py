@@ -3,11 +3,12 @@
 import streamlit as st
 
 from dpsco_app.pages.explore.open_study import GALLERY, OPEN, draw_open
-from dpsco_app.pages.explore.runs import press_run
-from dpsco_app.parts import controls
-from dpsco_app.parts.options import AGAINST, BOUND, FORMULA, MEASURE, PIN, SHOW, VIEWS, unmarked
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts.options import BOUND, FORMULA, SHOW, VIEWS, unmarked
 from dpsco_app.parts.presets import KINDS, PRESETS, Preset
 from dpsco_app.parts.shown_bounds import cards
+from dpsco_app.shell import visit
+from dpsco_app.shell.window import arrive
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formulas
 from dpsco_core.catalogue import bound
@@ -83,14 +84,10 @@ def _card(preset: Preset) -> None:
 def start_preset(preset: Preset) -> None:
     """Run a preset; a callback."""
     close_gallery()
-    st.session_state.update({AGAINST: preset.against, MEASURE: preset.measure, PIN: ""})
-    start(preset.scenario)
-
-
-def start(scenario: Scenario) -> None:
-    """Put a scenario into the controls and run it; a callback."""
-    controls.load(scenario)
-    press_run()
+    arrive()
+    session = visit.current()
+    session.start_preset(preset)
+    STATE.put(session.view)
 
 
 # -- bounds ---------------------------------------------------------------------------------------

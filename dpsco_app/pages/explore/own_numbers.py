@@ -15,8 +15,8 @@ from dpsco_app.pages.explore.own_releases import (
     draw_releases,
     in_units,
 )
-from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, in_print, number_text, short_text, unmarked
+from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
@@ -85,7 +85,7 @@ def _draw(records: NumberRecords, file: str) -> None:
     fits = tails(records.values, records.chosen)
     for note in records.cap_notes:
         st.caption(unmarked(in_print(note)))
-    matching = fitting(fits, controls.read())
+    matching = fitting(fits, visit.current().scenario)
     units = [central_moment(values, matching.p) for values in records.values.T]
     if not records.is_single:
         st.dataframe(column_table(records, fits, units), hide_index=True)
@@ -98,7 +98,7 @@ def _draw(records: NumberRecords, file: str) -> None:
     st.plotly_chart(figure, key="own_numbers_figure", alt=title)
     st.caption(ABOUT_INDEX)
     if st.button("Set this scenario", key="own_numbers_set"):
-        controls.load(matching)
+        visit.current().show(matching)
         st.rerun()
     draw_releases(records, fits, file, replace(matching, n=records.used), units)
 

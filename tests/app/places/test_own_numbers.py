@@ -30,11 +30,11 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
 def inside_the_dialog() -> None:
     """What the dialog shows: a test cannot keep one open."""
     from dpsco_app.pages.explore import own_numbers
-    from dpsco_app.parts import controls
+    from dpsco_app.shell import visit
     from dpsco_core.scenario import Scenario
 
-    if not controls.loaded():
-        controls.load(Scenario())
+    if not visit.current().page.name:
+        visit.current().show(Scenario())
     own_numbers.draw_file()
 
 

@@ -55,7 +55,7 @@ def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> N
     at = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
     table = "".join(data["texts"][i] for i in data["screens"][at]["table light"])
     visit = Visit()
-    visit.show(STUDY, visit.view)
+    visit.show(STUDY, visit.session.view)
     visit.step(60)
     own = visit.screen(theme_of(360, dark=False))["table"]
     cells = re.compile(r"<td>([^<]*)</td>")
