@@ -14,6 +14,7 @@ from deploy.live.compiled import compiled, node
 from deploy.live.engine import EngineMissing, engine_files
 from deploy.live.library import PACKAGES, ROOT, engine
 from dpsco_app.figure.colours import ACCENT, FAINT, INK, PAGE, QUIET, Pair
+from dpsco_app.figure.plotly_script import plotly_licence, plotly_script
 from dpsco_app.figure.style import words_style
 from dpsco_app.figure.theme import FONT, NARROW, SIZES, WIDTHS, Theme
 from dpsco_app.front.picture import WITHOUT
@@ -118,13 +119,6 @@ def font() -> bytes:
     return next(media.glob("SourceSansVF-Upright*.woff2")).read_bytes()
 
 
-def plotly_script() -> bytes:
-    """Return Plotly's script as the installed package has it."""
-    from plotly.offline import get_plotlyjs
-
-    return get_plotlyjs().encode()
-
-
 def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -> dict[str, int]:
     """Write the folder, with prepared figures of these presets; return the bytes of its parts."""
     files = engine_files(kept, ROOT / "here")
@@ -138,7 +132,8 @@ def build(out: Path, kept: Path, workers: int = 2, slugs: Sequence[str] = ALL) -
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
     parts["touch"] = {f"{n}.js": modules.script(f"{n}.js").encode() for n in ("picture", "scroll")}
     parts[""] = {"index.html": page(slugs).encode(), "story.html": story().encode()}
-    parts[""]["plotly.js"] = plotly_script()
+    parts[""]["plotly.js"] = plotly_script().encode()
+    parts[""]["plotly.LICENSE.txt"] = plotly_licence().encode()
     parts[""]["font.woff2"] = font()
     parts[""] |= {f.name: f.read_bytes() for f in WEB.glob("*.js")}
     parts[""]["icon.png"] = (ROOT / "assets" / "icon.png").read_bytes()
