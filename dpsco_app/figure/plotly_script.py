@@ -7,7 +7,7 @@ into the checkout stands in CONTRIBUTING.md.
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "plotly"
-VERSION = "4.1.1"  # of plotly.js: the one that the Python package of Plotly brings, too
+VERSION = "4.1.1"  # the version of plotly.js; the Python package of Plotly brings the same
 TRACES = ("bar", "pie", "scatter")  # the types of traces that the bundle draws
 
 

@@ -39,7 +39,7 @@ NONE_CUT, MOST_CUT = 0.01, 0.5
 class LessonEvidence:
     """What a lesson has measured."""
 
-    points: tuple[SeriesPoint, ...]  # of a study, a method a series
+    points: tuple[SeriesPoint, ...]  # a study has a series for each method
     outcomes: tuple[Outcome, ...] = ()  # the cells of a study
     beside: tuple[SeriesPoint, ...] = ()  # the points on the second set
     # the largest proven lower bound at the points of the grid

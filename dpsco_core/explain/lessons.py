@@ -111,7 +111,7 @@ class SeriesPoint:
     series: str
     x: float  # NaN where a study has no axis
     trials: int
-    mean: float  # of errors of an experiment, their root mean square
+    mean: float  # the root mean square where an experiment measures errors
     median: float
     q10: float
     q90: float
