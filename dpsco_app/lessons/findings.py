@@ -299,7 +299,7 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
         said=f"At d = {number_text(many)} privacy adds a risk of **{short(parts[0])}** on the ℓ₁ "
         f"ball and of **{short(parts[1])}** on the ℓ₂ ball.{useless} The set also removes error "
         f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
-        "ℓ₁ ball. As a multiple of that, as Explore has it, privacy costs "
+        "ℓ₁ ball. As a multiple of that, which the curves can show, privacy costs "
         f"**{short(prices[0])} times** the excess risk on the ℓ₁ ball and **{short(prices[1])} "
         "times** on the ℓ₂ ball.",
     )

@@ -1,8 +1,10 @@
 """What stands around the figure of the page without a server: its panels, and what to notice."""
 
+import json
 import re
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from dpsco_app.front.notice import to_notice
 from dpsco_app.front.second import beside
@@ -41,3 +43,8 @@ def notes(scenario: Scenario, view: View, studies: Sequence[Study]) -> str:
 def bold(text: str) -> str:
     """Return Markdown whose only mark is bold as HTML."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: what is no number is null."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)

@@ -26,7 +26,7 @@ from dpsco_app.parts.evaluations import hardest
 from dpsco_app.parts.presets import DEFAULT, PRESETS
 from dpsco_app.parts.touch import picture
 from dpsco_app.site.controls import controls
-from dpsco_app.site.screen import bold, notes, panel_switch
+from dpsco_app.site.screen import bold, notes, panel_switch, plain
 from dpsco_app.site.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
@@ -168,7 +168,7 @@ class Visit:
         made = front_screen(tuple(studies), self.view, theme, only, before=stale)
         values = {
             "head": made.head,
-            "figure": _plain(made.charts),
+            "figure": plain(made.charts),
             "alt": made.answer.plain.strip() or question(studies),
             "table": made.table,
             "panels": panel_switch(self.scenario, studies, self.view, several=theme.size.several),
@@ -220,11 +220,6 @@ class Visit:
 
     def python(self) -> str:
         return run_script([part.scenario for part in self.parts])
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: what is no number is null."""
-    return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 # -- messages of the page --------------------------------------------------------------------------

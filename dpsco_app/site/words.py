@@ -1,9 +1,9 @@
 """What the page without a server says that the dashboard does not."""
 
-from dpsco_app.shell.names import EXPLORE
+from dpsco_app.shell.names import EXPLORE, LEARN
 
 # Its views; that of the story is a page of its own.
-CURVES, PICTURE = EXPLORE, "private-mean"
+CURVES, PICTURE, LESSONS = EXPLORE, "private-mean", LEARN
 TITLE = "DP-SCO Explorer"
 STARTING = {
     "prepared": "Prepared figure. The engine is starting: {step}.",
@@ -20,6 +20,8 @@ STEPS = {
 }
 LIVE = "Live: {runs} runs in {seconds} s, in this browser"
 PICTURE_LIVE = "Live: your n, ε and p, in this browser"
+LESSON_PREDICT = "Predict, then run: it is measured in this browser"
+LESSON_LIVE = "Live: measured in this browser"
 RUNNING = "{done} of {all} runs"
 LIMITS = "this page"
 SCRIPT_OFF = "This page needs JavaScript to draw its figure."

@@ -10,16 +10,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.figure.head import head
 from dpsco_app.lessons import words
-from dpsco_app.lessons.figures import HEIGHT, colour_named, figures, room_for_names
-from dpsco_app.lessons.findings import LessonEvidence, curve, first
+from dpsco_app.lessons.figures import HEIGHT, figures, room_for_names
+from dpsco_app.lessons.findings import LessonEvidence
+from dpsco_app.lessons.handle import handle, handle_colours
 from dpsco_app.lessons.lessons import (
     BY_SLUG,
     CLOSE,
     SLUGS,
     Answer,
     Lesson,
-    answer_text,
-    measured_text,
     step_name,
 )
 from dpsco_app.lessons.report import HANDED_IN, REPORT_STYLE, SENTENCE, Answered, progress, report
@@ -208,27 +207,14 @@ def _draw_handle(
     lesson: Lesson, evidence: LessonEvidence, over: Answered | None, *, fresh: bool
 ) -> None:
     """Draw the handle of a number into the figure; after the run the measurement meets it."""
-    prediction, measured, start = state.prediction_of(lesson.slug), None, None
-    if over is not None:
-        answer = over.finding.answer
-        measured = (measured_text(lesson, over.finding), lesson.place(evidence, float(answer)))
-    if lesson.first:
-        own = curve(evidence.points, lesson.first)
-        start = (min(own), first(own))
+    finding = None if over is None else over.finding
     draw_question(
         state.prediction_key(lesson.slug),
         partial(state.take_answer, lesson.slug),
-        colour_named(lesson.lands),
+        handle_colours(lesson, theme()),
         figure="learn_figure",
-        question=lesson.words.question,
-        texts=[answer_text(lesson, value) for value in lesson.numbers],
-        places=[lesson.place(evidence, value) for value in lesson.numbers],
-        chosen=None if prediction is None else lesson.answers.index(prediction),
-        upright=lesson.height is None,
-        start=start,
-        measured=measured,
-        trials=[] if over is None else lesson.trials(evidence),
         fresh=len(state.measured()) * fresh,
+        **handle(lesson, evidence, state.prediction_of(lesson.slug), finding),
     )
 
 
