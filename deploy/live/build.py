@@ -73,7 +73,7 @@ def prepared_lesson(step: str) -> dict[str, str]:
     return made
 
 
-def page(slugs: Sequence[str] = ALL) -> str:
+def page(slugs: Sequence[str] = ALL, prepared_steps: Sequence[str] = STEPS) -> str:
     """Return the page itself: its words and colours are those of the dashboard."""
     data = {
         "words": words.STARTING | {"steps": words.STEPS},
@@ -84,6 +84,7 @@ def page(slugs: Sequence[str] = ALL) -> str:
         "lessons": {
             "view": LESSONS,
             "steps": STEPS,
+            "prepared": prepared_steps,
             "fields": OF_LESSONS,
             "width": SIDE_WIDTH,
         },
@@ -170,7 +171,7 @@ def build(
         screens = (*pool.map(prepared, slugs), *pool.map(prepared_lesson, steps))
         parts["prepared"] = {n: s.encode() for one in screens for n, s in one.items()}
     parts["touch"] = {f"{name}.js": modules.script(f"{name}.js").encode() for name in TOUCHED}
-    parts[""] = {"index.html": page(slugs).encode(), "story.html": story().encode()}
+    parts[""] = {"index.html": page(slugs, steps).encode(), "story.html": story().encode()}
     parts[""]["plotly.js"] = plotly_script().encode()
     parts[""]["plotly.LICENSE.txt"] = plotly_licence().encode()
     parts[""]["font.woff2"] = font()

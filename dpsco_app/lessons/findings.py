@@ -70,26 +70,26 @@ def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Cur
     return {p.x: getattr(p, column) for p in own}
 
 
-def first(line: Curve) -> float:
+def first_height(line: Curve) -> float:
     return next(iter(line.values()))
 
 
-def last(line: Curve) -> float:
+def last_height(line: Curve) -> float:
     return next(reversed(line.values()))
 
 
-def lowest(line: Curve) -> float:
+def lowest_x(line: Curve) -> float:
     """Return the x at which a line is lowest."""
     return min(line, key=line.__getitem__)
 
 
-def over(line: Curve, other: Curve) -> Curve:
+def quotients(line: Curve, other: Curve) -> Curve:
     """Return a line as multiples of another one."""
     return {x: y / other[x] for x, y in line.items()}
 
 
 def at_end(points: Sequence[SeriesPoint], method: str) -> float:
-    return last(curve(points, method))
+    return last_height(curve(points, method))
 
 
 def added(points: Sequence[SeriesPoint]) -> float:
@@ -177,11 +177,11 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
     private = curve(evidence.points, PRIVATE)
-    best = lowest(private)
+    best = lowest_x(private)
     share = curve(evidence.points, CUT)[best]
     squares = {p: curve(evidence.points, p)[best] ** 2 for p in (SAMPLING, BIAS, NOISE)}
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
-    ends = f"{short(first(private))} at the smallest radius, {short(last(private))} at the"
+    ends = f"{short(first_height(private))} at the smallest radius, {short(last_height(private))} at the"
     return LessonFinding(
         answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
@@ -196,7 +196,7 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
     private = curve(evidence.points, PRIVATE)
     looked, blind = (average(evidence.points, name) for name in (ADAPTIVE, BLIND))
-    best = lowest(private)
+    best = lowest_x(private)
     least = private[best]
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
     near = f"{short(looked / least)} times"
@@ -214,14 +214,14 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
 def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: how many times the private error falls from the first n to the last."""
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
-    ratio, plain = (first(c) / last(c) for c in (private, public))
+    ratio, plain = (first_height(c) / last_height(c) for c in (private, public))
     few, many = (number_text(x) for x in (min(private), max(private)))
     return LessonFinding(
         answer=ratio,
         headline=f"The private error falls by a factor of {short(ratio)}; without privacy by a "
         f"factor of {short(plain)}",
         said=f"From n = {few} to n = {many} the private error falls from "
-        f"{short(first(private))} to {short(last(private))}, by a factor of "
+        f"{short(first_height(private))} to {short(last_height(private))}, by a factor of "
         f"**{short(ratio)}**; without privacy by a factor of **{short(plain)}**.",
     )
 
@@ -229,9 +229,9 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
 def free_from(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 7: the smallest epsilon from which on the private error is within 10 %."""
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
-    ratios = over(private, public)
+    ratios = quotients(private, public)
     free = _from_there_on({x: ratio <= FREE for x, ratio in ratios.items()})
-    most, low = short(first(ratios)), number_text(min(ratios))
+    most, low = short(first_height(ratios)), number_text(min(ratios))
     return LessonFinding(
         answer=free,
         headline=f"From ε = {number_text(free)} on privacy is free; at ε = {low} it costs "
@@ -244,16 +244,16 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
 def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
     laplace, gaussian = (curve(evidence.points, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
-    ratios = over(laplace, gaussian)
+    ratios = quotients(laplace, gaussian)
     few, many = (number_text(d) for d in (min(ratios), max(ratios)))
-    ratio = last(ratios)
+    ratio = last_height(ratios)
     return LessonFinding(
         answer=ratio,
         headline=f"At d = {many} the error with Laplace noise is {short(ratio)} times that with "
         "Gaussian noise",
-        said=f"At d = {many} the error is **{short(last(laplace))}** with Laplace noise and "
-        f"**{short(last(gaussian))}** with Gaussian noise, a ratio of {short(ratio)}. At "
-        f"d = {few} the ratio is {short(first(ratios))}.",
+        said=f"At d = {many} the error is **{short(last_height(laplace))}** with Laplace noise and "
+        f"**{short(last_height(gaussian))}** with Gaussian noise, a ratio of {short(ratio)}. At "
+        f"d = {few} the ratio is {short(first_height(ratios))}.",
     )
 
 
@@ -315,7 +315,10 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
         _from_there_on({x: y < other[x] for x, y in filtered.items()}) for other in (plain, blank)
     )
     few, many = (number_text(m) for m in (min(filtered), max(filtered)))
-    loss, gain = short(first(filtered) / first(plain)), short(last(plain) / last(filtered))
+    loss, gain = (
+        short(first_height(filtered) / first_height(plain)),
+        short(last_height(plain) / last_height(filtered)),
+    )
     since = max((x for x in filtered if x < pays), default=None)
     here = f"**{number_text(pays)}**"
     if since is not None:  # somewhere between two points of the grid

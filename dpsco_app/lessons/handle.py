@@ -5,7 +5,7 @@ from typing import Any
 from dpsco_app.figure.colours import INK, PAGE, Pair
 from dpsco_app.figure.theme import Theme
 from dpsco_app.lessons.figures import colour_named
-from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, first
+from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, curve, first_height
 from dpsco_app.lessons.lessons import Answer, Lesson, answer_text, measured_text
 
 
@@ -25,7 +25,7 @@ def handle(
         measured = (measured_text(lesson, finding), place)
     if lesson.first:
         own = curve(evidence.points, lesson.first)
-        start = (min(own), first(own))
+        start = (min(own), first_height(own))
     return {
         "question": lesson.words.question,
         "texts": [answer_text(lesson, value) for value in lesson.numbers],

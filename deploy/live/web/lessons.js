@@ -23,15 +23,15 @@ const choose = (number) => {
 }
 
 const showFigures = (next, draw) => {
+  const [, below] = next.figures
+  at("below").hidden = !below // a figure is as wide as its place, which has to be there
+  at("below-title").textContent = below?.alt ?? ""
   for (const [i, name] of ["lesson", "below"].entries()) {
     const figure = next.figures[i]
     at(`${name}-figure`).classList.toggle("empty", !figure)
     become(at(`${name}-table`), figure?.table ?? "")
     if (figure) draw(at(`${name}-figure`), figure, next)
   }
-  const [, below] = next.figures
-  at("below").hidden = !below
-  at("below-title").textContent = below?.alt ?? ""
 }
 const showHandle = ({ handle, lesson }) => {
   const root = at("handle").shadowRoot

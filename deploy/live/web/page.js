@@ -63,7 +63,7 @@ const drawing = () => (view() === curves || teaches() ? kind() : view())
 const group = () => (teaches() ? lessons.view : curves) // the picture is that of a preset
 const prepare = async () => {
   const now = drawing(), of = group(), name = chosen[of]
-  if (!name) return
+  if (!name || (teaches() && !lessons.prepared.includes(name))) return
   const answer = await fetch(`prepared/${name}.${now}.${dark.matches ? "dark" : "light"}.json`)
   const next = await answer.json()
   await document.fonts.load("16px 'Source Sans'") // names are placed by their width
@@ -201,7 +201,7 @@ listenToLessons({
   teach: (...asked) => {
     if (asked[0] === "go") chosen[lessons.view] = asked[1]
     want("lesson", ...asked)
-    if (!live && asked[0] === "go" && lessons.steps.includes(asked[1])) prepare().then(tell)
+    if (!live && asked[0] === "go") prepare().then(tell)
   },
   open: (address) => {
     want("open", address)

@@ -9,7 +9,7 @@ from dpsco_app.parts.touch.components import component
 def draw_question(
     key: str,
     on_answer: Callable[[], None],
-    colours: Mapping[str, str],  # of `you`, of what has been `measured`, and of the `page`
+    colours: Mapping[str, str],  # `you`, what has been `measured`, and the `page` have one each
     # What the browser reads: the `figure` and the `question`; every answer in words, `texts`, and
     # where it stands in the figure, `places`; `chosen`, the number of the answer that was given, if
     # one was; `upright`, whether it is read on the horizontal axis; `start`, where the line to it

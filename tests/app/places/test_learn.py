@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure import colours
 from dpsco_app.figure.theme import Theme
 from dpsco_app.lessons import figures, words
-from dpsco_app.lessons.findings import curve, lowest
+from dpsco_app.lessons.findings import curve, lowest_x
 from dpsco_app.lessons.lessons import (
     BY_SLUG,
     CLOSE,
@@ -303,7 +303,7 @@ def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = measure(BY_SLUG["clipping"])
     (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", done=True)
     drawn = {line.name: line for line in figure.panels[0].lines}
-    radius = lowest(curve(evidence.points, experiments.PRIVATE))
+    radius = lowest_x(curve(evidence.points, experiments.PRIVATE))
     best = {row.name: row.values for row in figure.ladder.rows}
     for series in (experiments.PRIVATE, *figures.PARTS):
         name = figures.SERIES[series][0]
