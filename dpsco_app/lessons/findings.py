@@ -181,14 +181,15 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     share = curve(evidence.points, CUT)[best]
     squares = {p: curve(evidence.points, p)[best] ** 2 for p in (SAMPLING, BIAS, NOISE)}
     made = ", ".join(f"{PART_NAMES[p]} **{percent} %**" for p, percent in percents(squares).items())
-    ends = f"{short(first_height(private))} at the smallest radius, {short(last_height(private))} at the"
+    ends = f"{short(first_height(private))} at the smallest radius"
     return LessonFinding(
         answer="none" if share < NONE_CUT else "most" if share > MOST_CUT else "some",
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
         f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
-        f"square, {made}: squares of parts add up. The private error is {ends} largest.",
+        f"square, {made}: squares of parts add up. The private error is {ends}, "
+        f"{short(last_height(private))} at the largest.",
     )
 
 

@@ -66,12 +66,12 @@ def choices(lesson: Lesson, given: Answer | None) -> str:
     return f"<fieldset><legend>{question}</legend>{boxes}</fieldset>" if boxes else ""
 
 
-def verdict(lesson: Lesson, over: Answered) -> str:
+def verdict(lesson: Lesson, run: Answered) -> str:
     """Return what the run says of the prediction, and why, as HTML."""
-    kind = "close" if over.verdict.close else "missed"
+    kind = "close" if run.verdict.close else "missed"
     return (
-        f"<div class='verdict {kind}'><p>{bold(over.verdict.sentence)}</p>"
-        f"<p>{bold(over.finding.said)}</p></div>"
+        f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
+        f"<p>{bold(run.finding.said)}</p></div>"
         f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
     )
 

@@ -200,25 +200,25 @@ class Lessons:
 
     def _lesson(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
         slug, words = lesson.slug, lesson.words
-        over, given = self.answered(slug), self.view.given()
-        evidence = self._measured(lesson, before=True) if over is None else over.evidence
-        finding = None if over is None else over.finding
+        run, given = self.answered(slug), self.view.given()
+        evidence = self._measured(lesson, before=True) if run is None else run.evidence
+        finding = None if run is None else run.finding
         title = words.before if finding is None else finding.headline
-        drawn, asked = [], None
+        charts, asked = [], None
         if evidence is not None:
-            shown = figures(lesson, evidence, title, done=over is not None)
-            drawn = [_drawn(figure, theme) for figure in shown]
+            shown = figures(lesson, evidence, title, done=run is not None)
+            charts = [_chart(figure, theme) for figure in shown]
         if evidence is not None and lesson.numbers:
             asked = handle(lesson, evidence, given.get(slug), finding)
             asked |= {"figure": FIGURE, "colours": handle_colours(lesson, theme)}
         return {
             "head": head(step_name(slug), [title], [], theme),
-            "figures": drawn,
+            "figures": charts,
             "text": f"<p>{parts.prose(words.text)}</p>",
             "choices": parts.choices(lesson, given.get(slug)),
             "handle": asked,
             "predicted": None if slug not in given else lesson.answers.index(given[slug]),
-            "verdict": "" if over is None else parts.verdict(lesson, over),
+            "verdict": "" if run is None else parts.verdict(lesson, run),
             "links": parts.ways_on(lesson),
             "score": escape(progress(self.all_answered())),
             "report": "",
@@ -241,7 +241,7 @@ class Lessons:
 
     def all_answered(self) -> list[Answered]:
         """Return every lesson that was answered and has run, in the order of the lessons."""
-        return [over for slug in SLUGS if (over := self.answered(slug)) is not None]
+        return [run for slug in SLUGS if (run := self.answered(slug)) is not None]
 
     def status(self) -> str:
         """Return how far the runs are, or what comes next."""
@@ -251,7 +251,7 @@ class Lessons:
         return LESSON_LIVE if answered else LESSON_PREDICT
 
 
-def _drawn(figure: Figure, theme: Theme) -> dict[str, Any]:
+def _chart(figure: Figure, theme: Theme) -> dict[str, Any]:
     """Return a figure as the page draws it, with its ladder as a table."""
     size = theme.size
     if size.ladder:

@@ -5,11 +5,11 @@ import startPrediction from "./touch/prediction.js"
 
 const at = (id) => document.getElementById(id)
 const predicted = {} // by lesson, the number of the answer that is chosen here
-let shown = null
-let runs = 0, ran = "" // how often a lesson was run here, and which one last
+let current = null
+let runs = 0, lastRun = "" // how often a lesson was run here, and which one last
 
 export const lessonWidth = () => document.querySelector("#lesson .drawn").clientWidth
-const answer = () => predicted[shown.lesson] ?? shown.predicted
+const answer = () => predicted[current.lesson] ?? current.predicted
 
 const settle = () => {
   const open = answer() === null
@@ -18,7 +18,7 @@ const settle = () => {
   for (const box of at("choices").querySelectorAll("input")) box.checked = Number(box.dataset.answer) === answer()
 }
 const choose = (number) => {
-  predicted[shown.lesson] = number
+  predicted[current.lesson] = number
   settle()
 }
 
@@ -37,12 +37,12 @@ const showHandle = ({ handle, lesson }) => {
   const root = at("handle").shadowRoot
   at("handle").hidden = !handle
   if (!handle) return root.stop?.()
-  const data = { ...handle, chosen: answer(), fresh: handle.measured && lesson === ran ? runs : 0 }
+  const data = { ...handle, chosen: answer(), fresh: handle.measured && lesson === lastRun ? runs : 0 }
   startPrediction({ data, parentElement: root, setStateValue: (_, number) => choose(number) })
 }
 export const showLesson = (next, draw) => {
-  const another = shown !== null && shown.lesson !== next.lesson
-  shown = next
+  const isAnother = current !== null && current.lesson !== next.lesson
+  current = next
   at("lesson").hidden = Boolean(next.report)
   at("forget").hidden = !next.forget
   become(at("lesson-steps"), next.steps)
@@ -56,7 +56,7 @@ export const showLesson = (next, draw) => {
   showFigures(next, draw)
   showHandle(next)
   settle()
-  if (another) scrollTo(0, 0)
+  if (isAnother) scrollTo(0, 0)
 }
 
 // `teach` asks the engine, `open` shows the curves at an address; `isLive` says whether there is one.
@@ -66,8 +66,8 @@ export const listenToLessons = ({ teach, open, isLive }) => {
   at("choices").addEventListener("change", ({ target }) => choose(Number(target.dataset.answer)))
   at("run").addEventListener("click", () => {
     runs += 1
-    ran = shown.lesson
-    teach("run", ran, answer())
+    lastRun = current.lesson
+    teach("run", lastRun, answer())
   })
   at("forget").addEventListener("click", () => {
     for (const lesson of Object.keys(predicted)) delete predicted[lesson]

@@ -41,11 +41,11 @@ const showCurves = (next) => {
   draw(at("figure"), { ...next.figure, alt: next.alt }, next)
 }
 // Draw a figure into a place, once Plotly is there, if what it belongs to is still shown.
-const draw = (place, { data, layout, alt }, its) => {
+const draw = (place, { data, layout, alt }, owner) => {
   place.setAttribute("aria-label", alt)
-  const drawn = () => screen === its && Plotly.react(place, data, { ...layout, autosize: true }, CONFIG)
-  if (window.Plotly) drawn()
-  else at("plotly").addEventListener("load", drawn, { once: true })
+  const paint = () => screen === owner && Plotly.react(place, data, { ...layout, autosize: true }, CONFIG)
+  if (window.Plotly) paint()
+  else at("plotly").addEventListener("load", paint, { once: true })
 }
 const showPicture = ({ head, sample, picture }) => {
   become(at("picture-head"), head)
@@ -62,12 +62,12 @@ const chosen = {} // by view, the preset or the lesson that is shown before the 
 const drawing = () => (view() === curves || teaches() ? kind() : view())
 const group = () => (teaches() ? lessons.view : curves) // the picture is that of a preset
 const prepare = async () => {
-  const now = drawing(), of = group(), name = chosen[of]
+  const now = drawing(), owner = group(), name = chosen[owner]
   if (!name || (teaches() && !lessons.prepared.includes(name))) return
   const answer = await fetch(`prepared/${name}.${now}.${dark.matches ? "dark" : "light"}.json`)
   const next = await answer.json()
   await document.fonts.load("16px 'Source Sans'") // names are placed by their width
-  if (live || chosen[of] !== name || now !== drawing()) return
+  if (live || chosen[owner] !== name || now !== drawing()) return
   document.body.dataset.engine ??= "starting"
   show(next)
 }
@@ -153,8 +153,8 @@ const want = (...asked) => {
   if (live) return ask({ asked: [asked] })
   if (failed) return
   // The address has all; before the engine is there, a screen of a lesson has its own part alone.
-  const from = teaches() ? null : document.body.dataset.address
-  if (!waiting.length) waiting.push(["open", from ?? location.search.slice(1)])
+  const address = teaches() ? null : document.body.dataset.address
+  if (!waiting.length) waiting.push(["open", address ?? location.search.slice(1)])
   waiting.push(asked)
   tell()
 }
