@@ -7,8 +7,8 @@ CURVES, PICTURE, LESSONS = EXPLORE, "private-mean", LEARN
 TITLE = "DP-SCO Explorer"
 STARTING = {
     "prepared": "Prepared figure. The engine is starting: {step}.",
-    "only": "This browser cannot run the engine ({why}). The presets show prepared figures; other "
-    "settings need a browser with WebAssembly and enough memory.",
+    "only": "This browser cannot run the engine ({why}). The presets and the lessons show "
+    "prepared figures; to run them, or other settings, takes WebAssembly and enough memory.",
     "waiting": "The engine is starting, then your settings are run: {step}.",
     "restarted": "The engine had stopped, and is starting again: {step}.",
 }
