@@ -29,7 +29,7 @@ def words_style(*, dark: bool) -> str:
 .ladder th, .ladder td {{ padding: 0.35rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.25); }}
 .ladder thead th {{ font-weight: 400; font-size: 0.8125rem; color: {quiet}; }}
 .ladder th {{ text-align: left; font-weight: inherit; }}
-.ladder td, .ladder thead th + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
+.ladder td, .ladder thead * + th {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .ladder i {{ display: inline-block; width: 1.4rem; height: 0; border-top: 3px solid currentColor;
   margin-right: 0.6rem; vertical-align: 0.25rem; }}
 .ladder i.line {{ height: 1rem; border: 0; font: normal 0.8rem/1rem sans-serif; text-align: center;

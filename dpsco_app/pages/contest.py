@@ -13,9 +13,10 @@ from dpsco_app.figure.marks import cell_edges
 from dpsco_app.figure.methods import colour_of, short_names
 from dpsco_app.figure.values import Cells, Figure, Ladder, LadderRow, Panel
 from dpsco_app.front.titles import axis_title
-from dpsco_app.pages.first_screen import FirstScreen, log_axis
+from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts import controls
 from dpsco_app.parts.options import SYMBOL, rounded, short_text
+from dpsco_app.parts.simple_figures import log_axis
 from dpsco_app.session.curves import HEAD_START_SECONDS
 from dpsco_app.session.pace import figure_pace
 from dpsco_core.catalogue import method_card

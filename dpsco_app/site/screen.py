@@ -1,7 +1,9 @@
 """What stands around the figure of the page without a server: its panels, and what to notice."""
 
+import json
 import re
 from html import escape
+from typing import Any
 
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.refusals import measured_refusals
@@ -31,3 +33,8 @@ def notes(screen: Screen) -> str:
 def bold(text: str) -> str:
     """Return Markdown whose only mark is bold as HTML."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: what is no number is null."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)

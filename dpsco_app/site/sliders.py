@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dpsco_app.figure.plotly_script import plotly_script
 from dpsco_app.figure.style import named_colours, words_style
 from dpsco_app.figure.theme import COMPACT, FONT, NARROW, Theme
 from dpsco_app.front.second import beside
@@ -37,7 +38,7 @@ from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario, default_grid
 
-MOST_BYTES = 4_000_000
+MOST_BYTES = 2_500_000
 PLACE_SECONDS = 0.15  # to draw one place of the sliders, on the reference machine
 SCHEMES = ("light", "dark")
 NARROW_PANELS = ("first", "second")  # a phone has them below one another
@@ -116,7 +117,7 @@ def sliders_page(scenario: Scenario, over: Sequence[str] = (), view: View = ADDR
     }
     page = _page(scenario, sliders, json.dumps(data, ensure_ascii=False))
     size = len(page.encode())
-    require(size <= MOST_BYTES, "over", "so few values that the page has at most 4 MB", size)
+    require(size <= MOST_BYTES, "over", "so few values that the page has at most 2.5 MB", size)
     return page
 
 
@@ -161,8 +162,6 @@ def _packed(text: str) -> str:
 
 
 def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
-    from plotly.offline import get_plotlyjs  # the rest of this folder does without
-
     inputs = "".join(
         slider(
             text(ALL_CONTROLS[name].label, scenario),
@@ -195,7 +194,7 @@ def _page(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str
         f"tabindex='0'><table><thead><tr>{heads}</tr></thead><tbody id='bounds'></tbody></table>"
         f"</div></details>\n<p>Made by {TITLE}.</p>\n</main>\n"
         f"<script type='text/plain' id='packed'>{_packed(data)}</script>\n"
-        f"<script type='text/plain' id='plotly'>{_packed(get_plotlyjs())}</script>\n"
+        f"<script type='text/plain' id='plotly'>{_packed(plotly_script())}</script>\n"
         f"<script>{script}</script>\n"
         "</body>\n</html>\n"
     )

@@ -22,7 +22,7 @@ from dpsco_app.parts.touch import picture
 from dpsco_app.session.session import CURVES as PAGE
 from dpsco_app.session.session import Session
 from dpsco_app.site.controls import controls
-from dpsco_app.site.screen import bold, notes, panel_switch
+from dpsco_app.site.screen import bold, notes, panel_switch, plain
 from dpsco_app.site.words import CURVES, LIMITS, LIVE, PICTURE, PICTURE_LIVE, RUNNING
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD, Limits
@@ -105,23 +105,13 @@ class Visit:
         front = screen.front
         values = {
             "head": front.head,
-            "figure": _plain(front.charts),
+            "figure": plain(front.charts),
             "alt": front.answer.plain.strip() or question(screen.studies),
             "table": front.table,
             "panels": panel_switch(screen),
             "notes": notes(screen),
         }
-        status = "" if screen.refused else LIVE
-        if screen.is_running:
-            status = RUNNING
-        seconds = sum(o.seconds for part in screen.result.parts for o in part.outcomes)
-        told = status.format(
-            done=f"{screen.finished:,}",
-            all=f"{screen.cells:,}",
-            runs=f"{screen.cells:,}",
-            seconds=f"{seconds:.2g}",
-        )
-        return values | self._around(theme, self.wrong, told, done=not screen.is_running)
+        return values | self._around(theme, self.wrong, self.status(), done=not screen.is_running)
 
     def picture(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows where it shows the picture, as plain values."""
@@ -148,6 +138,18 @@ class Visit:
             "done": done,
         }
 
+    def status(self) -> str:
+        """Return how far the runs are."""
+        curves = self.session.curves
+        result, _ = curves.result_to_draw()
+        now = curves.result or result
+        if curves.refused:
+            return ""
+        if curves.is_running:
+            return RUNNING.format(done=f"{now.finished:,}", all=f"{now.cells:,}")
+        seconds = sum(o.seconds for part in result.parts for o in part.outcomes)
+        return LIVE.format(runs=f"{now.cells:,}", seconds=f"{seconds:.2g}")
+
     def json(self) -> str:
         """Return results and bounds as `dpsco run --json` prints them."""
         result, _ = self.session.curves.result_to_draw()
@@ -156,11 +158,6 @@ class Visit:
     def python(self) -> str:
         result, _ = self.session.curves.result_to_draw()
         return run_script(list(result.scenarios))
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: what is no number is null."""
-    return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
 # -- messages of the page --------------------------------------------------------------------------

@@ -9,10 +9,10 @@ import pandas as pd
 
 from dpsco_app.figure.colours import INK, METHODS, QUIET, WINDOW
 from dpsco_app.figure.values import Axis, Figure, Ladder, Line, Panel
-from dpsco_app.pages.first_screen import ladder_of, log_axis, upright
 from dpsco_app.pages.geometry.words import NOISE_NAMES
 from dpsco_app.parts.options import rounded
 from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.simple_figures import ladder_of, log_axis, upright
 from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     GUIDES,

@@ -166,6 +166,7 @@ def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
     assert here == [
         ("index.html#curves", "explore", "", VIEW_NAMES["explore"]),
         ("index.html#picture", "private-mean", "", VIEW_NAMES["private-mean"]),
+        ("index.html#lessons", "learn", "", VIEW_NAMES["learn"]),
         ("story.html", "why", " aria-current='page'", VIEW_NAMES["why"]),
     ]
 
