@@ -13,6 +13,7 @@ import streamlit as st
 from dpsco_app.figure.theme import WIDTHS
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
+from dpsco_app.shell.insides import CLOSE_SIDEBAR
 from dpsco_app.shell.names import PLACES
 
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page
@@ -56,6 +57,7 @@ def watch(
             "dark": is_dark(),
             "place": place,
             "places": list(PLACES),
+            "close": CLOSE_SIDEBAR,
         },
         default={"size": size(), "low": low(), "dark": is_dark()},
         on_size_change=see,

@@ -39,6 +39,7 @@ from dpsco_app.parts.options import (
 from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
+from dpsco_app.shell.insides import OPEN_SIDEBAR
 from dpsco_app.site.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 
@@ -51,7 +52,7 @@ FIGURE = "figure_"  # how the place of the figure begins
 def draw_settings() -> None:
     """Draw the button that opens the panel of controls on a phone."""
     component("settings", "settings.css", html="<button type='button'>Settings</button>")(
-        key="open_settings", width="content", height="content"
+        key="open_settings", data={"button": OPEN_SIDEBAR}, width="content", height="content"
     )
 
 
@@ -63,7 +64,8 @@ def draw_foot(shown: Shown, answer: Answer, *, phone: bool) -> None:
         _choose_measure()
         draw_bounds_menu(scenario)
         drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
-        st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
+        with st.container(key="foot_words"):
+            st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         draw_more_trials(shown)
         _pin(shown)
         fold("Export", lambda: _export(shown, answer), "explore_export", kind="popover")

@@ -37,6 +37,7 @@ from dpsco_app.parts.drawing import Place, draw_focus, is_phone, theme
 from dpsco_app.parts.options import AGAINST, PANEL
 from dpsco_app.parts.page import draw_wrong
 from dpsco_app.parts.refusals import on_screen
+from dpsco_app.shell import teaching
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.base.limits import DASHBOARD
@@ -137,7 +138,7 @@ def page() -> None:
 
 def draw_sidebar(now: Scenario) -> None:
     """Draw the controls of the scenario, and what Explore adds to them."""
-    with st.sidebar:
+    with teaching.controls_place():
         controls.draw(now, more=_more)
 
 
