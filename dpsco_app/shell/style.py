@@ -1,8 +1,8 @@
 """The style sheet of all pages: of their own parts, by the keys of these."""
 
 from dpsco_app.figure.style import words_style
+from dpsco_app.parts.insides import COPY, MENU_BOX, MENU_LINK
 from dpsco_app.parts.themes import is_dark
-from dpsco_app.shell.insides import COPY, MENU_BOX, MENU_LINK
 
 PAGE = "page"  # the key of the container that holds all of a page
 MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"  # as Streamlit marks a page

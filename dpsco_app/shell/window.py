@@ -11,9 +11,9 @@ from typing import Literal
 import streamlit as st
 
 from dpsco_app.figure.theme import WIDTHS
+from dpsco_app.parts.insides import CLOSE_SIDEBAR
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
-from dpsco_app.shell.insides import CLOSE_SIDEBAR
 from dpsco_app.shell.names import PLACES
 
 Size = Literal["compact", "medium", "wide", "large"]  # the size of the page

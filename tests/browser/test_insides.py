@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpsco_app.shell import insides
+from dpsco_app.parts import insides
 from dpsco_app.shell.names import MENU, PLACES
 
 Ready = Callable[..., None]

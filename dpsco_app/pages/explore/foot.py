@@ -27,6 +27,7 @@ from dpsco_app.parts import controls, export
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.insides import OPEN_SIDEBAR
 from dpsco_app.parts.options import (
     AGAINST,
     MEASURE,
@@ -39,7 +40,6 @@ from dpsco_app.parts.options import (
 from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.components import component
-from dpsco_app.shell.insides import OPEN_SIDEBAR
 from dpsco_app.site.sliders import sliders_page, sliders_seconds
 from dpsco_core.scenario import Scenario
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_app.shell import front, insides
+from dpsco_app.parts import insides
+from dpsco_app.shell import front
 
-HERE = "shell/insides.py"
+HERE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
 # What reaches into Streamlit's page: names of its parts, and of the libraries that it is made of.
 PRIVATE = re.compile(

@@ -3,7 +3,7 @@
 Streamlit promises a class for each key (`st-key-KEY`), and nothing else about its page: another
 version may name these parts differently. So each one stands here, with what a visitor would miss
 without it, and `tests/browser/test_insides.py` fails once Streamlit's page has it no more. Nothing
-else in the package names a part of Streamlit's page; `tests/test_architecture.py` keeps it so.
+else in the package names a part of Streamlit's page; `tests/app/parts/test_insides.py` keeps it so.
 """
 
 # The link of a place in the menu. Streamlit marks the place that is shown, but not the place of a
