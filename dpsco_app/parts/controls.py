@@ -25,33 +25,24 @@ PREFIX = "field_"
 MORE = f"{PREFIX}more"
 EVERY = "every_method"  # whether all algorithms are listed, or those that are chosen
 BASE = Scenario()
-SIDE = "[data-testid=stSidebar]"
-CHIP = f"{SIDE} .st-key-{PREFIX}methods button[data-variant=pills]"
+GAP = 2  # pixels between two controls: all that are open fit on a laptop's first screen
+SIDE = ".st-key-controls"
+CHIP = f".st-key-{PREFIX}methods button[aria-pressed]"
+# The name of a choice stands in its box, before what is chosen.
+BOXES = ", ".join(f".st-key-{PREFIX}{c}" for c in FRONT if widget(ALL_CONTROLS[c]) == "slug")
 STYLE = f"""
-{SIDE} [data-testid=stVerticalBlock] {{ gap: 0.35rem; }}
-{SIDE} [data-testid=stWidgetLabel] {{ min-height: 1.25rem; justify-content: flex-start; }}
-{SIDE} [data-testid=stSelectbox] {{ position: relative; }}
-{SIDE} [data-testid=stSelectbox] > label {{ position: absolute; z-index: 1; left: 0.7rem;
-  top: 0.5rem; color: var(--quiet); pointer-events: none; }}
-{SIDE} [data-testid=stSelectbox] input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
-{SIDE} [data-testid=stSlider] {{ padding: 0 0.4rem; }}
-{SIDE} [data-testid=stSlider] > label {{ margin: 0 0 -0.6rem -0.4rem; }}
-{SIDE} [data-testid=stSliderThumbValue] {{ opacity: 0; }}
-{SIDE} [data-testid=stSlider]:active [data-testid=stSliderThumbValue] {{ opacity: 1; }}
-{SIDE} [data-testid=stTooltipIcon] {{ opacity: 0; }}
-{SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within) [data-testid=stTooltipIcon] {{
-  opacity: 1; }}
-{SIDE} [data-testid=stWidgetLabel] > div {{ flex: none; margin: 0 0.25rem; }}
-{SIDE} [data-testid=stElementContainer]:is(:hover, :focus-within):has([data-testid=stSlider])
-  + [data-testid=stElementContainer] .about span {{ visibility: hidden; }}
-{SIDE} .about {{ position: relative; display: flex; justify-content: space-between;
-  font-size: 0.72rem; color: var(--quiet); line-height: 0.8rem; margin: -0.9rem 0 0.3rem; }}
-{SIDE} [data-testid=stSelectbox] [role=group] {{ background: var(--page); }}
+{SIDE} :is({BOXES}) {{ position: relative; }}
+{SIDE} :is({BOXES}) label {{ position: absolute; z-index: 1; left: 0.7rem; top: 0.5rem;
+  color: var(--quiet); pointer-events: none; }}
+{SIDE} :is({BOXES}) input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
+{SIDE} label button {{ opacity: 0; pointer-events: auto; }}
+{SIDE} [class*="st-key-{PREFIX}"]:is(:hover, :focus-within) label button {{ opacity: 1; }}
+.st-key-methods_more button {{ min-height: 1.5rem; }}
+{SIDE} .about {{ display: flex; justify-content: space-between; font-size: 0.72rem;
+  color: var(--quiet); line-height: 0.8rem; margin: 0.35rem 0 0.1rem; }}
 {CHIP} {{ background: var(--page) !important; min-height: 1.8rem; padding: 0 0.7rem; }}
 {CHIP}[aria-pressed=true] {{ border-color: var(--own) !important; color: var(--ink) !important; }}
 {CHIP} p::first-letter {{ color: var(--own); }}
-{SIDE} .about b {{ position: absolute; right: 0; top: -2.72rem; font-size: 0.875rem;
-  line-height: 1.25rem; font-weight: 600; color: var(--accent); }}
 """
 __all__ = ["ALL_CONTROLS", "NOTION", "PREFIX"]
 
@@ -67,15 +58,26 @@ def draw(
     Those of everyday stand open; the others, and what a page adds by `more`, fold away.
     """
     st.html(f"<style>{style(scenario)}</style>")
+    with st.container(gap=GAP, key="controls"):
+        _draw_open_and_folded(scenario, without, problems, more)
+
+
+def _draw_open_and_folded(
+    scenario: Scenario,
+    without: Collection[str],
+    problems: tuple[str, ...],
+    more: Callable[[Scenario], None] | None,
+) -> None:
     _draw_all(FRONT, scenario, without, problems)
     rest = [field for field in ALL_CONTROLS if field not in FRONT]
 
     def fill() -> None:
-        if not {"epsilon", "rho"} <= set(without):
-            _draw_notion()
-        _draw_all(rest, scenario, without, problems)
-        if more is not None:
-            more(scenario)
+        with st.container(gap=GAP):
+            if not {"epsilon", "rho"} <= set(without):
+                _draw_notion()
+            _draw_all(rest, scenario, without, problems)
+            if more is not None:
+                more(scenario)
 
     folded = {c for c in rest if ALL_CONTROLS[c].shown(scenario)} - {*without, "axis", "grid"}
     changed = [f"{d.name} = {d.there}" for d in differences(BASE, scenario) if d.field in folded]
@@ -149,12 +151,10 @@ def _draw_one(field: str, scenario: Scenario, problems: tuple[str, ...]) -> None
         case "slider":
             more |= {"format_func": number_text}
             st.select_slider(label, offered(field, scenario, value), value, **more)
-            if known.front:  # its value beside its name, and what its ends mean
+            if known.front and any(known.ends):  # what its ends mean
                 low, high = known.ends
                 told = f"<span>{low}</span><span>{high}</span>"
-                st.html(
-                    f"<div class='about' aria-hidden='true'><b>{number_text(value)}</b>{told}</div>"
-                )
+                st.html(f"<div class='about' aria-hidden='true'>{told}</div>")
         case "slug":
             options = problems if field == "problem" else choices(field, scenario)
             first = options.index(value) if value in options else 0

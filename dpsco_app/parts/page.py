@@ -53,7 +53,7 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
     """Draw the scenario's controls; return it, or why the page cannot show it."""
     use, scenario = state.use or visit.Use(), visit.current().scenario
-    with st.sidebar:
+    with teaching.controls_place():
         controls.draw(scenario, use.without, use.problems)
     try:
         return scenario.validate(DASHBOARD, sampling=use.sampling), ""

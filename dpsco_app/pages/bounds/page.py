@@ -20,7 +20,7 @@ from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.evaluations import window, without_data
 from dpsco_app.parts.export import setting_line
-from dpsco_app.parts.folding import fold
+from dpsco_app.parts.folding import FOLD, fold
 from dpsco_app.parts.formulas import formula
 from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
@@ -215,7 +215,7 @@ def _conditions(point: Scenario, row: Row) -> None:
     if row.note:
         st.caption(row.note)
     if every:
-        with st.expander(f"Its conditions ({len(every)})"):
+        with st.container(key=f"{FOLD}conditions"), st.expander(f"Its conditions ({len(every)})"):
             st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
 
 

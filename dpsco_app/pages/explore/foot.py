@@ -20,6 +20,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, export
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.insides import OPEN_SIDEBAR
 from dpsco_app.parts.options import MEASURE, MEASURES, PANEL, SYMBOL, number_text
 from dpsco_app.parts.page import link
 from dpsco_app.parts.themes import is_dark
@@ -38,7 +39,7 @@ FIGURE = "figure_"  # how the place of the figure begins
 def draw_settings() -> None:
     """Draw the button that opens the panel of controls on a phone."""
     component("settings", "settings.css", html="<button type='button'>Settings</button>")(
-        key="open_settings", width="content", height="content"
+        key="open_settings", data={"button": OPEN_SIDEBAR}, width="content", height="content"
     )
 
 
@@ -50,7 +51,8 @@ def draw_foot(screen: Screen, *, phone: bool) -> None:
         _choose_measure()
         draw_bounds_menu(scenario)
         drag = f"Drag the dot to choose {SYMBOL[scenario.axis]}. " if scenario.axis else ""
-        st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
+        with st.container(key="foot_words"):
+            st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         draw_more_trials(screen)
         _pin(screen)
         fold("Export", lambda: _export(screen), "explore_export", kind="popover")

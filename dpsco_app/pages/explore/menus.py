@@ -16,9 +16,6 @@ from dpsco_core.results.overlay import check_drawable
 from dpsco_core.scenario import Scenario
 
 CARD_WIDTH = 290  # pixels: four cards in a row of a wide dialog
-GALLERY_STYLE = """<style>
-[data-testid="stDialog"] [data-testid="stImage"] img { width: 100%; }
-</style>"""
 ABOUT_FORMULA = (
     "Separate several by ;. Letters: n, d, m, p, q, epsilon (ε), delta (δ), rho (ρ, the budget of "
     "Gaussian noise), D (diameter), L (Lipschitz constant), kappa (κ, condition number) and width "
@@ -52,7 +49,6 @@ def close_gallery() -> None:
 
 @st.dialog("Presets and stored studies", width="large", on_dismiss=close_gallery)
 def _gallery() -> None:
-    st.html(GALLERY_STYLE)
     *kinds, stored = st.tabs([*KINDS.values(), "Open a study"])
     for kind, tab in zip(KINDS, kinds, strict=True):
         with tab, st.container(horizontal=True):

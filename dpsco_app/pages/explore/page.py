@@ -25,7 +25,7 @@ from dpsco_app.parts.refusals import on_screen
 from dpsco_app.session.pace import Pace
 from dpsco_app.session.screen import Screen
 from dpsco_app.session.session import Session
-from dpsco_app.shell import visit
+from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.places import draw_views
 from dpsco_app.shell.window import arrive, arrived, when_there
 from dpsco_core.scenario import Scenario
@@ -122,7 +122,7 @@ def _draw_button(screen: Screen) -> DeltaGenerator:
 
 def draw_sidebar(now: Scenario) -> None:
     """Draw the controls of the scenario, and what Explore adds to them."""
-    with st.sidebar:
+    with teaching.controls_place():
         controls.draw(now, more=_more)
 
 

@@ -31,7 +31,7 @@ from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
-from dpsco_app.shell import visit, window
+from dpsco_app.shell import teaching, visit, window
 from dpsco_app.shell.names import EXPLORE, LEARN
 from dpsco_app.shell.places import draw_views, link_to
 
@@ -40,29 +40,18 @@ WIDTHS = {"medium": 820, "large": 1090}  # the place of a figure, by the size of
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
-[class*="st-key-learn_predict_"] [data-testid="stWidgetLabel"] p {
-  font-size: 1rem; font-weight: 600;
-}
 .st-key-learn_doors img { border: 1px solid rgba(128, 128, 128, 0.3); }
-[class*=st-key-learn_door_] { position: relative; cursor: pointer; }
+[class*="st-key-learn_door_"] { position: relative; cursor: pointer; }
 /* All of a card leads where its link does. */
-[class*=st-key-learn_door_] [data-testid=stElementContainer] { position: static; }
-[class*=st-key-learn_door_] :is([data-testid=stPageLink] a, .st-key-learn_next button)::after {
+[class*="st-key-learn_door_"] :is(:has(a), .st-key-learn_next) { position: static; }
+[class*="st-key-learn_door_"] :is(a, .st-key-learn_next button)::after {
   content: ""; position: absolute; inset: 0; z-index: 1;
 }
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
-@media (max-width: 1100px) {
-  [data-testid=stColumn]:has([class*=st-key-learn_figure_], .st-key-learn_text) {
-    min-width: calc(100% - 1.5rem);
-  }
-}
 .head p:empty { display: none; }
 @media (min-width: 1101px) {
   .head h2 { min-height: 2.0625rem; }
-  [data-testid=stColumn]:has(> * > [class*=st-key-learn_figure_]) {
-    position: sticky; top: 4rem; align-self: flex-start;
-  }
 }
 </style>"""
 PAPER = """
@@ -125,7 +114,10 @@ def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
 def _doors() -> None:
     st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
     with st.container(key="learn_doors"):
-        for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
+        # A lesson is on this page; a teacher may hide the ways to others.
+        doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
+        columns = st.columns(3)[: len(doors)]
+        for (slug, (name, about)), column in zip(doors.items(), columns, strict=True):
             with column, st.container(key=f"learn_door_{slug}"):
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
@@ -139,7 +131,8 @@ def _doors() -> None:
 def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
     slug, known = lesson.slug, len(state.measured())
-    screen = FirstScreen("learn", beside=True)
+    # Below the figure where both would be narrow.
+    screen = FirstScreen("learn", beside=window.size() in ("wide", "large"))
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
         st.markdown(lesson.words.text)
@@ -179,7 +172,7 @@ def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
     # Written in every run: the browser may not have heard it in one that was stopped.
     st.session_state[key] = state.prediction_of(lesson.slug)
     place.radio(
-        lesson.words.question,
+        f"**{lesson.words.question}**",
         list(lesson.choices),
         format_func=lesson.choices.__getitem__,
         key=key,
