@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OF_LESSONS = ("lesson", "answers", "sentence")  # the parameters of an address that lessons read
 
 
-class Page:
+class ServerlessPage:
     """All views of a page: each runs what it shows, and keeps it while another one is shown."""
 
     def __init__(self) -> None:
