@@ -20,7 +20,7 @@ from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.site.lesson_parts import STEPS, prose
 from dpsco_app.site.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
-from dpsco_app.site.page import OF_LESSONS, Page
+from dpsco_app.site.page import OF_LESSONS, ServerlessPage
 from dpsco_app.site.words import CURVES
 from dpsco_app.site.words import LESSONS as TAUGHT
 from dpsco_core.base.errors import InvalidInput
