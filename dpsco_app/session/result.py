@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from threading import Lock
 
 from dpsco_app.front.study import Role
 from dpsco_app.session.cells import known_outcomes, outcome_of, predicted_seconds
@@ -109,6 +110,7 @@ class Growth:
         )
         self._left = TimeLeft([kind for *_, kind in self._todo])
         self._before: float | None = None
+        self._lock = Lock()
 
     @property
     def is_left(self) -> bool:
@@ -122,14 +124,24 @@ class Growth:
     def seconds_left(self) -> float:
         return self._left.seconds
 
+    # A run of a page that is stopped may go on for a moment beside the next one.
+
+    def _first(self) -> tuple[Result, Cell, Kind] | None:
+        with self._lock:
+            return self._todo[0] if self._todo else None
+
+    def _end(self, cell: Cell) -> None:
+        with self._lock:
+            if self._todo and self._todo[0][1] is cell:
+                self._todo.popleft()
+
     def work(self, is_over: Callable[[], bool]) -> bool:
         """Run cells until `is_over` says so, one at least; return whether there are more."""
         self._before = self._before or time.monotonic()
-        while self._todo:
-            part, cell, kind = self._todo[0]
+        while (first := self._first()) is not None:
+            part, cell, kind = first
             part.add([outcome_of(cell)])  # a click may end it here: the cell is still to be run
-            if self._todo and self._todo[0][1] is cell:
-                self._todo.popleft()
+            self._end(cell)
             now = time.monotonic()
             self._left.took(kind, now - self._before)  # with what was drawn since the cell before
             self._before = now

@@ -227,3 +227,23 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
     assert len(checks) == 1
     monkeypatch.setattr(running, "get_run_yield_check", lambda: None)
     assert running.cached_cell(cell).error == run_cell(cell).error
+
+
+def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once() -> None:
+    """A page that is stopped goes on for a moment beside the one that has taken its place."""
+    result = Result(SMALL)
+    growth = Growth(result)
+
+    def work() -> None:
+        while growth.work(lambda: True):
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert result.complete and len(result.outcomes) == SMALL.cells == 20
+    assert [(o.trial, o.method) for o in result.outcomes] == [
+        (trial, method) for trial in range(10) for method in SMALL.methods
+    ]
