@@ -115,6 +115,10 @@ class Visit:
 
     # -- the runs ---------------------------------------------------------------------------
 
+    @property
+    def is_running(self) -> bool:
+        return bool(self.todo)
+
     def step(self, seconds: float) -> bool:
         """Run cells for so long, one at least; return whether there are more."""
         until = time.monotonic() + seconds
