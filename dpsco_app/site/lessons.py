@@ -132,6 +132,10 @@ class Lessons:
 
     # -- the runs ---------------------------------------------------------------------------
 
+    @property
+    def is_running(self) -> bool:
+        return bool(self.todo)
+
     def step(self, seconds: float) -> bool:
         """Run for so long, one cell at least; return whether there is more."""
         until = time.monotonic() + seconds
@@ -143,13 +147,9 @@ class Lessons:
 
     def due(self) -> bool:
         """Whether there is something new to draw: a lesson shows whole runs only."""
-        return not self.todo or not (self._is_drawn or self._lacks_own())
+        return not self.todo or not (self._is_drawn or self._is_incomplete())
 
-    @property
-    def is_running(self) -> bool:
-        return bool(self.todo)
-
-    def _lacks_own(self) -> bool:
+    def _is_incomplete(self) -> bool:
         """Whether cells of the step that is shown are missing."""
         return any(item in self._own for item in self.todo)
 
@@ -188,7 +188,7 @@ class Lessons:
 
     def screen(self, theme: Theme) -> dict[str, Any]:
         """Return all that the page shows, as plain values."""
-        step, self._is_drawn = self.view.lesson, not self._lacks_own()
+        step, self._is_drawn = self.view.lesson, not self._is_incomplete()
         made = self._hand_in(theme) if step == HAND_IN else self._lesson(BY_SLUG[step], theme)
         around = {
             "lesson": step,

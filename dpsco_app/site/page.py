@@ -4,8 +4,10 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
+from dpsco_app.front import links
+from dpsco_app.parts.presets import DEFAULT
 from dpsco_app.site import visit as curves
 from dpsco_app.site.visit import Visit
 from dpsco_app.site.words import CURVES, LESSONS
@@ -14,15 +16,16 @@ from dpsco_core.base.errors import InvalidInput
 if TYPE_CHECKING:
     from dpsco_app.site.lessons import Lessons
 
+# The address of a visit in which nothing was moved.
+UNTOUCHED = urlencode(links.query(DEFAULT.scenario), safe=",")
 OF_LESSONS = ("lesson", "answers", "sentence")  # the parameters of an address that lessons read
 
 
-class ServerlessPage:
+class LivePage:
     """All views of a page: each runs what it shows, and keeps it while another one is shown."""
 
     def __init__(self) -> None:
         self.visit = Visit()
-        self._first = self.visit.address
 
     @cached_property
     def lessons(self) -> "Lessons":
@@ -85,8 +88,9 @@ class ServerlessPage:
         from dpsco_app.site.lessons import lesson_theme
 
         screen = self.lessons.screen(lesson_theme(width, dark=dark))
-        if self.visit.address != self._first:
-            screen["address"] += f"&{self.visit.address}"  # they go along to the other views
+        address = self.visit.address
+        if address != UNTOUCHED:
+            screen["address"] += f"&{address}"  # the settings go along to the other views
         return json.dumps(screen, ensure_ascii=False, allow_nan=False)
 
     def file(self, kind: str) -> str:

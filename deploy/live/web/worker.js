@@ -35,14 +35,14 @@ const start = async ({ packages, lock }) => {
   for (const wheel of wheels) unpack(await wheel, "wheel")
   say("step", "library")
   unpack(await zip, "zip", { extractDir: "/home/pyodide" })
-  const { ServerlessPage } = python.pyimport("dpsco_app.site.page")
+  const { LivePage } = python.pyimport("dpsco_app.site.page")
   for (const file of python.runPython(IMPORTED).toJs()) {
     const { buffer } = python.FS.lookupPath(file).node.contents
     python.FS.unlink(file)
     buffer.transfer?.(0) // gives its memory back at once
   }
   say("step", "figure")
-  page = ServerlessPage()
+  page = LivePage()
   say("ready")
 }
 

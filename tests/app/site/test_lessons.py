@@ -20,7 +20,7 @@ from dpsco_app.lessons.words import WORDS
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.site.lesson_parts import STEPS, prose
 from dpsco_app.site.lessons import SIDE_WIDTH, VIEW, KeptResults, Lessons, lesson_theme
-from dpsco_app.site.page import OF_LESSONS, ServerlessPage
+from dpsco_app.site.page import OF_LESSONS, LivePage
 from dpsco_app.site.words import CURVES
 from dpsco_app.site.words import LESSONS as TAUGHT
 from dpsco_core.base.errors import InvalidInput
@@ -198,7 +198,7 @@ def test_what_is_not_allowed_is_refused_and_nothing_changes(act: Any, sentence: 
 
 
 def test_what_is_wrong_with_an_address_is_said() -> None:
-    page = ServerlessPage()
+    page = LivePage()
     page.handle(json.dumps([["open", "lesson=99&answers=clipping:never"]]))
     wrong = json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"]
     assert len(wrong) == 2 and "lesson must be" in wrong[0] and "answers must be" in wrong[1]
@@ -218,7 +218,7 @@ def test_what_is_handed_in_is_the_report_with_the_sentence(short: None) -> None:
 
 
 def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
-    page = ServerlessPage()
+    page = LivePage()
     page.handle(json.dumps([["open", "epsilon=2&lesson=noise"], ["change", "d", 5]]))
     curves, taught = page.visit.address, page.lessons.address
     assert "d=5" in curves and taught == "lesson=noise"
@@ -257,7 +257,7 @@ def test_the_words_of_a_lesson_are_shown_without_marks_of_a_formula(slug: str) -
 
 def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
     script = (
-        "import sys, json; from dpsco_app.site.page import *; page = ServerlessPage()\n"
+        "import sys, json; from dpsco_app.site.page import *; page = LivePage()\n"
         "before = 'dpsco_app.site.lessons' in sys.modules\n"
         "page.handle(json.dumps([['lesson', 'run', 'heavy-tails', 0]]))\n"
         "while page.step('learn', 9): pass\n"
