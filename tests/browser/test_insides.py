@@ -18,6 +18,10 @@ PHONE = {"width": 390, "height": 844}
 def test_streamlits_page_has_each_part_that_is_reached_into(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
+    page.goto(f"{dashboard}/learn")
+    caption = page.locator(insides.CAPTION, has_text="lessons answered")
+    expect(caption).to_be_visible()
+    expect(caption).to_have_css("opacity", "1")
     page.goto(f"{dashboard}/bounds")
     ready(page, seconds=60)
     links = page.locator(insides.MENU_LINK)
