@@ -81,6 +81,18 @@ def test_a_control_has_a_label_and_a_field_below_its_key(
     assert name["x"] + name["width"] <= at["x"] + inside  # the name is not over the value
 
 
+def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/methods?method=mean.clipped&hide=export,fine-print")
+    ready(page, seconds=60)
+    expect(page.get_by_role("link", name="See it in Explore")).to_be_visible()
+    expect(page.locator(".st-key-field_n")).to_be_visible()
+    for hidden in (".st-key-methods_link", ".st-key-field_more"):
+        expect(page.locator(hidden)).to_have_count(1)
+        expect(page.locator(hidden)).to_be_hidden()
+
+
 @pytest.mark.parametrize("hide", ["sidebar", "nav"])
 def test_what_a_teacher_hides_is_not_there_and_values_stay(
     page: Page, dashboard: str, ready: Ready, hide: str
