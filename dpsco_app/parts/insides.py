@@ -24,3 +24,7 @@ CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 # who opens "Link" would have to find out that the address can be copied by a click, and on a
 # screen without a pointer nobody would.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
+
+# A caption. Streamlit pales its letters to a contrast of 3.9 with the page, and those of code in it
+# further: 4.5 is the least that people with weak eyes can read.
+CAPTION = "[data-testid=stCaptionContainer]"

@@ -1,7 +1,8 @@
 """The style sheet of all pages: of their own parts, by the keys of these."""
 
+from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.parts.insides import COPY, MENU_BOX, MENU_LINK
+from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK
 from dpsco_app.parts.themes import is_dark
 
 PAGE = "page"  # the key of the container that holds all of a page
@@ -16,7 +17,10 @@ def menu_mark(end: str) -> str:
 
 def shared_style() -> str:
     """Return the style sheet, for the theme of the window."""
-    return f"""<style>{words_style(dark=is_dark())}
+    dark = is_dark()
+    return f"""<style>{words_style(dark=dark)}
+{CAPTION} {{ color: {QUIET[dark]}; opacity: 1; }}
+{CAPTION} * {{ color: inherit; }}
 [class*="st-key-"][class*="figure_"] .modebar-container {{ display: none; }}
 [class*="st-key-"][class*="figure_"] .trace {{ transition: opacity 0.12s; }}
 @media (prefers-reduced-motion: reduce) {{

@@ -31,7 +31,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "presets": (".st-key-presets", "[class*='st-key-'][class*='_scenes']"),
     "details": (f"[class*='st-key-{FOLD}']",),
     "export": tuple(
-        f"[class*='st-key-'][class*='{end}']" for end in ("_files", "_export", "_link")
+        f"[class*='st-key-']:is([class*='_{end} '], [class$='_{end}'])"
+        for end in ("files", "export", "link")
     ),
     "fine-print": (f".st-key-{MORE}",),
 }

@@ -18,6 +18,10 @@ PHONE = {"width": 390, "height": 844}
 def test_streamlits_page_has_each_part_that_is_reached_into(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
+    page.goto(f"{dashboard}/learn")
+    caption = page.locator(insides.CAPTION, has_text="lessons answered")
+    expect(caption).to_be_visible()
+    expect(caption).to_have_css("opacity", "1")
     page.goto(f"{dashboard}/bounds")
     ready(page, seconds=60)
     links = page.locator(insides.MENU_LINK)
@@ -75,6 +79,18 @@ def test_a_control_has_a_label_and_a_field_below_its_key(
     at = field.bounding_box()
     assert name is not None and at is not None
     assert name["x"] + name["width"] <= at["x"] + inside  # the name is not over the value
+
+
+def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/methods?method=mean.clipped&hide=export,fine-print")
+    ready(page, seconds=60)
+    expect(page.get_by_role("link", name="See it in Explore")).to_be_visible()
+    expect(page.locator(".st-key-field_n")).to_be_visible()
+    for hidden in (".st-key-methods_link", ".st-key-field_more"):
+        expect(page.locator(hidden)).to_have_count(1)
+        expect(page.locator(hidden)).to_be_hidden()
 
 
 @pytest.mark.parametrize("hide", ["sidebar", "nav"])
