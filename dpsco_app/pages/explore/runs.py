@@ -11,8 +11,7 @@ from dpsco_app.front.study import Role, Study
 from dpsco_app.live.running import Result, estimate, head_start
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls, shown_bounds
-from dpsco_app.parts.evaluations import hardest, region
-from dpsco_app.parts.evaluations import window as window_of
+from dpsco_app.parts.evaluations import drawn_window, hardest, region
 from dpsco_app.parts.options import (
     AGAINST,
     HARDEST,
@@ -155,7 +154,9 @@ def studies_of(shown: Shown) -> tuple[Study, ...]:
 def proven_slugs(scenario: Scenario) -> list[str]:
     """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
     view = STATE.current()
-    ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
+    ends = [
+        b for _, span in drawn_window(scenario) for b in (span.upper, span.lower) if b is not None
+    ]
     edges = [e.bound for _, e in region(scenario)]
     areas = [b.card.slug for b in (*ends, *edges)]
     chosen = shown_bounds.shown(scenario, view.views)
