@@ -24,7 +24,7 @@ def words_style(*, dark: bool) -> str:
   margin: 0; }}
 .head p b {{ font-weight: 600; }}
 .ladder {{ width: 100%; border-collapse: collapse; font-size: 0.875rem; }}
-.ladder.before {{ opacity: {FADED}; }}
+.ladder.before, .head.before :is(h2, p) {{ opacity: {FADED}; }}
 .ladder caption {{ text-align: left; font-size: 0; height: 0; }}
 .ladder th, .ladder td {{ padding: 0.35rem 0; border-bottom: 1px solid rgba(128, 128, 128, 0.25); }}
 .ladder thead th {{ font-weight: 400; font-size: 0.8125rem; color: {quiet}; }}

@@ -210,10 +210,10 @@ def main(given: str) -> int:
     try:
         for path in chosen["own"]:
             extend.load(path)
-        require_writable("out", chosen["out"])
+        require_writable(chosen["out"])
         scenario = read_scenario(Path(chosen["file"]), {}).validate()
         page = sliders_page(scenario, chosen["over"])
-        with in_a_sentence("out", chosen["out"]), whole_file(chosen["out"]) as part:
+        with in_a_sentence(chosen["out"]), whole_file(chosen["out"]) as part:
             part.write_text(page, encoding="utf-8")
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)

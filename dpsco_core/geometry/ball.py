@@ -64,6 +64,7 @@ class Ball(NormBall):
     radius: float  # r, finite and positive
 
     exponent = 2.0
+    name = "the l2 ball"
 
     def project(self, w: Vector) -> Vector:
         norm = lq_norm(w, 2.0)
@@ -91,6 +92,7 @@ class L1Ball(NormBall):
     radius: float  # r, finite and positive
 
     exponent = 1.0
+    name = "the l1 ball"
 
     @property
     def inradius(self) -> float:
@@ -134,6 +136,7 @@ class LqBall(NormBall):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
+        object.__setattr__(self, "name", f"an lq ball with q = {self.exponent:g}")
 
     def project(self, w: Vector) -> Vector:
         r"""Return the nearest point of the ball to the finite `w`, shape (d,).
@@ -201,6 +204,8 @@ class Box(Symmetric):
 
     half_widths: Vector  # shape (d,): b, finite and positive
     d: int = field(init=False)
+
+    name = "a box"
 
     def __post_init__(self) -> None:
         freeze_array(self, "half_widths", "a vector of finite positive numbers", ndim=1, least=0)

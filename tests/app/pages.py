@@ -122,6 +122,7 @@ def is_stale(page: AppTest) -> bool:
     everything = figure(page)["data"] + figure(page)["layout"]["annotations"]
     assert all(part.get("opacity", 1.0) <= FADED for part in everything if faded)
     assert faded == ("before'" in _part(page, r"<table class=('ladder.*?')>"))
+    assert faded == ("<div class='head before'>" in html(page))
     waiting = re.match("Settings changed|These settings cannot", status(page))
     assert faded == bool(waiting) == ("Before: " in html(page))
     return faded

@@ -8,8 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.front.view import View
 from dpsco_app.parts import shown_bounds
-from dpsco_app.parts.evaluations import region
-from dpsco_app.parts.evaluations import window as window_of
+from dpsco_app.parts.evaluations import drawn_window, region
 from dpsco_app.parts.options import SYMBOL, number_text, value_text
 from dpsco_app.shell import visit
 from dpsco_app.shell.window import arrive
@@ -70,7 +69,8 @@ def offer_nearest() -> None:
 
 def proven_slugs(scenario: Scenario, view: View) -> list[str]:
     """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
-    ends = [b for _, span in window_of(scenario) for b in (span.upper, span.lower) if b is not None]
+    spans = [span for _, span in drawn_window(scenario)]
+    ends = [b for span in spans for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]
     areas = [b.card.slug for b in (*ends, *edges)]
     chosen = shown_bounds.shown(scenario, view.views)
