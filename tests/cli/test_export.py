@@ -153,7 +153,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(
     for kind in ("csv", "parquet"):
         monkeypatch.setattr(pd.DataFrame, f"to_{kind}", torn)
         assert main(["export", str(results), f"--{kind}", str(good)]) == 2
-        assert f"got file={good} (No space left on device)." in capsys.readouterr().err
+        assert f"{good} cannot be written: No space left on device." in capsys.readouterr().err
         assert good.read_text() == "good"
     left = [p.name for p in results.parent.iterdir() if not p.name.startswith(results.name)]
     assert left == ["good.csv"]
