@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.figure.colours import METHODS
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.pages.first_screen import FirstScreen
+from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.one_run import figures
 from dpsco_app.pages.one_run.state import CLIPPED, MOST_TRIALS, STATE, View, chosen, offered
 from dpsco_app.pages.scripts import anatomy_script
@@ -16,7 +17,7 @@ from dpsco_app.parts.error_parts import PART_COLOURS
 from dpsco_app.parts.export import draw_files, draw_page_files, setting_line
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.options import inside, short_text
-from dpsco_app.parts.page import draw_apart, opened_at, slider
+from dpsco_app.parts.page import slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.themes import is_dark
 from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
@@ -55,18 +56,16 @@ def _frames(point: Scenario, method: str, factor: float) -> Frames:
 
 def page() -> None:
     draw_views("one-run")
-    view, visited, refused = opened_at(STATE)
-    screen = FirstScreen("one_run")
-    if visited is None:
-        screen.say(QUESTION, refused)
-        return
+    draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
+
+
+def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
+    """Draw the run, and below it what its radius does to the error."""
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
     ):
         scenario = _single(visited, view)
-    with screen.controls:
-        draw_apart(STATE, visited)
     point = canonical(replace(scenario, axis=None, grid=()))
     # Of clipped gradients, whose run is made anew at the radius that the hand has chosen.
     factor = float(st.session_state[RADIUS]) if scenario.methods == (CLIPPED,) else 1.0
