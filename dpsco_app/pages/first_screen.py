@@ -29,7 +29,12 @@ class FirstScreen:
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
         self.controls = st.container()
-        left, self.beside = st.columns([3, 2]) if beside else (st.container(), st.container())
+        if beside:  # how wide each is stands in the style sheet of all pages, by these keys
+            sides = st.container(horizontal=True, key=f"sides_{name}")
+            left = sides.container(key=f"first_side_{name}")
+            self.beside = sides.container(key=f"second_side_{name}")
+        else:
+            left, self.beside = st.container(), st.container()
         self.place = Place(left.container(key=f"{name}_figure_{self.kind}"))
         self.ladder, self.foot = left.empty(), st.container()
 

@@ -28,6 +28,8 @@ def shared_style() -> str:
 }}
 {MENU_BOX} {{ max-height: 70vh !important; }}
 {COPY} {{ opacity: 1 !important; visibility: visible !important; }}
+:has(> [class*="st-key-first_side_"]) {{ flex: 3 1 0 !important; min-width: 0; }}
+:has(> [class*="st-key-second_side_"]) {{ flex: 2 1 0 !important; min-width: 0; }}
 @media (min-width: 1001px) {{
   .st-key-{PAGE} {{ margin: 0 -2.5rem; width: calc(100% + 5rem); max-width: none; }}
 }}
@@ -36,6 +38,8 @@ def shared_style() -> str:
 }}
 @media (max-width: 760px) {{
   h1 {{ font-size: 1.3rem !important; }}
+  :has(> :is([class*="st-key-first_side_"], [class*="st-key-second_side_"])) {{
+    flex: 1 0 100% !important; }}
   button kbd {{ display: none !important; }}
   [class*="st-key-"][class*="_scenes"], .st-key-views {{ flex-wrap: nowrap !important;
     overflow-x: auto; padding: 0.3rem 0; width: 100%; }}

@@ -49,6 +49,9 @@ STYLE = """<style>
 }
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
+@media (max-width: 1100px) {  /* below each other, where both would be narrow */
+  :has(> :is(.st-key-first_side_learn, .st-key-second_side_learn)) { flex: 1 0 100% !important; }
+}
 .head p:empty { display: none; }
 @media (min-width: 1101px) {
   .head h2 { min-height: 2.0625rem; }
@@ -131,8 +134,7 @@ def _doors() -> None:
 def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     """Draw a lesson: its figure, what it asks, and what was measured."""
     slug, known = lesson.slug, len(state.measured())
-    # Below the figure where both would be narrow.
-    screen = FirstScreen("learn", beside=window.size() in ("wide", "large"))
+    screen = FirstScreen("learn", beside=True)
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
         st.markdown(lesson.words.text)
