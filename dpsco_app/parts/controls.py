@@ -36,6 +36,11 @@ STYLE = f"""
 {SIDE} [data-testid=stSelectbox] {{ position: relative; }}
 {SIDE} [data-testid=stSelectbox] > label {{ position: absolute; z-index: 1; left: 0.7rem;
   top: 0.5rem; color: var(--quiet); pointer-events: none; }}
+/* The name of a menu explains itself: a sign beside it would stand over the chosen value. */
+{SIDE} [data-testid=stSelectbox] > label [data-testid=stTooltipIcon] {{ position: absolute;
+  inset: 0; opacity: 0 !important; pointer-events: auto; }}
+{SIDE} [data-testid=stSelectbox] > label [data-testid=stTooltipIcon] * {{ width: 100%;
+  height: 100%; }}
 {SIDE} [data-testid=stSelectbox] input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
 {SIDE} [data-testid=stSlider] {{ padding: 0 0.4rem; }}
 {SIDE} [data-testid=stSlider] > label {{ margin: 0 0 -0.6rem -0.4rem; }}

@@ -28,6 +28,7 @@ from dpsco_app.pages.learn.state import HAND_IN, MOST, START, STATE, Answered, V
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
+from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import visit, window
@@ -51,6 +52,10 @@ STYLE = """<style>
   content: ""; position: absolute; inset: 0; z-index: 1;
 }
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
+/* The one link of a card looks like one. */
+.st-key-learn_doors :is([data-testid=stPageLink] a, button) p {
+  font-weight: 600; text-decoration: underline;
+}
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 @media (max-width: 1100px) {
   [data-testid=stColumn]:has([class*=st-key-learn_figure_], .st-key-learn_text) {
@@ -142,15 +147,17 @@ def _step_button(way: str, to: str, label: str = "", **look: Any) -> None:
 def _doors() -> None:
     st.html(head(words.QUESTION, [words.ANSWER], [(words.INTRODUCTION, "")], theme()))
     with st.container(key="learn_doors"):
-        for (slug, (name, about)), column in zip(words.DOORS.items(), st.columns(3), strict=True):
-            with column, st.container(key=f"learn_door_{slug}"):
+        for (slug, door), column in zip(words.DOORS.items(), st.columns(3), strict=True):
+            name, question, about = door
+            with column, st.container(key=f"learn_door_{slug}", border=True, height="stretch"):
+                st.markdown(f"**{question}**")
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
                     _step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
-                st.markdown(about)
+                st.caption(about)
 
 
 def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
@@ -159,7 +166,7 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     screen = FirstScreen("learn", beside=True)
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
-        st.markdown(lesson.words.text)
+        st.markdown(with_units(lesson.words.text))
         question = st.empty()
         status = _run_row(lesson)
         verdict_place = st.container(key="learn_said")
@@ -187,8 +194,8 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     if over is not None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
-            box(f"{over.verdict.sentence}\n\n{over.finding.said}")
-            st.markdown(f"**Why.** {lesson.words.why}")
+            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
+            st.markdown(with_units(f"**Why.** {lesson.words.why}"))
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
@@ -280,7 +287,7 @@ def report(done: Sequence[Answered], sentence: str) -> str:
         (
             step_name(one.lesson.slug),
             answer_text(one.lesson, one.prediction),
-            one.finding.said.replace("**", ""),
+            with_units(one.finding.said.replace("**", "")),
             verdict_of(one),
         )
         for one in done

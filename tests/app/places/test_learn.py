@@ -274,6 +274,9 @@ def test_learn_opens_with_three_doors_and_their_pictures() -> None:
     assert page.button(key="learn_next").label == words.DOORS["learn"][0]
     assert "differentially private stochastic convex optimization" in html(page)
     assert len(page.main.image) == len(words.DOORS)
+    written = {m.value for m in page.markdown}
+    for name, question, _ in words.DOORS.values():
+        assert question.endswith("?") and f"**{question}**" in written and name not in written
 
 
 @pytest.mark.parametrize("slug", words.DOORS)
