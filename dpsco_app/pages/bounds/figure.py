@@ -15,7 +15,7 @@ from dpsco_core.explain.tables.best import by_value, counts
 from dpsco_core.explain.tables.table import Row
 
 MOST = 17  # rows that the figure has room for
-LETTERS = 54  # of small type that are as wide as the figure on a phone
+LETTERS = 54  # as wide as the figure on a phone, in small type
 FADED = 0.35  # opacity where a condition fails
 
 

@@ -43,7 +43,7 @@ from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
-NAMED = {"left": 14, "height": 420}  # of the figure on a phone, whose marks bear their names
+NAMED = {"left": 14, "height": 420}  # on a phone, where marks bear their names
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 
