@@ -96,7 +96,8 @@ def labels_of(place: PanelBox) -> list[Part]:
     for line in (line for line in place.panel.lines if line.label):
         x, y = (values[-1] if values else 0.0 for values in (line.x, line.y))
         across, up = line.away
-        half = LETTER * place.theme.px(14) * len(line.label) / 2
+        type_size = place.theme.px(11 if line.is_small else 14)
+        half = LETTER * type_size * len(line.label) / 2
         if across == 0 and line.x and place.width - place.across(x) < half:
             across = -4.0  # centred, it would leave the panel
         notes.append(
@@ -105,14 +106,14 @@ def labels_of(place: PanelBox) -> list[Part]:
                 "y": place.on_y(y),
                 "xref": place.x_name,
                 "yref": "y",
-                "text": f"<b>{line.label}</b>",
+                "text": line.label if line.is_small else f"<b>{line.label}</b>",
                 "name": line.key,
                 "showarrow": False,
                 "visible": bool(line.x),
                 "xanchor": "left" if across > 0 else "right" if across < 0 else "center",
                 "xshift": across,
                 "yshift": up,
-                "font": {"size": place.theme.px(14), "color": place.theme.colour(line.colour)},
+                "font": {"size": type_size, "color": place.theme.colour(line.colour)},
             }
         )
     return notes

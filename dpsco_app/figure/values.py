@@ -44,6 +44,7 @@ class Line:
     fill: float = 0.0  # opacity of the area inside a line that returns to its beginning
     label: str = ""  # beside its last point
     away: tuple[float, float] = (9, 9)  # where the label is, in pixels from there
+    is_small: bool = False  # whether the label is in small and plain type
     # what is shown only while this line is pointed at: where most trials lie, and a proven bound
     low: Sequence[float] = ()
     high: Sequence[float] = ()

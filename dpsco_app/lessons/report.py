@@ -6,6 +6,7 @@ from html import escape
 
 from dpsco_app.lessons.findings import LessonEvidence, LessonFinding
 from dpsco_app.lessons.lessons import SLUGS, Answer, Lesson, Verdict, answer_text, step_name
+from dpsco_app.parts.options import with_units
 
 HANDED_IN = "What you predicted, and what was measured"
 SENTENCE = "In one sentence: what have you learnt? Add your name if you hand it in."
@@ -58,7 +59,7 @@ def report(done: Sequence[Answered], sentence: str) -> str:
         (
             step_name(one.lesson.slug),
             answer_text(one.lesson, one.prediction),
-            one.finding.said.replace("**", ""),
+            with_units(one.finding.said.replace("**", "")),
             verdict_of(one),
         )
         for one in done

@@ -20,18 +20,21 @@ INTRODUCTION = (
     "The subject is DP-SCO: differentially private stochastic convex optimization. Three doors "
     "lead in, and none needs any background."
 )
-# Where a door leads: its name, and what is behind it.
+# Where a door leads: its name, the question that it answers, and what is behind it.
 DOORS = {
     "why": (
         "A story in five minutes",
+        "Why do heavy tails make privacy expensive?",
         f"{TITLE}. Scroll, and the picture follows.",
     ),
     "private-mean": (
         "A picture to play with",
-        "How a private mean is made: drag the circle, and see where the error comes from.",
+        "How is a private mean made?",
+        "Drag the circle, and see where the error comes from.",
     ),
     "learn": (
         "Lessons",
+        "Can you predict what privacy costs?",
         "Twelve short steps. In each, predict first, then run: the numbers are measured on "
         "synthetic data while you watch.",
     ),

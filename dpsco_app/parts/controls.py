@@ -35,6 +35,9 @@ STYLE = f"""
 {SIDE} :is({BOXES}) label {{ position: absolute; z-index: 1; left: 0.7rem; top: 0.5rem;
   color: var(--quiet); pointer-events: none; }}
 {SIDE} :is({BOXES}) input {{ padding-left: 5.2rem; font-size: 0.875rem; }}
+/* The name of a menu explains itself: a sign beside it would stand over the chosen value. */
+{SIDE} :is({BOXES}) label button {{ position: absolute; inset: 0; width: 100%;
+  opacity: 0 !important; }}
 {SIDE} label button {{ opacity: 0; pointer-events: auto; }}
 {SIDE} [class*="st-key-{PREFIX}"]:is(:hover, :focus-within) label button {{ opacity: 1; }}
 .st-key-methods_more button {{ min-height: 1.5rem; }}

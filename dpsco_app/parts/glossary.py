@@ -5,296 +5,282 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpsco_app.shell.names import PLACES
 from dpsco_core.fields import TABLE
 
-# Where a term is used: the pages that a row of the tables below names together.
-PAGES = {
-    "any": ("explore", "bounds", "lower-bounds", "who-wins", "methods"),
-    "privacy": ("explore", "privacy", "bounds"),
-    "audit": ("privacy",),
-    "sets": ("explore", "geometry", "bounds"),
-    "runs": ("explore", "one-run", "methods"),
-    "radii": ("explore", "private-mean", "why", "one-run", "users", "bounds"),
-    "people": ("explore", "users", "bounds"),
-    "floors": ("explore", "lower-bounds", "bounds"),
-    "formulas": ("bounds", "explore", "who-wins"),
-}
-
-# symbol | in formulas | name | field of a scenario | pages; then its meaning. The letters of the
-# fields themselves are in the table of fields.
+# symbol | in formulas | name | field of a scenario; then its meaning. The letters of the fields
+# themselves are in the table of fields.
 SIGNS = r"""
-q′ | q' | dual exponent |  | sets
+q′ | q' | dual exponent |
   q/(q − 1), the norm in which gradients are measured.
-Δ | \Delta | sensitivity, or a constant of the set |  | privacy
+Δ | \Delta | sensitivity, or a constant of the set |
   How far one person's data can move a release; in objective perturbation, the constant of the
   added quadratic.
-L | L | Lipschitz constant |  | formulas
+L | L | Lipschitz constant |
   The largest length that a gradient can have.
-β | \beta | smoothness, or failure probability |  | formulas
+β | \beta | smoothness, or failure probability |
   How fast gradients can change along a step; in bounds that hold with high probability, how
   often they may fail.
-λ | \lambda | strong convexity |  | formulas
+λ | \lambda | strong convexity |
   How strongly a loss curves upwards everywhere; in truncated mirror descent, the level at which
   gradients are cut.
-μ | \mu | strong convexity, or a mean |  | formulas
+μ | \mu | strong convexity, or a mean |
   How strongly a loss curves upwards, or the true mean of the data.
-κ | \kappa | condition number |  | formulas
+κ | \kappa | condition number |
   Smoothness in units of the other constants: large means slow optimisation; in geometry, the
   regularity of a norm.
-M | M | moment, or radius |  | formulas
+M | M | moment, or radius |
   What bounds the p-th moment of a coordinate, which is 1 here; in optimisation, the radius of
   the constraint set.
-R | R | radius |  | radii
+R | R | radius |
   Of clipping, of the set that holds the mean, or the diameter of the parameters' set at user
   level; the text beside says which.
-G | G | Gaussian width, or a gradient bound |  | sets
+G | G | Gaussian width, or a gradient bound |
   How far a set reaches in a random direction on average, or a bound on the mean gradient.
-ν | \nu | hidden signs |  | floors
+ν | \nu | hidden signs |
   The secret of a lower bound: one pattern of signs of many, each equally likely.
-χ | \chi | cost of a failure |  | floors
+χ | \chi | cost of a failure |
   How much of a lower bound a failure with probability δ takes away.
-σ | \sigma | noise scale |  | formulas
+σ | \sigma | noise scale |
   The standard deviation of the noise, or of a gradient.
-τ | \tau | clip or truncation level |  | formulas
+τ | \tau | clip or truncation level |
   How long a contribution may be before it is cut; at user level, the radius in which users
   agree.
-Λ | \Lambda | logarithm of a confidence |  | formulas
+Λ | \Lambda | logarithm of a confidence |
   A logarithm that a high-probability bound pays.
-C | C | constraint set | geometry | sets
+C | C | constraint set | geometry
   The convex set in which the parameter must lie.
-w | w | parameter |  | sets
+w | w | parameter |
   What an optimiser chooses: a point of the constraint set; in packings, how many coordinates
   are not zero.
-ξ | \xi | random direction |  | sets
+ξ | \xi | random direction |
   A standard normal vector, or the noise itself.
-g | g | gradient, or the noise multiplier |  | formulas
+g | g | gradient, or the noise multiplier |
   The direction in which the loss rises fastest; with ε and δ behind it, how much noise a unit
   of sensitivity needs.
-F | F | population risk, or a distribution function |  | formulas
+F | F | population risk, or a distribution function |
   The expected loss on fresh data; in lower bounds, the distribution function that the formula
   names.
-X | X | a record |  | formulas
+X | X | a record |
   One draw from the distribution of the data.
-u | u | shape of a prior |  | floors
+u | u | shape of a prior |
   How close to 0 the hidden biases of the tracing instance are: 2 is uniform, more is closer.
-A | A | what there is to be learnt |  | floors
+A | A | what there is to be learnt |
   In bounds by tracing, how uncertain the biases are before the data, less what δ may reveal.
-y | y | point, or a share |  | floors
+y | y | point, or a share |
   A point that is guessed, or the share of the biases' norm that an output can follow.
-x | x | point |  | sets
+x | x | point |
   A point before it is projected, or the argument of a function.
-T | T | steps |  | runs
+T | T | steps |
   How many steps an algorithm takes.
-K, k, l | K | phases or groups |  | runs
+K, k, l | K | phases or groups |
   How many phases an algorithm has, or groups the records are split into.
-k | k | groups, or the rank of a Hessian |  | formulas
+k | k | groups, or the rank of a Hessian |
   How many groups the records are split into; in objective perturbation, the rank of one
   record's second derivative.
-l | l | last phase |  | formulas
+l | l | last phase |
   The number of the last phase.
-i | i | index |  | formulas
+i | i | index |
   Counts phases or terms of a sum.
-j | j | index of a coordinate |  | formulas
+j | j | index of a coordinate |
   Counts coordinates.
-η | \eta | step size |  | runs
+η | \eta | step size |
   How far a step goes along the gradient.
-ψ | \psi | squared bias of a coordinate |  | formulas
+ψ | \psi | squared bias of a coordinate |
   The most that clipping can shift one coordinate's mean, squared, as a function of where that mean
   is.
-γ | \gamma | inverse step size |  | formulas
+γ | \gamma | inverse step size |
   The weight of staying near in mirror descent.
-α | \alpha | order, or optimisation error |  | privacy
+α | \alpha | order, or optimisation error |
   The order of a Rényi divergence; in objective perturbation, how exactly the minimiser is
   found.
-b | b | records in a block |  | formulas
+b | b | records in a block |
   How many records one median's block holds.
-B | B | number of spikes, or a bias |  | formulas
+B | B | number of spikes, or a bias |
   How many records carry a spike; in upper bounds, what clipping takes off the mean gradient.
-P, Q | P | two distributions |  | floors
+P, Q | P | two distributions |
   Two laws of the data that are hard to tell apart; as P(B), the probability of a bad event.
-Q | Q | the other distribution |  | floors
+Q | Q | the other distribution |
   The second of two laws that are hard to tell apart.
-N | N | packing size |  | floors
+N | N | packing size |
   How many well separated parameters a lower bound hides one among.
-V | V | variance, or total variation |  | formulas
+V | V | variance, or total variation |
   The energy of gradients and noise in a step; in lower bounds, how well two laws can be told
   apart.
-S | S | spread of the gradient oracle |  | formulas
+S | S | spread of the gradient oracle |
   How far a mean gradient is from the truth, or a bound on the noise's energy.
-v | v | second moment of a coordinate |  | formulas
+v | v | second moment of a coordinate |
   Variance plus squared mean.
-c | c | effect of noise a record |  | formulas
+c | c | effect of noise a record |
   The noise of a release in units of one record.
-r | r | radius, or smoothed exponent |  | formulas
+r | r | radius, or smoothed exponent |
   A radius inside a proof; in geometry, the exponent of a smooth norm near the dual one.
-f | f | failure of the oracle |  | formulas
+f | f | failure of the oracle |
   The small probability with which the gradient oracle fails.
-h | h | entropy, or a constant of p |  | formulas
+h | h | entropy, or a constant of p |
   The binary entropy in lower bounds, the support function in geometry, a constant that depends
   on p in upper bounds.
-H | H | harmonic number |  | formulas
+H | H | harmonic number |
   The sum of 1, 1/2, up to 1/n.
-s | s | sensitivity, or a variable |  | formulas
+s | s | sensitivity, or a variable |
   How far one record can move a release, or what a minimum runs over.
-t | t | variable |  | formulas
+t | t | variable |
   What a function is evaluated at, or noise in standard deviations.
-e | e | Euler's number |  | formulas
+e | e | Euler's number |
   2.718…, the base of the natural logarithm.
-E | E | expectation |  | formulas
+E | E | expectation |
   The mean over all that is random.
-Φ | \Phi | normal distribution function |  | formulas
+Φ | \Phi | normal distribution function |
   The probability that a standard normal number is below its argument.
-Γ | \Gamma | gamma function |  | formulas
+Γ | \Gamma | gamma function |
   The factorial, for numbers between the integers.
-Z | Z | standard normal number |  | formulas
+Z | Z | standard normal number |
   A draw from the normal law with mean 0 and variance 1.
-z | z | noise, or a record |  | formulas
+z | z | noise, or a record |
   What is added for privacy, where it stands as an index; otherwise one record.
-θ | \theta | constant of the norm |  | formulas
+θ | \theta | constant of the norm |
   A constant that grows as q comes near 1, at most about ln d.
-ω | \omega | growing without bound |  | formulas
+ω | \omega | growing without bound |
   In an exponent ω(1): faster than every polynomial.
-TV | \mathrm{TV} | total variation |  | floors
+TV | \mathrm{TV} | total variation |
   The largest difference that two laws give to any event: 0 for equal laws, 1 for laws that
   never overlap.
-KL | \mathrm{KL} | Kullback-Leibler divergence |  | floors
+KL | \mathrm{KL} | Kullback-Leibler divergence |
   How much one record tells two laws apart on average, in units of information.
-ℓq | \ell_q | norm with exponent q | q | sets
+ℓq | \ell_q | norm with exponent q | q
   A way to measure length: the q-th root of the sum of the coordinates' q-th powers.
-J | J | what the prior tells |  | floors
+J | J | what the prior tells |
   How much is known of the mean before any data, in the proof of a floor.
-a | a | how far a mean moves, or an overlap |  | floors
+a | a | how far a mean moves, or an overlap |
   In floors: what two outputs have in common, or how far the mean moves as a law is tilted.
 """
 
-# name | pages; then its meaning.
+# name; then its meaning.
 WORDS = r"""
-Differential privacy | privacy
+Differential privacy
   What comes out is nearly as likely whether or not any one person's data are replaced.
-Pure DP | privacy
+Pure DP
   Differential privacy with δ = 0: the factor e to the ε holds for every outcome.
-Approximate DP | privacy
+Approximate DP
   Differential privacy with a small δ, which allows noise with thin tails.
-zCDP, concentrated DP (CDP) | privacy
+zCDP, concentrated DP (CDP)
   Zero-concentrated differential privacy: replacing a record moves the output's law no further, in
   Rényi divergences, than if it had Gaussian noise of standard deviation sensitivity/√(2ρ); budgets
   ρ of several releases add up.
-DP-SCO, SCO | any
+DP-SCO, SCO
   Differentially private stochastic convex optimization: learning the parameter with the least
   expected loss, for convex losses, from records that stay private; SCO is the same without privacy.
-Cell | any
+Cell
   One run of one method at one point of a study: the unit that is computed, kept and resumed.
-Neighbour | privacy
+Neighbour
   A data set in which one record, or at user level one person's whole block, has been replaced.
-Sensitivity | privacy
+Sensitivity
   How far a result can move when one person's data are replaced.
-Noise multiplier | privacy
+Noise multiplier
   The standard deviation of the noise divided by the sensitivity.
-Ledger | privacy
+Ledger
   The account of every noisy release: its sensitivity, its noise and its share of the budget.
-Composition | privacy
+Composition
   How budgets add up over several releases.
-Vacuous bound | formulas
+Vacuous bound
   An upper bound that is not below the error of an answer that ignores the data.
-Tie | formulas
+Tie
   Two methods whose errors on the same data differ by less than the runs can tell, as the 95 %
   interval of the paired differences holds 0.
-Filtered gradients | people
+Filtered gradients
   Accelerated descent whose every step takes the users' mean gradients through a filter.
-Filtered SGD | people
+Filtered SGD
   Phases in which groups of users run SGD, and a filter takes the averages that agree.
-Filter | people
+Filter
   A test at user level that lets only users through who agree with most others, so that their
   mean moves little.
-AboveThreshold | people
+AboveThreshold
   A private test that answers no for free, and pays once for the first yes.
-Crossover | people
+Crossover
   The number of items per user from which on one method has a smaller error than the other.
-Group privacy | people
+Group privacy
   Hiding a user by hiding each of the items: the budget is divided among them.
-Subsampling | privacy
+Subsampling
   Using a random part of the data, which hides who was in it.
-Shuffling | privacy
+Shuffling
   Using the records in a random order that nobody sees, which hides who came when.
-Audit | audit
+Audit
   An attack that measures how much of the claimed privacy a mechanism uses up.
-Excess risk | any
+Excess risk
   The expected loss of the answer on fresh data, minus that of the best parameter.
-Heavy tail | any
+Heavy tail
   Large values that are rare but not rare enough to be ignored: some moments are infinite.
-Tail index | any
+Tail index
   The order of the largest moment that exists: the smaller, the heavier the tail.
-Price of privacy | any
+Price of privacy
   A private error over the error without privacy on the same data, by which tails and laws compare.
-Clipping | runs
+Clipping
   Shrinking what is longer than a radius to that radius, so that nobody counts too much.
-Bias of clipping | runs
+Bias of clipping
   The error that shrinking large values makes, however many data there are.
-Median of means | runs
+Median of means
   The median of the means of several blocks: one wild record spoils only its own block.
-Mirror descent | runs
+Mirror descent
   Gradient descent in a geometry of one's choice, here that of the l_q norm.
-Bregman divergence | sets
+Bregman divergence
   The distance that goes with a mirror map: how far a curved function is above its tangent.
-Phased SGD | runs
+Phased SGD
   Stochastic gradient descent in phases, each with half of the data and a smaller step and
   noise.
-Objective perturbation | runs
+Objective perturbation
   Adding a random linear term to the loss and minimising it exactly, instead of adding noise to
   the result.
-Smoothed truncation | runs
+Smoothed truncation
   A soft cut of large values, averaged over noise so that it has no corners.
-Gaussian width | sets
+Gaussian width
   The mean over random directions of how far a set reaches: small sets let little noise through.
-Generalized Gaussian noise | sets
+Generalized Gaussian noise
   Noise whose density falls with a norm that need not be round.
-Dual norm | sets
+Dual norm
   The norm in which gradients are measured when parameters are measured in another.
-Support function | sets
+Support function
   How far a set reaches in a direction.
-Projection | sets
+Projection
   The nearest point of a set.
-Packing | floors
+Packing
   Many parameters that are far from each other, although their data look alike.
-Fano's inequality | floors
+Fano's inequality
   If the output cannot reveal which of many candidates made the data, any guess is often wrong: so
   a packing becomes a lower bound.
-Spike | floors
+Spike
   A rare and large record; q is the probability that a record is one.
-Hypercube | floors
+Hypercube
   A packing with one independent sign for each coordinate, which gives sharper constants.
-Tracing | floors
+Tracing
   Telling from a released answer whether a given record was used: an accurate answer lets a spy do
   it, a private one may not, and so a private answer cannot be too accurate.
-Window | floors
+Window
   The errors between the best proven lower and upper bound: the best guarantee over all data with
   this tail is one of them.
-Floor, floor on these data | floors
+Floor, floor on these data
   The edge of the red region: what no private algorithm can do better than over all positions of the
   mean, even one that is told the exact shape of these data.
-Floor near these data | floors
+Floor near these data
   What no private algorithm can do better than over all laws under which no value of a coordinate
   is more than half as likely again, or less than half as likely, as in these data.
-Lower bound | floors
+Lower bound
   An error that no algorithm with this privacy can beat on its hardest data.
-Upper bound | any
+Upper bound
   An error that an algorithm is proven not to exceed.
-Lipschitz moments | formulas
+Lipschitz moments
   Every record's loss has its own largest gradient: a class of data in which the second and the
   p-th moment of that number are bounded, G₂ and Gₚ being their roots.
-Explicit bound | any
+Explicit bound
   A bound whose constant is proven: its height means something.
-Rate | any
+Rate
   A bound whose constant is unknown and drawn as 1: only its slope means something.
-Hard instance | floors
+Hard instance
   The very data on which a lower bound is proven.
-Calibration | runs
+Calibration
   How much noise: tight is the least that is proven private, paper the printed constants.
-Tuning | runs
+Tuning
   How parameters such as radii are chosen: theory takes the theorem's, practical those that work
   at these sizes.
-Trial | any
+Trial
   One repetition with fresh data and fresh noise.
 """
 
@@ -305,20 +291,18 @@ class Term(NamedTuple):
     name: str
     meaning: str  # one plain sentence
     field: str | None  # the field of a scenario (and parameter of the address) that sets it
-    places: tuple[str, ...]  # slugs of the pages where it is used
 
 
 def _terms() -> Iterator[Term]:
     """Yield the letters of fields, then a term for every first line and the lines below it."""
     for name, known in TABLE.items():
         if sign := known.sign:
-            pages = PAGES[sign.pages]
-            yield Term(known.symbol, sign.latex, sign.name, sign.meaning, name, pages)
+            yield Term(known.symbol, sign.latex, sign.name, sign.meaning, name)
     for block in (SIGNS.rstrip() + WORDS).strip().replace("\n  ", "\0").split("\n"):
         head, *meaning = block.split("\0")
-        *cells, where = (cell.strip() for cell in head.split("|"))
+        cells = [cell.strip() for cell in head.split("|")]
         symbol, latex, name, field = cells if len(cells) > 1 else ("", "", *cells, "")
-        yield Term(symbol, latex, name, " ".join(meaning), field or None, PAGES[where])
+        yield Term(symbol, latex, name, " ".join(meaning), field or None)
 
 
 GLOSSARY = tuple(_terms())
@@ -374,7 +358,4 @@ def entry(term: Term) -> str:
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""
-    return (
-        f"- {sign}**{name}**: {term.meaning}{control} "
-        f"*Seen on {', '.join(PLACES[slug] for slug in term.places)}.*"
-    )
+    return f"- {sign}**{name}**: {term.meaning}{control}"

@@ -122,6 +122,20 @@ def in_print(text: str) -> str:
     return re.sub(r"\bl([12q])(?= )", lambda norm: NORMS[norm[1]], spaced)
 
 
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|ms|MB|GB)(?![\w-]))")
+
+
+def with_units(text: str) -> str:
+    """Return a text whose numbers stay in one line with their units.
+
+    Examples
+    --------
+    >>> with_units("**13 %** of them in 2 s").replace("\N{NO-BREAK SPACE}", "_")
+    '**13_%** of them in 2_s'
+    """
+    return _UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
 NORMS = {"1": "ℓ₁", "2": "ℓ₂", "q": "ℓq"}
 LETTERS = {
     **{"epsilon": "ε", "delta": "δ", "rho": "ρ", "beta": "β", "lambda": "λ", "sigma": "σ"},

@@ -12,7 +12,8 @@ from dpsco_core.scenario import Scenario
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     name: str
-    look_for: str
+    card: str  # what it is about, in at most `MOST_WORDS`
+    look_for: str  # what to notice, once it has run
     scenario: Scenario
     against: str = HARDEST  # what is drawn beside
     measure: str = MEASURES[0]  # what the vertical axis shows
@@ -33,6 +34,8 @@ class Preset:
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "thumbnails"
 KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
 
+MOST_WORDS = 40  # on a card
+
 GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 SWEEP = Scenario(axis="n", grid=GRID_N, trials=10)  # what presets change
@@ -42,6 +45,9 @@ CONVEX = replace(SWEEP, problem="quadratic", p=2)
 PRESETS: tuple[Preset, ...] = (
     Preset(
         name="What privacy costs",
+        card="With a fixed clip radius, private estimators have 2 to 4 times the error of the "
+        "sample mean. Adaptive clipping pays at most a quarter from 5,000 records on. In "
+        "the hardest case nobody escapes the price.",
         look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
         "advance have 2 to 4 times the error of the sample mean on Student t data. Adaptive "
         "clipping looks at the lengths of the records, privately, and from 5,000 records on pays "
@@ -51,6 +57,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="A heavy and a light tail",
+        card="The price of privacy at p = 2 and at p = 8. With a heavy tail more records "
+        "hardly help: the coordinate-wise estimator pays about 3.5 times at every n. With "
+        "a light tail its price falls.",
         look_for="The same estimators at p = 2 and at p = 8, by what privacy multiplies their "
         "error by. A heavy tail is worse in how little more records help. At p = 2 the "
         "coordinate-wise estimator pays about 3.5 times at every n: the part of privacy falls as "
@@ -63,6 +72,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Choose the radius for me",
+        card="The public bound on the mean is ten times too wide. Adaptive clipping spends a "
+        "part of the budget on a private look, and has less than half of the error of "
+        "simple clipping up to n = 20,000.",
         look_for="All that is known of the mean is a bound ten times too wide. Simple clipping "
         "keeps its radius safe for all of that. Adaptive clipping spends a part of the budget on a "
         "private look, centres its ball there, and has less than half of the error up to "
@@ -78,6 +90,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Where is the mean?",
+        card="The mean lies somewhere in a ball of diameter D. Two estimators pay for the "
+        "whole ball; adaptive clipping finds the place privately, and its error does not "
+        "even double.",
         look_for="The mean has norm 1, and all that is known of it is that it lies in a ball of "
         "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: at "
         "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
@@ -86,6 +101,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="d is a worst case",
+        card="200 coordinates whose scales fall. Adaptive clipping keeps paying for all 200; "
+        "PLAN finds out privately which ones are wide, and pays for those.",
         look_for="200 coordinates whose scales fall like j^-a at the same total variance, so "
         "that the plain mean errs about the same at every a. Adaptive clipping adds the same "
         "noise to wide and narrow coordinates and keeps paying for all 200. PLAN finds out "
@@ -105,6 +122,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Hardest input",
+        card="The data are the hard instance of the lower bound. On average over the trials no "
+        "private line may enter the red region, and none does.",
         look_for="The data are the hard instance of the lower bound. On average over the trials no "
         "line of a private estimator may enter the red region, and none does. The grey one may: "
         "it is not private.",
@@ -118,6 +137,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Privacy is free",
+        card="As ε grows, the private lines on Student t data fall onto the grey one: from "
+        "there on the sample size, not privacy, limits the accuracy. In the hardest case "
+        "privacy still has a price.",
         look_for="As ε grows the private lines on Student t data fall onto the grey one, adaptive "
         "clipping at about ε = 1 and simple clipping at about ε = 2: from there on the sample "
         "size, not privacy, limits the accuracy. In the hardest case privacy still has a price.",
@@ -133,6 +155,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Dimension bites",
+        card="With Laplace noise the coordinate-wise estimator is ahead at d = 2 and level up "
+        "to d = 10. Then its error grows faster: at d = 100 it is more than twice that of "
+        "Gaussian noise.",
         look_for="At d = 2 the coordinate-wise estimator with Laplace noise (pure privacy) has "
         "less error than the one with Gaussian noise; at d = 5 and 10 they are about level. From "
         "there on Laplace noise grows faster with d: at d = 100 it has more than twice the error.",
@@ -146,6 +171,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Theory's constants",
+        card="With the theorem's own parameters the coordinate-wise estimator has a larger "
+        "error than the trivial answer 0. Rates hide such constants.",
         look_for="With the theorem's own parameters the coordinate-wise estimator has a larger "
         "error than the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers "
         "just that 0. Rates hide such constants.",
@@ -166,6 +193,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="The price at every tail",
+        card="Every error falls as p grows, and the sample mean's falls most. The price "
+        "divides by it, so at one n a light tail need not be cheaper.",
         look_for="Every error falls as p grows, that of the sample mean most: the p-th moment is 1 "
         "at every p, so that the variance falls. The price divides by that error, so at one n it "
         "need not fall. On Student t data that of simple clipping and of the coordinate-wise "
@@ -189,6 +218,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Logistic regression in private",
+        card="A hundred weights from heavy-tailed features. With few records one method is "
+        "worse than using no data; at n = 20,000 two others are within twice the grey "
+        "line.",
         look_for="A hundred weights from heavy-tailed features. Up to n = 2,000 the "
         "coordinate-wise line is above the dashed one, which uses no data at all; at n = 20,000 "
         "the two methods that clip whole gradients are within twice the grey line.",
@@ -208,6 +240,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Clipping decides",
+        card="Two methods shrink the records once and for all, and their lines go flat. "
+        "Clipped gradients shrinks gradients, which are centred near the optimum, and "
+        "goes on falling.",
         look_for="Noisy gradient descent and objective perturbation shrink the records once and "
         "for all: their lines go flat, since the bias of that does not fall with n. Clipped "
         "gradients shrinks gradients, which are centred near the optimum, and goes on falling.",
@@ -218,6 +253,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="The hard convex loss",
+        card="Loss and data are the hard instance of the lower bound. The best private line "
+        "stays within 1.6 times the edge of the red region: hardly better than using no "
+        "data.",
         look_for="Loss and data are the hard instance of the lower bound. On average over the "
         "trials no private line may enter the red region, and the best one stays within 1.6 "
         "times its edge: hardly better than the dashed line, which uses no data.",
@@ -231,6 +269,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Non-smooth: absolute",
+        card="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
+        "says so; clipped gradients does not mind the kinks and comes near the grey line.",
         look_for="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
         "says so below the figure. Noisy gradient descent goes flat; clipped gradients does not "
         "mind the kinks and comes near the grey line.",
@@ -244,6 +284,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Gaussian width at work",
+        card="The same logistic regression on two sets of the same diameter. On the ℓ₁ ball "
+        "the projection takes most of the noise away: at d = 200 about a tenth is left.",
         look_for="The same logistic regression on two sets of the same diameter. The ℓ₁ ball's "
         "Gaussian width grows like √(2 ln d), that of the ℓ₂ ball like √d: on the ℓ₁ ball the "
         "projection takes most of the noise away. At d = 200 objective perturbation leaves about a "
@@ -264,6 +306,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="A whole user hidden",
+        card="Every user has m records, and privacy hides all of them. Clipping the users' "
+        "means goes flat; the filtered mean is behind at 10 records per user, and ahead "
+        "from 10,000 on.",
         look_for="Every user has m records, and privacy hides all of them at once. Clipping the "
         "users' means needs the same noise at every m, and its error goes flat. The filtered mean "
         "needs many records per user: behind at 10, ahead from 10,000 on, and falling. With 1 or "

@@ -12,6 +12,7 @@ from dpsco_app.lessons import words
 from dpsco_app.lessons.lessons import CLOSE, SLUGS, Answer, Lesson
 from dpsco_app.lessons.report import SENTENCE, Answered, report
 from dpsco_app.lessons.view import HAND_IN, MOST, name_of
+from dpsco_app.parts.options import with_units
 from dpsco_app.site.screen import bold
 from dpsco_core.base.plain_latex import plain_formula
 
@@ -71,7 +72,7 @@ def verdict(lesson: Lesson, run: Answered) -> str:
     kind = "close" if run.verdict.close else "missed"
     return (
         f"<div class='verdict {kind}'><p>{bold(run.verdict.sentence)}</p>"
-        f"<p>{bold(run.finding.said)}</p></div>"
+        f"<p>{bold(with_units(run.finding.said))}</p></div>"
         f"<p><b>Why.</b> {prose(lesson.words.why)}</p>"
     )
 

@@ -30,7 +30,6 @@ class Sign(NamedTuple):
     latex: str
     name: str
     meaning: str  # one plain sentence
-    pages: str = "any"  # the pages of the dashboard that use it: a name of its table of pages
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,7 +126,7 @@ class Fields:
         "of them at once: neighbours replace a whole user.",
         offered=(1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000),
         grid=(1, 3, 10, 30, 100),
-        sign=Sign("m", "items per user", M_SIGN, "people"),
+        sign=Sign("m", "items per user", M_SIGN),
     )
     epsilon: float | None = field(
         1.0,
@@ -168,7 +168,6 @@ class Fields:
             "failure probability",
             "The slack that approximate differential privacy allows, far below one in n; in lower "
             "bounds from signs, the size of a coin's bias.",
-            "privacy",
         ),
     )
     rho: float | None = field(
@@ -191,7 +190,6 @@ class Fields:
             r"\rho",
             "budget of zCDP",
             "The budget of zero-concentrated differential privacy, which adds up over releases.",
-            "privacy",
         ),
     )
     p: float = field(
@@ -256,7 +254,7 @@ class Fields:
         shown=lambda s: s.geometry == "lq",
         offered=(1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf),
         grid=(1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
-        sign=Sign("q", "exponent of the norm", Q_SIGN, "sets"),
+        sign=Sign("q", "exponent of the norm", Q_SIGN),
     )
     diameter: float = field(
         4.0,
@@ -274,7 +272,7 @@ class Fields:
         ),
         offered=(1, 2, 4, 10, 20, 40, 100, 200),
         grid=(2, 4, 10, 20, 40, 100, 200),
-        sign=Sign("D", "diameter", D_SIGN, "sets"),
+        sign=Sign("D", "diameter", D_SIGN),
     )
     offset: float = field(
         1.0,

@@ -88,6 +88,21 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_o
     expect(page).to_have_url(f"{dashboard}/?epsilon=0.05")
 
 
+def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK + "&geometry=sparse")
+    ready(page, seconds=60)
+    menu = page.locator("[data-testid=stSidebar] [data-testid=stSelectbox]").last
+    name, sign = (menu.locator(part).first for part in ("label", "[data-testid=stTooltipIcon]"))
+    menu.hover()
+    expect(sign).to_have_css("opacity", "0")
+    around, own = name.bounding_box(), sign.bounding_box()
+    assert around is not None and own == around
+    page.mouse.move(around["x"] + 15, around["y"] + 8)
+    expect(page.get_by_test_id("stTooltipContent")).to_contain_text("convex set", timeout=10_000)
+
+
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
     """Of Users; `test_every_page.py` asks the other views."""
     page.goto(f"{dashboard}/users?n=500&d=2&trials=2")

@@ -22,11 +22,9 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
         expect(figure(page, name, "compact")).to_be_hidden()
     slider = page.get_by_role("slider", name="Privacy budget")
     expect(slider).to_have_attribute("aria-valuetext", "2")
-    command = page.get_by_text("dpsco run --problem quadratic")
-    expect(command).to_contain_text("--n 2000 --epsilon 2")
+    expect(page.get_by_text("dpsco run --problem")).to_have_count(0)
     slider.press("ArrowRight")
     page.wait_for_url(lambda url: "epsilon=5" in url, timeout=20_000)
-    expect(command).to_contain_text("--epsilon 5", timeout=60_000)
     ready(page, seconds=60)
     page.get_by_role("radio", name="How many users").click()
     answer = page.get_by_role("heading", level=2).first

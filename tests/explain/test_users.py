@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,12 +13,10 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
 from dpsco_core.bounds.user.rates import group_privacy, linear_time, optimal
 from dpsco_core.catalogue import make_method
-from dpsco_core.cli import main as cli
 from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
-    command,
     crossing_scenario,
     errors_of,
     quick_items,
@@ -82,9 +78,7 @@ def test_the_grid_leaves_out_what_would_take_long() -> None:
 
 
 @pytest.mark.slow
-def test_a_filter_pays_from_some_m_on_and_the_command_prints_the_same(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_filter_pays_from_some_m_on() -> None:
     """The issue's crossover: n = 10,000, epsilon = 1, one law at every m, quadratic loss."""
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
@@ -98,22 +92,6 @@ def test_a_filter_pays_from_some_m_on_and_the_command_prints_the_same(
     for errors, slope in ((falling, -0.5), (flat, 0)):
         fitted = line_slope(errors.items[far], np.sqrt(2 * errors.mean[far]))
         assert fitted == pytest.approx(slope, abs=0.1)
-
-    words = shlex.split(command(scenario))
-    assert words[:2] == ["dpsco", "run"]
-    assert cli.main([*words[1:], "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert Scenario.from_dict(printed["scenario"]) == scenario
-    rows = {(r["method"], r["x"]): r["mean_error"] for r in printed["results"]}
-    for errors in (falling, flat):
-        assert [rows[errors.method, m] for m in errors.items] == pytest.approx(errors.mean)
-
-
-def test_the_command_names_every_field_that_is_not_a_default() -> None:
-    scenario = crossing_scenario(n=3000, d=5, p=2.5, epsilon=2.0, delta=1e-8, trials=3, seed=7)
-    words = shlex.split(command(scenario))
-    parsed = cli._scenario(cli._build_parser().parse_args(words[1:]), sampling=True)
-    assert parsed == scenario
 
 
 # -- the maps -----------------------------------------------------------------------------------

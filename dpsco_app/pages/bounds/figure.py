@@ -15,15 +15,24 @@ from dpsco_core.explain.tables.best import by_value, counts
 from dpsco_core.explain.tables.table import Row
 
 MOST = 17  # rows that the figure has room for
+LETTERS = 54  # as wide as the figure on a phone, in small type
 FADED = 0.35  # opacity where a condition fails
 
 
-def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = math.nan) -> Figure:
+def bounds_figure(
+    rows: Sequence[Row],
+    axis: str,
+    chosen: str,
+    start: float = math.nan,
+    *,
+    has_names: bool = False,
+) -> Figure:
     """Return the marks of the rows, one a line.
 
     The rows have positive, finite values of one quantity, of which `axis` is the title; that with
     the slug `chosen` is marked. `start` is the worst-case error of an answer that ignores the
-    data, if it is to be drawn.
+    data, if it is to be drawn. With `has_names` each mark bears its name, for a phone, where the
+    ladder is a screen below.
     """
     shown = by_value(rows, MOST)
     values = [r.value for r in shown] + [start] * (0 < start < math.inf)
@@ -46,7 +55,11 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
             opacity=1.0 if counts(row) else FADED,
             hover=[_hover(row)],
         )
-        thread = replace(mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="")
+        if has_names:
+            mark = _named(mark, marked(row), math.log(row.value / low) / math.log(high / low))
+        thread = replace(
+            mark, x=[row.value, high], y=[float(rank)] * 2, width=0.5, symbol="", label=""
+        )
         lines += [replace(thread, opacity=0.4), mark]
         names.append(
             LadderRow(
@@ -70,6 +83,14 @@ def bounds_figure(rows: Sequence[Row], axis: str, chosen: str, start: float = ma
         ladder=Ladder(title=more, columns=["value"], rows=names, room=140),
         alt=title(rows),
     )
+
+
+def _named(mark: Line, name: str, share: float) -> Line:
+    """Return a mark with its name on the side that has room; `share` is its place on the axis."""
+    most = int(LETTERS * max(share, 1 - share)) - 2
+    text = name if len(name) <= most else f"{name[: most - 1].rstrip(' ,')}…"
+    side = 8 if share <= 0.5 else -8
+    return replace(mark, label=text, away=(side, 7), is_small=True)
 
 
 def symbol_of(card: BoundCard) -> str:

@@ -18,6 +18,7 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.parts.citations import bibtex
+from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.evaluations import drawn_window, without_data
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import FOLD, fold
@@ -42,6 +43,7 @@ from dpsco_core.explain.window import worst_start
 from dpsco_core.scenario import Scenario
 
 ROW = "bounds_row_chosen"
+NAMED = {"left": 14, "height": 420}  # on a phone, where marks bear their names
 SLUGS = "bounds_slugs"  # the slugs of the rows of the figure, by height
 QUESTION = "What is proven at your scenario?"
 
@@ -80,9 +82,10 @@ def _tables(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     small = words.leader(in_figure) + words.count_sentence(all_rows, spans) + words.ignoring(blind)
     screen.say(QUESTION, words.title(in_figure), small)
     if in_figure:
-        figure = bounds_figure(in_figure, words.QUANTITY_AXES[quantity], chosen, start)
+        axis, is_phone = words.QUANTITY_AXES[quantity], not theme().size.ladder
+        figure = bounds_figure(in_figure, axis, chosen, start, has_names=is_phone)
         st.session_state[SLUGS] = {row.end: row.key for row in figure.ladder.rows}
-        screen.draw(figure, _clicked, right=430)
+        screen.draw(figure, _clicked, phone=NAMED, right=430)
         screen.foot.caption(words.MARKS + words.DASHED * (0 < start < math.inf))
         screen.draw_files(
             figure,

@@ -59,7 +59,7 @@ def _gallery() -> None:
 
 
 def _card(preset: Preset) -> None:
-    with st.container(border=True, width=CARD_WIDTH):
+    with st.container(border=True, width=CARD_WIDTH, height="stretch"):
         st.image(
             preset.picture.read_text(encoding="utf-8"),
             width="stretch",
@@ -72,7 +72,7 @@ def _card(preset: Preset) -> None:
             on_click=start_preset,
             args=(preset,),
         )
-        st.caption(preset.look_for)
+        st.caption(preset.card)
     if chosen:
         st.rerun()
 

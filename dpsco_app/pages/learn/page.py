@@ -29,6 +29,7 @@ from dpsco_app.pages.learn.state import STATE
 from dpsco_app.parts.drawing import theme
 from dpsco_app.parts.export import download, setting_line
 from dpsco_app.parts.html import html_page
+from dpsco_app.parts.options import with_units
 from dpsco_app.parts.page import explore_query, link, opened
 from dpsco_app.parts.touch.asking import draw_question, to_the_top
 from dpsco_app.shell import teaching, visit, window
@@ -48,6 +49,10 @@ STYLE = """<style>
   content: ""; position: absolute; inset: 0; z-index: 1;
 }
 .st-key-learn_doors button { min-height: 0; padding: 0.25rem 0.5rem; }
+/* The one link of a card looks like one. */
+.st-key-learn_doors :is(a, button) p {
+  font-weight: 600; text-decoration: underline;
+}
 .st-key-learn_doors .st-key-learn_next { margin: -0.375rem 0 -0.3rem; }  /* as a link has them */
 @media (max-width: 1100px) {  /* below each other, where both would be narrow */
   :has(> :is(.st-key-first_side_learn, .st-key-second_side_learn)) { flex: 1 0 100% !important; }
@@ -120,15 +125,17 @@ def _doors() -> None:
         # A lesson is on this page; a teacher may hide the ways to others.
         doors = {k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.hides("nav")}
         columns = st.columns(3)[: len(doors)]
-        for (slug, (name, about)), column in zip(doors.items(), columns, strict=True):
-            with column, st.container(key=f"learn_door_{slug}"):
+        for (slug, door), column in zip(doors.items(), columns, strict=True):
+            name, question, about = door
+            with column, st.container(key=f"learn_door_{slug}", border=True, height="stretch"):
+                st.markdown(f"**{question}**")
                 picture = (ASSETS / f"{slug}.svg").read_text(encoding="utf-8")
                 st.image(picture, width="stretch", alt=name)
                 if slug == LEARN:
                     _step_button("Next", SLUGS[0], name, type="tertiary")
                 else:
                     link_to(slug, name)
-                st.markdown(about)
+                st.caption(about)
 
 
 def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
@@ -137,7 +144,7 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     screen = FirstScreen("learn", beside=True)
     screen.say(step_name(slug), lesson.words.before)
     with screen.beside, st.container(key="learn_text"):
-        st.markdown(lesson.words.text)
+        st.markdown(with_units(lesson.words.text))
         question = st.empty()
         status = _run_row(lesson)
         verdict_place = st.container(key="learn_said")
@@ -165,8 +172,8 @@ def _lesson(lesson: Lesson, given: dict[str, Answer]) -> None:
     if over is not None:
         with verdict_place:
             box = st.success if over.verdict.close else st.info
-            box(f"{over.verdict.sentence}\n\n{over.finding.said}")
-            st.markdown(f"**Why.** {lesson.words.why}")
+            box(with_units(f"{over.verdict.sentence}\n\n{over.finding.said}"))
+            st.markdown(with_units(f"**Why.** {lesson.words.why}"))
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:

@@ -37,7 +37,6 @@ from dpsco_core.explain.contest import Contest, Reading, contest_cells, measured
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
-    command,
     crossing_scenario,
     errors_of,
 )
@@ -101,7 +100,6 @@ def _crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         f"The smallest error of the methods: {words.stretches(curves)}.",
         lambda: crossing_table(curves),
     )
-    st.code(command(asked), language=None, wrap_lines=True)
     mean = mean_over_items(visit.current().mine)
     to_explore(mean, f"What {mean.m:,} items per user change for the mean of your data, in Explore")
 

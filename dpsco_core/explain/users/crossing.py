@@ -5,7 +5,6 @@ users' means have an exact law, so that a million items per user cost no more th
 """
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,27 +65,6 @@ def crossing_scenario(
         axis="m",
         grid=tuple(float(m) for m in quick_items(n, d)),
     ).validate()
-
-
-def command(scenario: Scenario) -> str:
-    """Return the command line that runs `scenario` and prints the same numbers.
-
-    Examples
-    --------
-    >>> command(crossing_scenario(trials=2))[:60]
-    'dpsco run --problem quadratic --distribution gaussian --meth'
-    """
-    query = scenario.to_query()
-    query.pop("methods", None)
-    words = ["dpsco", "run"]
-    for name in ("problem", "distribution"):
-        words += [f"--{name}", query.pop(name, getattr(scenario, name))]
-    for slug in scenario.methods:
-        words += ["--method", slug]
-    always = {"n": f"{scenario.n}", "epsilon": f"{scenario.epsilon:g}"}
-    for name, text in (always | query).items():
-        words += [f"--{name}", text]
-    return shlex.join(words)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

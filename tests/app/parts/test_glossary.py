@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 import dpsco_app
 from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry, matching
 from dpsco_app.parts.options import SYMBOL
-from dpsco_app.shell.names import PLACES
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked
@@ -66,7 +65,6 @@ def test_an_entry_is_one_sentence_that_ends() -> None:
         assert term.meaning.endswith(".") and len(term.meaning) < 250, term
         assert ". " not in term.meaning, term
         assert term.field is None or term.field in names, term
-        assert term.places and set(term.places) <= set(PLACES), term
         assert bool(term.symbol) == bool(term.latex)
         assert term.name in entry(term) or term.name.capitalize()[0] in entry(term)
     assert len({(t.symbol, t.name) for t in GLOSSARY}) == len(GLOSSARY) > 90

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -426,3 +427,21 @@ def test_where_every_theorem_promises_something_no_finding_is_told() -> None:
 def test_the_page_says_that_the_papers_measure_nothing() -> None:
     page = open_theory()
     assert words.NO_EXPERIMENTS in [caption.value for caption in page.caption]
+
+
+def test_each_mark_bears_its_name_on_a_phone() -> None:
+    """There the table of names is a screen below the figure; a long name is cut, inside it."""
+    for table in ("zhao", "kamath"):
+        key = next(key for key in TABLE_KEYS if key.startswith(table))
+        drawn = comparable(rows(canonical_point(Scenario()), paper_table(key).slugs), "l2 error")
+        (panel,) = bounds_figure(drawn, "axis", "", has_names=True).panels
+        marks = [line for line in panel.lines if line.symbol and line.label]
+        names = [row.name for row in bounds_figure(drawn, "axis", "").ladder.rows]
+        assert len(marks) == len(names) > 5
+        for mark, name in zip(marks, names, strict=True):
+            shown, plain = mark.label.removesuffix("…"), name.strip("()")
+            assert plain.startswith(shown) and (shown == plain or len(shown) >= 12)
+            share = math.log(mark.x[0] / panel.x.low) / math.log(panel.x.high / panel.x.low)
+            assert (mark.away[0] > 0) is (share <= 0.5)
+    (wide,) = bounds_figure(drawn, "axis", "").panels
+    assert not any(line.label for line in wide.lines if line.symbol)

@@ -11,7 +11,7 @@ import pytest
 from dpsco_app.figure.colours import IMPOSSIBLE
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Axis, Line, Panel
-from dpsco_app.parts.presets import FOLDER, PRESETS, Preset
+from dpsco_app.parts.presets import FOLDER, MOST_WORDS, PRESETS, Preset
 from dpsco_core.catalogue import method_card
 from tests.app.pages import chosen, open_page, press, result
 from tests.app.thumbnails import HEIGHT, WIDTH, middle, svg, thumbnail
@@ -100,8 +100,17 @@ def test_the_gallery_opens_a_preset() -> None:
     page = press(open_page(), "Presets")
     dialog = page.get("dialog")
     assert len(dialog) == 1 and len(page.get("image")) == len(PRESETS)
+    captions = {c.value for c in page.caption}
+    assert {preset.card for preset in PRESETS} <= captions
+    assert not captions & {preset.look_for for preset in PRESETS}
     preset = next(p for p in PRESETS if p.name == "Hardest input")
     page.button(key=f"preset_{preset.name}").click().run()
     assert not page.exception
     assert chosen(page) == preset.scenario == result(page).scenario
     assert preset.look_for in " ".join(c.value for c in (*page.caption, *page.markdown))
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_card_has_few_words_and_whole_sentences(preset: Preset) -> None:
+    assert 15 <= len(preset.card.split()) <= MOST_WORDS
+    assert preset.card.endswith(".") and preset.card != preset.look_for
