@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpsco_app.parts.options import SYMBOL, number_text, separated, value_text
+from dpsco_app.parts.options import SYMBOL, inside, number_text, separated, value_text
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_core.catalogue import distribution_card, method_card, problem_card
 from dpsco_core.fields import TABLE
@@ -41,7 +41,9 @@ def apart(here: Scenario, there: Scenario, why: str) -> str:
 
 
 def _apart(difference: Difference) -> str:
-    name = f"{difference.name} = " if difference.field in SYMBOL else ""
+    sign = " =" if difference.field in SYMBOL else ""
+    # A word such as "Gaussian" says what it is; a number without a name does not.
+    name = "" if difference.field in READ else f"{inside(difference.name)}{sign} "
     return f"{name}{difference.here} (yours: {difference.there})"
 
 

@@ -268,6 +268,7 @@ PRESETS: tuple[Preset, ...] = (
         "users' means needs the same noise at every m, and its error goes flat. The filtered mean "
         "needs many records per user: behind at 10, ahead from 10,000 on, and falling. With 1 or "
         "10 it leaves more than the dashed line, the answer without data.",
+        against=NO_SET,
         scenario=replace(
             SWEEP,
             problem="quadratic",

@@ -98,14 +98,18 @@ class ManyRuns(Ledger):
 
     runs: int = 1
     factor: float = 1.0
+    # Shape (runs, d): the noisy values, of which an answer inside a ball says less.
+    noisy: Vector | None = None
 
     def gaussian(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
         super().gaussian(value, rng=rng, **more)
-        return add_gaussian_noise(self._repeated(value), self._noise, rng)
+        self.noisy = add_gaussian_noise(self._repeated(value), self._noise, rng)
+        return self.noisy
 
     def laplace(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
         Ledger.laplace(self, value, rng=rng, **more)
-        return add_laplace_noise(self._repeated(value), self._noise, rng)
+        self.noisy = add_laplace_noise(self._repeated(value), self._noise, rng)
+        return self.noisy
 
     @property
     def _noise(self) -> float:

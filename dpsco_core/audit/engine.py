@@ -3,7 +3,8 @@
 The neighbours differ in one record (one user), and all other records are the same and say nothing.
 The record is as far out as it can be on one side; on the other it is as far out the other way, and
 in a second pair at 0, where a method that takes its noise from the data takes little. What a run
-lets out is its result, its path and what its ledger books, which anybody may read. The mechanism is
+lets out is its noisy values, its result, its path and what its ledger books, which anybody may
+read. The mechanism is
 the method's own code, run through a ledger like any other run. A fault is made around it, by a
 ledger double of `dpsco_core.audit.doubles`, never inside.
 """
@@ -246,7 +247,9 @@ class _Mechanism:
         budget = self.task.point.budget
         if self.task.stage.at_once:
             many = ManyRuns(budget, runs=count, factor=self.factor)
-            return self._release(data, many, rng).value, many
+            self._release(data, many, rng)
+            assert many.noisy is not None
+            return many.noisy, many
         ledger = WrongNoise(budget, factor=self.factor) if self.factor != 1 else Ledger(budget)
         return _let_out(self._release(data, ledger, rng))[None], ledger
 

@@ -218,12 +218,14 @@ def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(sl
     assert_holds(BY_SLUG[f"upper.mean.{slug}-expected"], at, measured)
 
 
-def test_a_tuning_for_which_a_bound_is_not_stated_can_err_more():
-    # The bound's radius suits its own moment class; the practical one, independent coordinates.
+def test_a_radius_for_which_a_bound_is_not_stated_can_err_more():
+    """The bound's radius suits its own moment class; one that clips nothing has too much noise."""
     which = ordinary(Pareto, 200, 2.0, 0.05)
     at = which.setting(300, ZCDP(rho=0.05))
     bound = BY_SLUG["upper.mean.clipped-expected"]
-    assert errors(which, at, SimpleClipping(), 10, 5).mean() > 2 * bound.value(at)
+    no_clip = SimpleClipping(radius=math.sqrt(200) + 1)
+    assert errors(which, at, no_clip, 10, 5).mean() > 2 * bound.value(at)
+    assert errors(which, at, SimpleClipping(), 10, 5).mean() < bound.value(at)
     assert_holds(bound, at, errors(which, at, METHODS[bound.card.slug](at), TRIALS, 6))
 
 

@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from dpsco_core.catalogue import method_class
+from dpsco_core.methods.mean.base import answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +38,13 @@ def plan_source(slug: str) -> Source:
 def handed_on(function: Any) -> tuple[FunctionType, ...]:
     """Return the functions of methods that one names, and where that is one, what it names too.
 
-    Checks are left out: they take no step.
+    Checks are left out: they take no step. The projection of the answer is not followed further.
     """
     parts = tuple(_named(function))
-    return parts if len(parts) != 1 else (*parts, *handed_on(parts[0]))
+    steps = [part for part in parts if part is not answer]
+    if len(steps) != 1:
+        return parts
+    return (steps[0], *handed_on(steps[0]), *(part for part in parts if part is answer))
 
 
 def _named(function: FunctionType) -> Iterator[FunctionType]:

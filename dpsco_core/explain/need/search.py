@@ -125,7 +125,9 @@ def need(
         floors=_floors(base, unknown, target),
     )
     if last.slope > FLATTEST:
-        return result
+        is_below = _is_reached(runs, ends[0], goal, len(last.left))
+        limit = unscaled(ends[0], unknown)
+        return replace(result, side="below", limit=limit) if is_below else result
     answer = last.answer(goal)
     if answer < ends[0]:
         return replace(result, side="below", limit=unscaled(ends[0], unknown))
@@ -210,6 +212,14 @@ def _last(runs: Runs, middle: float, apart: float, ends: tuple[float, float]) ->
     trials = FINAL_TRIALS if cheap else FEW_TRIALS
     left, right = (runs.log_errors(middle + x, trials) for x in (-apart, apart))
     return _Last(middle=middle, apart=apart, left=left, right=right)
+
+
+def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:
+    """Return whether the method runs at a place with a median error of at most the goal."""
+    try:
+        return float(np.median(runs.log_errors(place, trials))) <= goal
+    except NotApplicable:
+        return False
 
 
 def _given(place: float, unknown: Unknown) -> float:

@@ -64,9 +64,12 @@ def scaled_bound(setting: Setting) -> tuple[float, float]:
 
 
 def into_ball(value: Vector, bound: float) -> Vector:
-    """Return the point of the ball of a public bound that is nearest to a released value."""
-    norm = float(np.linalg.norm(value))
-    return value if norm <= bound else value * (bound / norm)
+    """Return the point of the ball of a public bound that is nearest to a released value.
+
+    Of an array of values, shape (..., d), every one by itself.
+    """
+    norm = np.linalg.norm(value, axis=-1, keepdims=True)
+    return value if (norm <= bound).all() else value * (bound / np.maximum(norm, bound))
 
 
 def answer(value: Vector, setting: Setting, tuning: Tuning, *given: float | None) -> Vector:

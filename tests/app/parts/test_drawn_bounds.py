@@ -134,7 +134,7 @@ D1 = Scenario(
     p=20.0,
     epsilon=0.1,
     delta=1e-3,
-    diameter=8.0,
+    diameter=16.0,
     methods=("mean.clipped",),
 )
 D2 = Scenario(
@@ -151,7 +151,10 @@ D2 = Scenario(
 
 @pytest.mark.parametrize("n", [500, 5000])
 def test_the_proven_line_of_simple_clipping_is_above_its_measured_line(n: int) -> None:
-    """Its least bound over all radii is not: the run takes another radius."""
+    """Its least bound over all radii is not: the run takes another radius.
+
+    The ball of the means is so large that it keeps no answer back, whose error the proof ignores.
+    """
     point = replace(D1, n=n)
     measured = errors_of(point, range(200))
     line = drawn_bound(point)

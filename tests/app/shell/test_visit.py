@@ -35,7 +35,7 @@ def wanted(name: str) -> dict[str, str]:
     """Return a scenario that a page shows as it is."""
     if name == "users":
         methods = "sco.erm,user.clipped-means"
-        return MINE | {"methods": methods, "m": "10", "distribution": "hypercube"}
+        return MINE | {"methods": methods, "m": "10", "distribution": "gaussian", "offset": "0.1"}
     return MEAN if name == "lower_bounds" else MINE
 
 
@@ -126,7 +126,7 @@ def test_what_a_page_needs_is_said_above_its_figure() -> None:
     """Below the first screen, the other problem and m = 100,000 came without a word."""
     page = at("users", **SMALL, d="3", n="500")
     (note,) = page.container(key="users_apart").markdown
-    assert "m = 100,000 (yours: 1). This page needs users with several items" in note.value
+    assert "m = 100,000 (yours: 1), norm of the truth 0.1 (yours: 1). This page needs" in note.value
     assert button(page, "Use it everywhere")
     shown_in_order = list(page.main)
     (figure,) = page.get("plotly_chart")
